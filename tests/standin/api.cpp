@@ -6,12 +6,12 @@
 
 /**
  * @file
- * The driver's entry points: every name that ffnvcodec's loader asks for, and
- * those besides that this project takes from the same library. What no part of
- * it uses answers CUDA_ERROR_NOT_SUPPORTED.
+ * The driver's entry points: every name that ffnvcodec's loader loads, and the additional names
+ * that this project loads. Entry points that no part of the project uses return
+ * CUDA_ERROR_NOT_SUPPORTED.
  *
- * A call that a correct program does not make is a violation (report.cpp), and
- * fails as the driver's would.
+ * A call that a correct program does not make is a violation (report.cpp), and fails as the
+ * driver's would.
  */
 
 #include <ctype.h>
@@ -32,7 +32,7 @@ namespace standin {
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static bool initialised;
 
-/** With the first call: by then, every part has been constructed. */
+/** Called by the first call, when all static objects have been constructed. */
 static void init_once()
 {
     static bool done;
@@ -44,7 +44,7 @@ static void init_once()
     memory_init();
 }
 
-/* Handles are numbers that are not used twice, not addresses. */
+/* Handles are unique numbers, not addresses. */
 template<typename T> class Table {
     std::map<uintptr_t, T *> objects;
     uintptr_t next;
@@ -77,7 +77,7 @@ public:
     const std::map<uintptr_t, T *> &all() const { return objects; }
 };
 
-/* Below any address that can be mapped twice over: dereferencing one crashes. */
+/* not mappable addresses, so that dereferencing a handle crashes */
 static Table<Context>  &contexts  = *new Table<Context>(0x100000000000000ULL);
 static Table<Stream>   &streams   = *new Table<Stream>(0x200000000000000ULL);
 static Table<Event>    &events    = *new Table<Event>(0x300000000000000ULL);
@@ -91,7 +91,7 @@ struct Primary {
 static Primary primaries[16];
 static u32 next_context = 1;
 
-/* The contexts a thread has pushed. */
+/* The contexts that a thread has pushed. */
 struct Stack {
     std::vector<Context *> list;
     ~Stack();
@@ -109,15 +109,15 @@ Stack::~Stack()
     if (!list.empty() && settings.leaks)
         violation(0, "a thread ends with %zu context%s pushed and not popped", list.size(),
                   list.size() > 1 ? "s" : "");
-    std::vector<Context *>().swap(list);    /* the main thread's may still be asked for */
+    std::vector<Context *>().swap(list);    /* the main thread's list may still be accessed */
     pthread_mutex_unlock(&lock);
 }
 
 enum { PLAIN = 0, NEEDS_INIT = 1, NEEDS_CONTEXT = 2 | NEEDS_INIT, RELEASES = 4 };
 
 /**
- * One call of an entry point. A call that releases something does so even where
- * it fails, as the driver's does that returns an earlier launch's error.
+ * A call of an entry point. A call that releases something releases it even if the call fails, as
+ * the driver does when it returns the error of an earlier launch.
  */
 class Call {
     const char *name;
@@ -145,7 +145,7 @@ public:
         pthread_mutex_unlock(&lock);
     }
 
-    /** @return whether to go on; result() is what to return otherwise */
+    /** @return whether to continue; otherwise the entry point returns result() */
     bool enter(int flags)
     {
         const bool fails = count_call(name);
@@ -192,7 +192,7 @@ public:
         return true;
     }
 
-    /** The program's fault. */
+    /** Reports a fault of the program. */
     void misuse(const char *fmt, ...) __attribute__((format(printf, 2, 3)))
     {
         va_list ap;
@@ -210,7 +210,7 @@ public:
         va_end(ap);
     }
 
-    /** For a fault: misuse, and the code. */
+    /** Reports a fault of the program and returns the code. */
     int fault(int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)))
     {
         va_list ap;
@@ -226,7 +226,7 @@ public:
         rc = forced ? forced : code ? code : ctx && ctx->error ? ctx->error : 0;
         return result();
     }
-    /** The same, where the context's state does not matter, or is for a later call to tell. */
+    /** Ends a call that does not return the context's error. */
     CUresult end_plain(int code)
     {
         rc = forced ? forced : code;
@@ -253,7 +253,7 @@ static T *need(Call &c, const Table<T> &table, const void *handle, const char *w
     return object;
 }
 
-/** CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD 2. */
+/** CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD is 2. */
 static Stream *need_stream(Call &c, CUstream handle)
 {
     if (!handle || (uintptr_t)handle == 1)
@@ -281,7 +281,7 @@ static Context *context_new(int device, unsigned flags, bool primary)
     return ctx;
 }
 
-/** What of the context is still there; a dead context's is nobody's fault. */
+/** Reports what remains in a context; not for a dead context. */
 static void report_left(const Context *ctx, const char *when)
 {
     unsigned n[5] = { 0 };
@@ -386,7 +386,7 @@ static size_t shared_per_sm(int cc)
     }
 }
 
-/** The most that a block can have when its function has been told so. */
+/** Returns the maximum size of shared memory of a block if the function has opted in. */
 static size_t shared_optin(int cc)
 {
     if (cc < 70)
@@ -449,7 +449,7 @@ static int attribute(int which, int dev)
 
 /* Copies. */
 
-/** One side of a copy: base is the first byte's address. */
+/** Checks and resolves one side of a copy. base is the address of the first byte. */
 static int side(Call &c, Range2D &r, const char *which, CUmemorytype type, uintptr_t base,
                 size_t pitch, size_t width, size_t height)
 {
@@ -483,8 +483,8 @@ static int side(Call &c, Range2D &r, const char *which, CUmemorytype type, uintp
 }
 
 /**
- * Queue a copy; sides are filled in. A copy from pageable memory takes its
- * bytes at once, one to pageable memory is done when the call returns.
+ * Queues a copy whose sides are filled in. A copy from pageable memory reads its source at once; a
+ * copy to pageable memory is complete when the call returns.
  */
 static int copy(Call &c, Stream *s, const Range2D &src, const Range2D &dst, bool sync)
 {
@@ -501,7 +501,8 @@ static int copy(Call &c, Stream *s, const Range2D &src, const Range2D &dst, bool
             memcpy(&op->snapshot[y * src.width], (const void *)(src.base + y * src.pitch), src.width);
     }
     op_queue(op);
-    /* from and to device memory it need not be done, and from pageable memory neither */
+    /* the call need not wait for copies between device and device or pinned memory, nor for those
+     * from pageable memory */
     const bool pinned = (src.alloc && src.alloc->kind == ALLOC_PINNED) ||
                         (dst.alloc && dst.alloc->kind == ALLOC_PINNED);
     if (!dst.alloc || (sync && pinned)) {
@@ -545,7 +546,7 @@ static int copy_2d(Call &c, CUstream stream, const CUDA_MEMCPY2D *p, bool sync)
     for (int type : { (int)p->srcMemoryType, (int)p->dstMemoryType })
         if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != MEMORYTYPE_UNIFIED)
             return c.fault(ERROR_INVALID_VALUE, "memory type %d", type);
-    /* a pitch of 0 is that of one row */
+    /* a pitch of 0 means that of one row */
     const size_t src_pitch = p->srcPitch ? p->srcPitch : p->srcXInBytes + p->WidthInBytes;
     const size_t dst_pitch = p->dstPitch ? p->dstPitch : p->dstXInBytes + p->WidthInBytes;
     if (src_pitch < p->srcXInBytes + p->WidthInBytes ||
@@ -628,7 +629,7 @@ static int release(Call &c, AllocKind kind, uintptr_t p)
 
 /* Modules. */
 
-/** The words of a PTX text that say what is in it. */
+/** Scans a PTX text for its declarations. */
 class Ptx {
     std::string text;
     size_t at;
@@ -796,7 +797,7 @@ private:
     }
 };
 
-/** The newest PTX that a driver of that version knows. */
+/** Returns the newest PTX version that a driver of this version supports. */
 static int ptx_of_driver(int driver)
 {
     const int major = driver / 1000, minor = driver % 1000 / 10;
@@ -898,7 +899,7 @@ static const struct {
 
 } // namespace standin
 
-/* Errors: not counted, never made to fail. */
+/* Errors: not counted, and never made to fail. */
 
 API cuGetErrorName(CUresult error, const char **p)
 {
@@ -1293,7 +1294,7 @@ API cuMemFree_v2(CUdeviceptr p)
 {
     Call c("cuMemFree_v2", "0x%llx", HEX(p));
     if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
-        /* where the context could not be set, it has been tried */
+        /* if the context could not be pushed, the program has tried to free the memory */
         Alloc *a = push_failed() ? memory_exact(p) : NULL;
         if (a && a->base == p && a->kind == ALLOC_DEVICE)
             release(c, ALLOC_DEVICE, p);
@@ -1630,7 +1631,7 @@ API cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
     Event *e = need(c, events, event, "event");
     if (!s || !e)
         return c.end_plain(ERROR_INVALID_HANDLE);
-    if (!e->mark)               /* never recorded: nothing to wait for */
+    if (!e->mark)               /* never recorded, so there is nothing to wait for */
         return c.end_plain(0);
     Op *op = op_new(s, Op::WAIT, c.what());
     if (!mark_done(*e->mark))
@@ -1951,8 +1952,7 @@ API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned
     return c.end_plain(0);
 }
 
-/* Not supported: no part of the project, nor of FFmpeg that it goes with, comes
- * here. */
+/* Not supported: neither the project nor the FFmpeg code that it uses calls these functions. */
 
 #define UNSUPPORTED(name, params)                                                        \
     API name params                                                                      \
@@ -1987,7 +1987,7 @@ UNSUPPORTED(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))
 UNSUPPORTED(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))
 UNSUPPORTED(cuArrayDestroy, (CUarray))
 
-/* The signatures are the loader's. */
+/* the signatures must be those of the loader */
 #define SAME(name, type) static_assert(std::is_same<decltype(name), type>::value, #name);
 SAME(cuInit, tcuInit)
 SAME(cuDriverGetVersion, tcuDriverGetVersion)

@@ -6,13 +6,13 @@
 
 /**
  * @file
- * Loads and stores of kernels. The compiler's thread sanitizer puts a call
- * before each (-fsanitize=thread, without its runtime); here they are. Each is
- * checked against the allocations, for memory never written, and for another
- * thread's access that nothing orders: happens-before over barriers, warp
- * exchanges, launches, streams and events, not a matter of luck in the schedule.
+ * Checks loads and stores of kernels. The compiler's thread sanitizer (-fsanitize=thread, without
+ * its runtime) inserts a call before each access; this file implements these calls. Each access is
+ * checked against the allocations, for memory never written, and for an unordered access by another
+ * thread. Order is the happens-before relation of barriers, warp exchanges, launches, streams and
+ * events, and does not depend on the schedule.
  *
- * Copies between host and device go through the same shadow.
+ * Copies between host and device use the same shadow memory.
  */
 
 #include <string.h>
@@ -29,7 +29,7 @@ namespace standin {
 
 Now now;
 
-/* Shared memory's shadow. What is older than the block was never written. */
+/* shadow of shared memory; stamps before the block's start mean: never written */
 static Cell shared_words[SHARED_MAX / 4], shared_bytes[SHARED_MAX];
 static Shadow shared_shadow = { shared_words, shared_bytes, SHARED_MAX };
 
@@ -69,11 +69,11 @@ static void split(Shadow &s, size_t word)
     s.words[word].read  = 0;
 }
 
-/** Where an access falls, and what is taken as given there. */
+/** The location of an access, and assumptions about it. */
 struct Place {
     Shadow *shadow;
-    u64 past;               ///< stamps below happened before
-    u64 written;            ///< stamps below say: never written
+    u64 past;               ///< accesses with smaller stamps happened before
+    u64 written;            ///< smaller stamps mean: never written
     Alloc *alloc;           ///< NULL: shared memory
 };
 
@@ -107,7 +107,7 @@ static ALWAYS_INLINE bool ordered(u64 stamp, u64 past)
            lanes_ordered(tid >> 5, now.tid, tid, time);
 }
 
-/** Whether all reads that a cell remembers are ordered before now. */
+/** Returns whether all reads that a cell records are ordered before the current access. */
 static bool reads_ordered(const Cell &c, u64 past)
 {
     const u64 time = c.read >> 16;
@@ -140,7 +140,7 @@ static bool reads_ordered(const Cell &c, u64 past)
     return true;
 }
 
-/** A second reader: c.read is neither the running thread's nor ordered away. */
+/** Records an additional reader: c.read is not of the running thread, and is not ordered before it. */
 static __attribute__((noinline)) void read_by_more(Cell &c, u64 past)
 {
     const u64 mine = now.stamp | READ_ONE;
@@ -196,13 +196,13 @@ static u64 report_key(const void *pc, u64 kind)
     return ((u64)(uintptr_t)pc << 4) + kind;
 }
 
-static const char *copying;     ///< the copy that runs; NULL: a kernel
+static const char *copying;     ///< description of the running copy; NULL: a kernel runs
 
 static __attribute__((noinline))
 void report_race(const Place &p, uintptr_t addr, const void *pc, u64 stamp,
                  bool i_write, bool other_wrote)
 {
-    /* of a copy once, of a line of a kernel once */
+    /* reports once for each copy, or for each line of a kernel */
     const u64 key = copying ? now.op_start << 4 | 9 : report_key(pc, i_write ? 1 : 2);
     const u64 kind = stamp & KIND_MASK;
 
@@ -239,7 +239,7 @@ void report_unwritten(const Place &p, uintptr_t addr, const void *pc)
 static __attribute__((noinline, noreturn))
 void report_bounds(uintptr_t addr, size_t size, bool write, const void *pc)
 {
-    {   /* exec_kill() does not come back to free a string */
+    {   /* exec_kill() does not return, so a string must be freed before */
         std::string where;
         const uintptr_t shared = (uintptr_t)standin_shared_memory + 16;
         Alloc *a = memory_find(addr);
@@ -278,7 +278,7 @@ static ALWAYS_INLINE void cell(Cell &c, const Place &p, uintptr_t addr, const vo
         c.write = now.stamp | (strong ? WRITE_ATOMIC : WRITE_PLAIN);
         c.read  = 0;
     } else if (A == ACCESS_READ) {
-        /* a volatile read conflicts with no later write that is one too */
+        /* a volatile read does not conflict with later volatile writes */
         const u64 r = c.read;
         if (r == (now.stamp | READ_ONE))
             return;
@@ -301,7 +301,7 @@ static ALWAYS_INLINE void cells(const Place &p, size_t off, size_t size,
     while (off < end) {
         Cell &w = s.words[off >> 2];
         if (UNLIKELY(w.write & SPLIT) && w.write < p.written)
-            w.write = w.read = 0;   /* shared memory of a block that is gone */
+            w.write = w.read = 0;   /* a previous block's shared memory */
         if (LIKELY(!(off & 3) && end - off >= 4)) {
             if (LIKELY(!(w.write & SPLIT))) {
                 cell<A>(w, p, addr + off, pc);
@@ -339,7 +339,7 @@ static __attribute__((noinline, noreturn)) void too_long(const void *pc)
     exec_kill(ERROR_LAUNCH_TIMEOUT);
 }
 
-/** @return false: nothing to check there */
+/** Finds the location of an access. @return false if there is nothing to check */
 static ALWAYS_INLINE bool find(Place &p, size_t &off, uintptr_t addr, size_t size,
                                bool write, const void *pc)
 {
@@ -364,7 +364,7 @@ static ALWAYS_INLINE bool find(Place &p, size_t &off, uintptr_t addr, size_t siz
             report_bounds(addr, size, write, pc);
         p.shadow  = &a->shadow;
         p.past    = now.op_ordered << 16;
-        p.written = a->kind == ALLOC_DEVICE;    /* the host writes its own unseen */
+        p.written = a->kind == ALLOC_DEVICE;    /* host writes to pinned memory are not observed */
         p.alloc   = a;
         return true;
     }
@@ -406,7 +406,7 @@ void check_ldg(uintptr_t addr, size_t size, const void *pc)
 
     if (divergence_on || !find(p, off, addr, size, false, pc))
         return;
-    now.accesses--;             /* the load itself is to come */
+    now.accesses--;             /* the load itself is counted later */
     if (!p.alloc) {
         violation(report_key(pc, 6), "%s: __ldg of shared memory%s",
                   exec_where().c_str(), source_of(pc).c_str());
@@ -424,7 +424,7 @@ void check_ldg(uintptr_t addr, size_t size, const void *pc)
     }
 }
 
-/* Copies: one thread of their own. */
+/* A copy is a thread of its own. */
 
 void check_begin_op()
 {
@@ -516,8 +516,7 @@ EXPORT void __tsan_init(void) { }
 EXPORT void __tsan_func_entry(void *) { }
 EXPORT void __tsan_func_exit(void) { }
 
-/* Kernel objects are made to call these for what the compiler takes from the C
- * library. */
+/* Objects of kernels are changed to call these functions instead of the C library's. */
 EXPORT void *standin_memcpy(void *dst, const void *src, size_t size)
 {
     if (size) {
@@ -543,7 +542,7 @@ EXPORT void *standin_memset(void *dst, int value, size_t size)
     return memset(dst, value, size);
 }
 
-/* The compiler's own atomics, where a kernel uses them instead of CUDA's. */
+/* The compiler's atomics, if a kernel uses them instead of CUDA's. */
 #define ATOMIC_RMW(bits, name, builtin)                                                  \
     EXPORT uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *p,       \
                                                        uint##bits##_t v, int)            \

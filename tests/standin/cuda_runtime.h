@@ -5,13 +5,12 @@
 
 /**
  * @file
- * CUDA's words for a kernel that is compiled for the host, in the place of
- * CUDA's own cuda_runtime.h. Included before the kernel source; the rest of the
- * stand-in is not compiled with it. Plain C++11, no include.
+ * Declares CUDA's names for kernels that are compiled for the host; replaces CUDA's cuda_runtime.h.
+ * Included before the kernel's source; no other part of the stand-in includes it. Plain C++11,
+ * without includes.
  *
- * A synchronisation point takes the line it was written on, so that two threads
- * that meet at different ones can be told apart from one that the compiler has
- * duplicated.
+ * A synchronisation point records its source line, so that two threads at different points can be
+ * distinguished from one point that the compiler has duplicated.
  */
 
 #ifndef GPUME_TESTS_STANDIN_CUDA_RUNTIME_H
@@ -34,7 +33,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 
-/* There is no __shared__: a kernel's shared memory is the launch's, by this. */
+/* there is no __shared__: shared memory belongs to the launch, and this macro accesses it */
 #define GPUME_SHARED(type, name) \
     type *const name = reinterpret_cast<type *>(standin_shared_memory + 16)
 
@@ -76,7 +75,7 @@ enum StandinSync {
     STANDIN_BARRIER_OR,
     STANDIN_BARRIER_AND,
     STANDIN_BARRIER_COUNT,
-    STANDIN_WARP,           ///< the first that is of a warp
+    STANDIN_WARP,           ///< the first kind that synchronises a warp
     STANDIN_SHFL,
     STANDIN_SHFL_UP,
     STANDIN_SHFL_DOWN,
@@ -113,7 +112,7 @@ enum StandinAtomic {
 extern "C" {
 extern unsigned char standin_shared_memory[];
 
-/* Constant while a thread lives, hence const. */
+/* const, because the values do not change while a thread runs */
 __attribute__((const)) uint3 standin_thread_idx(void);
 __attribute__((const)) uint3 standin_block_idx(void);
 __attribute__((const)) uint3 standin_block_dim(void);
@@ -263,7 +262,7 @@ STANDIN_REDUCE(__reduce_xor_sync, STANDIN_REDUCE_XOR, unsigned)
 /* Atomics. */
 
 template<typename T> struct standin_same { typedef T type; };
-/* defined for the types that atomics take, and no other */
+/* defined only for the types that atomics support */
 template<typename T> struct standin_sign;
 template<> struct standin_sign<int>                { static const int is_signed = 1; };
 template<> struct standin_sign<unsigned>           { static const int is_signed = 0; };
@@ -312,7 +311,7 @@ STANDIN_INLINE unsigned atomicDec(unsigned *p, unsigned value)
 
 /* Loads and stores with a hint. */
 
-/** What it reads may not be written in the same launch. */
+/** Loads from memory that no thread of the launch may write. */
 template<typename T>
 STANDIN_INLINE T __ldg(const T *p)
 {
@@ -423,7 +422,7 @@ STANDIN_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shif
     return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
 }
 
-/* Lanes of a word: of bits bits, each combined by expr of x and y. */
+/* Combines each lane of 'bits' bits with expr of x and y. */
 #define STANDIN_LANES(name, bits, expr)                                             \
     STANDIN_INLINE unsigned name(unsigned a, unsigned b)                            \
     {                                                                               \
@@ -449,9 +448,9 @@ STANDIN_LANES(__vabsdiffu4,  8, x < y ? y - x : x - y)
 STANDIN_LANES(__vcmpeq4,     8, x == y ? m : 0)
 STANDIN_LANES(__vcmpeq2,    16, x == y ? m : 0)
 
-/* The project's words for PTX instructions. */
+/* The project's names for PTX instructions */
 
-/** vabsdiff4.u32.u32.u32.add: acc and the sum of four bytes' absolute differences. */
+/** vabsdiff4.u32.u32.u32.add: returns acc plus the absolute differences of four bytes. */
 STANDIN_INLINE unsigned gpume_sad4(unsigned a, unsigned b, unsigned acc)
 {
 #ifdef __SSE2__
@@ -467,13 +466,13 @@ STANDIN_INLINE unsigned gpume_sad4(unsigned a, unsigned b, unsigned acc)
 #endif
 }
 
-/** acc and the sum of two 16-bit words' absolute differences. */
+/** Returns acc plus the absolute differences of two 16-bit words. */
 STANDIN_INLINE unsigned gpume_sad2(unsigned a, unsigned b, unsigned acc)
 {
     return __usad(a >> 16, b >> 16, __usad(a & 0xFFFF, b & 0xFFFF, acc));
 }
 
-/** A half-precision number, times 2^24; what is no number is a large one. */
+/** Returns a half-precision number times 2^24; infinity and NaN become large numbers. */
 STANDIN_INLINE double standin_of_half(unsigned bits)
 {
     const unsigned exponent = bits >> 10 & 31;
@@ -482,7 +481,7 @@ STANDIN_INLINE double standin_of_half(unsigned bits)
     return bits & 0x8000 ? -v : v;
 }
 
-/** The nearest one, of two the even one. */
+/** Returns the nearest half-precision number; in the middle, the even one. */
 STANDIN_INLINE unsigned standin_to_half(double v)
 {
     const unsigned sign = __builtin_signbit(v) ? 0x8000 : 0;
@@ -494,7 +493,7 @@ STANDIN_INLINE unsigned standin_to_half(double v)
     return sign | (bits < 0x7C00 ? bits : 0x7C00);
 }
 
-/* The project's words for f16x2: expr of x and y, two half-precision numbers. */
+/* The project's names for f16x2 instructions: expr of the half-precision numbers x and y */
 #define STANDIN_HALVES(name, expr)                                                                                   \
     STANDIN_INLINE unsigned name(unsigned a, unsigned b)                                                             \
     {                                                                                                                \
@@ -509,7 +508,7 @@ STANDIN_HALVES(gpume_subtract_halves,           x - y)
 STANDIN_HALVES(gpume_halve_and_subtract_halves, x / 2 - y)
 STANDIN_HALVES(gpume_add_absolute_halves,       __builtin_fabs(x) + __builtin_fabs(y))
 
-/** dp4a.u32.u32: acc and the sum of four products of bytes. */
+/** dp4a.u32.u32: returns acc plus the products of four bytes. */
 STANDIN_INLINE unsigned gpume_dp4a(unsigned a, unsigned b, unsigned acc)
 {
     for (int i = 0; i < 32; i += 8)
@@ -536,7 +535,7 @@ STANDIN_INLINE void gpume_store_volatile(unsigned long long *p, unsigned long lo
 /** %laneid */
 STANDIN_INLINE unsigned gpume_lane(void) { return standin_lane(); }
 
-/* Registration; the lines that use it are generated, mkkernels.sh. */
+/* Registration; mkkernels.sh generates the lines that use it */
 
 struct StandinKernel {
     const char *name;
@@ -573,7 +572,7 @@ struct standin_launcher<void (*)(P...), f> {
 template<typename... P, void (*f)(P...)>
 constexpr unsigned standin_launcher<void (*)(P...), f>::sizes[sizeof...(P) + 1];
 
-/* Nothing here stores at run time: it would be taken for a kernel's store. */
+/* must not store at run time, which would count as a kernel's store */
 #define STANDIN_KERNEL(name)                                                        \
     static StandinKernel standin_kernel_##name = {                                  \
         #name, standin_launcher<decltype(&name), &name>::invoke,                    \

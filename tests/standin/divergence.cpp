@@ -5,10 +5,11 @@
 
 /**
  * @file
- * The map of divergence. Each thread notes the basic blocks that it runs, in its own list, as
- * threads take turns at any barrier or exchange. Then the lists of a warp are followed together,
- * as the device runs its lanes: where they part, one group after the other goes on to the block
- * where they meet, the immediate post-dominator of the one after which they parted.
+ * Makes the map of divergence. Each thread records the basic blocks that it runs in its own list,
+ * because threads take turns at barriers and exchanges. Then the lists of a warp are followed
+ * together, as the device runs its lanes. Where lanes part, one group after the other continues to
+ * the block where they meet: the immediate post-dominator of the block after which they have
+ * parted.
  */
 
 #include <string.h>
@@ -20,18 +21,18 @@ namespace standin {
 
 bool divergence_on;
 
-/** Of a thread; longer lists are followed before the thread ends, when its warp is together. */
+/** Entries of a thread's list; longer lists are followed before the thread ends, when its warp is together. */
 enum { LONG = 1 << 14, MAX_THREADS = 1024 };
 
 static auto &notes = *new std::vector<std::vector<Block *>>(MAX_THREADS);
 static Blocks *modules;
-static u64 apart;               ///< lanes that were to be together, and were not
+static u64 apart;               ///< number of lanes that should have been together but were not
 
-/* The warp that is followed. */
+/* the warp that is followed */
 static Block **at[32], **end[32];
-static u32 ended;               ///< lanes
-static Block *first_block;      ///< of the module
-/** Where a warp that is together waits: the block of each function that it is in, from the outermost. */
+static u32 ended;               ///< mask of lanes that have ended
+static Block *first_block;      ///< first block of the module
+/** For each warp that waits together: the current block of each active function, from the outermost. */
 static auto &stacks = *new std::vector<std::vector<Block *>>(MAX_THREADS / 32);
 static auto &waits = *new std::vector<Block *>;
 
@@ -75,7 +76,7 @@ static u32 going_to(u32 mask, const Block *b)
     return same;
 }
 
-/** Lanes that have no more, but go on later: where they wait. */
+/** Records where lanes wait whose lists end here, but which will continue later. */
 static void note_wait(u32 mask, size_t level, Block *b)
 {
     if (!(mask & ~ended))
@@ -87,9 +88,9 @@ static void note_wait(u32 mask, size_t level, Block *b)
 }
 
 /**
- * Follow lanes that are together, until they are at 'stop' or their function has returned.
- * @param level   number of functions that have called it
- * @param waiting the innermost of these stacks' blocks that they have run, or NULL
+ * Follows lanes that are together, until they reach 'stop' or their function returns.
+ * @param level   number of active callers of the function
+ * @param waiting the stack of blocks at which the lanes waited, from which they continue; or NULL
  */
 static void follow(u32 mask, const Block *stop, size_t level, const std::vector<Block *> *waiting)
 {
@@ -131,7 +132,7 @@ static void follow(u32 mask, const Block *stop, size_t level, const std::vector<
     }
 }
 
-/** @param gone lanes that have ended */
+/** Follows the lists of a warp. @param gone lanes that have ended */
 static void follow_warp(u32 warp, u32 gone, u32 nb_threads)
 {
     u32 mask = 0;
@@ -218,6 +219,6 @@ void divergence_write(FILE *f)
 
 } // namespace standin
 
-/* Of clang's instrumentation: divergence.py has put standin_visit_NAME() in the place of the rest. */
+/* Clang's instrumentation calls this function; divergence.py has replaced its other calls by standin_visit_NAME() */
 extern "C" __attribute__((visibility("hidden"), used))
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *, uint32_t *) { }

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What the map of divergence knows of kernels: the tables that divergence.py makes.
+ * Tables that describe the kernels for the map of divergence; divergence.py generates them.
  */
 
 #ifndef GPUME_TESTS_STANDIN_DIVERGENCE_H
@@ -15,20 +15,20 @@ namespace standin {
 
 /** A basic block. */
 struct Block {
-    const char *file;           ///< of its branch
+    const char *file;           ///< source line of its branch
     int line;
-    bool entry, ret;            ///< of its function
-    bool branch;                ///< more than one block can follow, and not only the end
-    bool brief;                 ///< the device may need no branch
+    bool entry, ret;            ///< whether it is the entry of a function, and whether it returns
+    bool branch;                ///< whether several blocks other than the function's end can follow
+    bool brief;                 ///< whether the device may need no branch
     int instructions;
-    int meet;                   ///< number of the block where lanes that part after it meet again; -1: none
-    /* counted */
-    unsigned long long visits;      ///< by lanes of a warp together
-    unsigned long long divergent;   ///< of them, those after which lanes went on in different blocks
-    unsigned long long lanes;       ///< in all visits
+    int meet;                   ///< index of the block where lanes that part after it meet again; -1: none
+    /* counters */
+    unsigned long long visits;      ///< number of visits by groups of lanes
+    unsigned long long divergent;   ///< number of visits after which lanes went to different blocks
+    unsigned long long lanes;       ///< number of lanes in all visits
 };
 
-/** All of a module. */
+/** The blocks of a module. */
 struct Blocks {
     const char *name;
     Block *blocks;
@@ -38,7 +38,7 @@ struct Blocks {
 
 void divergence_add(Blocks *all);
 
-/** The running thread begins a block. */
+/** Records that the running thread begins a block. */
 void divergence_visit(Blocks *all, unsigned n);
 
 } // namespace standin

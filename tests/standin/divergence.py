@@ -23,7 +23,7 @@ import csv
 import re
 import sys
 
-# instructions that the device's compiler may give a condition each, instead of a branch around them
+# instructions that the device's compiler may predicate instead of using a branch
 SHORT = 12
 VISIT = "__sanitizer_cov_trace_pc_guard"
 LABEL = re.compile(r"^([-a-zA-Z$._0-9]+|\"[^\"]*\"):")
@@ -95,7 +95,7 @@ def parse(lines, locations):
                 continue
             if not more and "@llvm.dbg." not in text and not text.startswith("#dbg"):
                 block.instructions += 1
-                # but for those that stand for a register
+                # calls that stand for a register do not count
                 block.calls |= bool(re.search(r"\bcall\b(?!.*@(llvm\.|standin_(lane|thread_idx|block_idx)\b))", text))
             if not more and re.match(r"(br|switch|ret|unreachable|invoke|indirectbr|resume)\b", text):
                 block.terminator = text.split()[0]
@@ -214,7 +214,7 @@ def instrument(name, source, output, table):
                 if b.terminator != "unreachable" and any(x.number is not None for x in blocks):
                     raise ValueError(f"{source}: block {b.label} has no call")
                 continue
-            # what cannot be and has no call cannot be where lanes meet
+            # a block that cannot be reached and has no call cannot be a meeting point
             to = -1 if b.meet is None or b.meet.number is None else b.meet.number
             file, line = b.location or ("?", 0)
             rows.append((b.number, f'    {{ "{file}", {line}, {int(b.entry)}, {int(b.terminator == "ret")}, '

@@ -5,15 +5,16 @@
 
 /**
  * @file
- * Branches whose divergence is known: "expect VISITS DIVERGENT" says what each line has in a
- * launch of two blocks of 64 threads, four warps. divergence.sh compares that with the map.
+ * Kernels whose divergence is known. "expect VISITS DIVERGENT" states the counts of a line for a
+ * launch of two blocks of 64 threads, which are four warps. divergence.sh compares the map with
+ * them.
  */
 
 typedef unsigned int u32;
 
 #define NO_UNROLL _Pragma("unroll 1")
 
-/* Functions that are called; what they do cannot be selected instead of a branch. */
+/* functions that are called; a select instruction cannot replace them */
 static __device__ __attribute__((noinline)) void dv_note(u32 *out, u32 v)
 {
     atomicAdd(out, v);
@@ -26,7 +27,7 @@ static __device__ __attribute__((noinline)) void dv_other(u32 *out, u32 v)
     atomicAdd(out, v + 1);
 }
 
-/* Longer than what is kept of a thread, so it is followed before, where the warp is together. */
+/* longer than a thread's list, which is followed when the warp is together */
 static __device__ __attribute__((noinline)) void dv_wait(u32 *out, u32 t, u32 n)
 {
     u32 i = 0;
@@ -47,7 +48,7 @@ __global__ void dv_branches(u32 *out, u32 n)
     const u32 t = threadIdx.x, warp = t / 32;
     u32 i = 0, v = t;
 
-    /* the same way by block, by warp, and not */
+    /* the direction depends on the block, on the warp, and on the thread */
     if (blockIdx.x)                                 // expect 4 0
         dv_note(out, 1);
     if (warp & n)                                   // expect 4 0
@@ -61,12 +62,12 @@ __global__ void dv_branches(u32 *out, u32 n)
         dv_note(out, 5);
     __syncthreads();
 
-    /* lanes leave one quarter after the other: they part three times, the last leave together */
+    /* lanes leave in four groups: they part three times, and the last group leaves together */
     NO_UNROLL do {
         dv_note(out, i);
     } while (++i <= t % 4);                         // expect 16 12
 
-    /* threads take turns at shuffles; a bit of the lane's number, in two of five rounds of the warp's */
+    /* threads take turns at shuffles; v is the lane's number in two of five rounds, else the warp's */
     i = 0;
     NO_UNROLL do {
         v = __shfl_xor_sync(~0u, v, 1 << i);
@@ -75,7 +76,7 @@ __global__ void dv_branches(u32 *out, u32 n)
         __syncwarp();
     } while (++i < 5 * n);                          // expect 20 0
 
-    /* a loop of half of the lanes */
+    /* a loop that half of the lanes run */
     if (t & 2 * n) {                                // expect 4 4
         i = 0;
         NO_UNROLL do {
@@ -84,7 +85,7 @@ __global__ void dv_branches(u32 *out, u32 n)
     }
     __syncwarp();
 
-    /* a function that is called by the whole warp, and by two groups of it */
+    /* a function that the whole warp calls, and then two groups of it */
     dv_other(out, n);
     if (t & 4 * n) {                                // expect 4 4
         dv_other(out, 2 * n);
@@ -92,7 +93,7 @@ __global__ void dv_branches(u32 *out, u32 n)
     } else {
         dv_other(out, t);
     }
-    /* what only ends is no branch */
+    /* a path that only ends needs no branch */
     if (t & 8)
         return;
     dv_note(out, 7);

@@ -6,9 +6,9 @@
 
 /**
  * @file
- * Launches. Every thread of a block is a fiber; it runs until it has to wait for
- * others, at a barrier or a warp exchange, and then a thread is picked at random
- * from those that can go on. Blocks run one after another, in random order.
+ * Runs launches. Every thread of a block is a fiber. It runs until it has to wait for others at a
+ * barrier or warp exchange; then a random thread of those that can continue is chosen. Blocks run
+ * one after another, in random order.
  */
 
 #include <string.h>
@@ -49,7 +49,7 @@ struct Fiber {
     u32 tid;
     State state;
     bool fenced;
-    /* where it waits */
+    /* the point at which it waits */
     int kind;
     u32 mask;
     unsigned long long value, result;
@@ -70,13 +70,13 @@ static bool guarded[MAX_THREADS];
 
 static u32 ready[MAX_THREADS], nb_ready;
 static u32 nb_threads, nb_live, nb_at_barrier;
-static u32 exited_lanes[32];        ///< by warp; those that never were count too
-static u32 warp_lanes[32], barrier_lanes[32];   ///< by warp, those AT_WARP and AT_BARRIER
+static u32 exited_lanes[32];        ///< for each warp; includes lanes that never existed
+static u32 warp_lanes[32], barrier_lanes[32];   ///< for each warp, lanes that are AT_WARP and AT_BARRIER
 static int killed;
-static u64 launch_stores;       ///< those before the launch
-static u32 nb_looks;            ///< volatile loads since it began
+static u64 launch_stores;       ///< number of stores before the launch
+static u32 nb_looks;            ///< number of volatile loads since the launch began
 
-static const Op *op;                ///< that runs
+static const Op *op;                ///< the running operation
 static uint3 block, block_dim, grid_dim;
 
 static void *params[PARAMS_MAX / 4];
@@ -84,23 +84,26 @@ alignas(16) static unsigned char param_bytes[PARAMS_MAX];
 
 static u64 parts[32][32][32];
 
-/* Blocks of the launch by the time they began, and what they released. */
+/*
+ * Start times of the launch's blocks; the blocks that have released each address; the blocks of
+ * which each block has acquired the writes
+ */
 static auto &cta_times = *new std::vector<std::pair<u64, u32>>;
-static u32 cta_run;                 ///< index of the one that runs
+static u32 cta_run;                 ///< index of the running block
 static auto &released = *new std::unordered_map<uintptr_t, std::vector<bool>>;
 static auto &acquired = *new std::vector<std::vector<bool>>;
 
 /**
- * A word that a block of the launch has stored for others to see. On a GPU they see it
- * some time later, so a load that does not follow another one that saw it may have the
- * value before.
+ * A word that a block of the launch has stored for other blocks. A GPU makes the store visible some
+ * time later, so a load may return the old value unless it follows a load that returned the new
+ * value.
  */
 struct Stored {
-    u64 old;                    ///< the value before the block's first such store
+    u64 old;                    ///< the value before the block's first store
     u32 writer;                 ///< index of the block
-    u32 reader;                 ///< index of the last block that saw the new one
-    u64 seen;                   ///< when it saw it
-    std::vector<bool> seen_by;  ///< its threads
+    u32 reader;                 ///< index of the last block that has read the new value
+    u64 seen;                   ///< time of that read
+    std::vector<bool> seen_by;  ///< threads that have read it
 };
 static auto &stored = *new std::unordered_map<uintptr_t, Stored>;
 
@@ -143,8 +146,10 @@ std::string exec_where()
     return s + exec_thread(now.tid);
 }
 
-/* Fences and atomics order blocks: whoever sees what a block released after a
- * fence comes after that block. */
+/*
+ * Fences and atomics order blocks: a block that reads what another block has released after a fence
+ * comes after that block.
+ */
 
 bool cta_ordered(u64 time)
 {
@@ -190,7 +195,7 @@ static void fiber_main()
 
 static char *stack_top(u32 i)
 {
-    /* not all at the same place in the cache */
+    /* staggered to use different cache lines */
     return (char *)now.stacks + (size_t)(i + 1) * STACK_SIZE - (i & 31) * 192 - 64;
 }
 
@@ -224,7 +229,7 @@ static void fiber_init(u32 i)
 {
     void **top = (void **)((uintptr_t)stack_top(i) & ~(uintptr_t)15);
 
-    *--top = NULL;                  /* the caller's address, were there one */
+    *--top = NULL;                  /* the return address, which does not exist */
     *--top = (void *)fiber_main;
     for (int k = 0; k < 6; k++)
         *--top = NULL;
@@ -353,7 +358,7 @@ static void release_barrier()
     nb_at_barrier = 0;
 }
 
-/** Threads wait and none can go on: who, and where. */
+/** Reports threads that wait for ever: how many, and at which points. */
 static void report_stuck()
 {
     std::string s;
@@ -390,7 +395,7 @@ void fiber_exit()
     f.state = EXITED;
     nb_live--;
     exited_lanes[f.tid >> 5] |= 1U << (f.tid & 31);
-    /* a warp exchange that names this lane can no longer be */
+    /* a warp exchange that names this lane can never complete */
     for (u32 w = warp_lanes[f.tid >> 5]; w; w &= w - 1) {
         Fiber &g = fibers[(f.tid & ~31U) + __builtin_ctz(w)];
         if (g.mask >> (f.tid & 31) & 1) {
@@ -418,7 +423,7 @@ static void warp_order(u32 warp, u32 mask)
         now.full[warp] = now.time;
         return;
     }
-    /* some lanes only: what each knows of each other */
+    /* records for each pair of lanes what one knows of the other */
     if (!now.part[warp]) {
         now.part[warp] = parts[warp];
         memset(parts[warp], 0, sizeof(parts[warp]));
@@ -522,7 +527,7 @@ static void exchange(u32 warp, u32 mask)
         make_ready(lanes[__builtin_ctz(m)]);
 }
 
-/** Addresses outside all allocations that kernels may read: constants, parameters. */
+/** Address ranges outside all allocations that kernels may read: constants and parameters. */
 static auto &constants = *new std::vector<std::pair<uintptr_t, uintptr_t>>;
 
 static int find_constants(struct dl_phdr_info *info, size_t, void *self)
@@ -772,7 +777,7 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                   warp * 32 + gone < nb_threads ? "has ended" : "was never started");
         exec_kill(ERROR_LAUNCH_FAILED);
     }
-    /* lanes that wait for the same thing are alike: one of each sort is enough */
+    /* lanes that wait for the same exchange are equal: reports one of each kind */
     for (u32 w = warp_lanes[warp] | (barrier_lanes[warp] & mask); w; ) {
         const Fiber &g = lanes[__builtin_ctz(w)];
         w &= g.state == AT_WARP ? ~g.mask : w - 1;
@@ -803,13 +808,13 @@ template<typename T>
 static T load_volatile(const T *p, const void *from)
 {
     check_access((uintptr_t)p, sizeof(*p), ACCESS_VOLATILE_READ, from);
-    /* it may as well run later: operations run one after the other */
+    /* operations run one after the other, so this launch can run again later */
     if (nb_threads == 1 && grid_dim.x * grid_dim.y * grid_dim.z == 1 && ++nb_looks > 100 &&
         now.stores == launch_stores)
         exec_kill(LAUNCH_WAITS);
 
     auto found = stored.find((uintptr_t)p);
-    /* how often a loop has to look is not to be counted */
+    /* for the map of divergence, the number of polls must not depend on chance */
     if (!divergence_on && found != stored.end() && found->second.writer != cta_run) {
         Stored &s = found->second;
 
@@ -818,7 +823,7 @@ static T load_volatile(const T *p, const void *from)
             s.seen   = UINT64_MAX;
             s.seen_by.assign(nb_threads, false);
         }
-        /* a barrier passes on what was seen before it */
+        /* a barrier makes values visible to the whole block */
         if (!(s.seen < now.barrier) && !s.seen_by[now.tid]) {
             if (rnd(2))
                 return (T)s.old;

@@ -6,10 +6,9 @@
 
 /**
  * @file
- * Device memory and pinned host memory, all in one reserved range of addresses.
- * Addresses are not used again soon, every allocation ends at a guard page, and
- * device memory cannot be touched by host code: its pages are closed but while
- * queued work runs.
+ * Allocates device memory and pinned host memory in one reserved range of addresses. Addresses are
+ * not reused soon, every allocation ends at a guard page, and host code cannot access device
+ * memory: its pages are protected except while queued work runs.
  */
 
 #include <signal.h>
@@ -31,14 +30,13 @@ Alloc **region_table;
 
 enum { PAGE = 1 << PAGE_SHIFT };
 
-/* Offset of an allocation into its first page: as aligned as cuMemAlloc promises
- * and no better. */
+/* Offset of an allocation in its first page: the alignment is that of cuMemAlloc and not larger. */
 enum { OFFSET_DEVICE = 256, OFFSET_PINNED = 64 };
 
 static std::map<uintptr_t, Alloc *> &all = *new std::map<uintptr_t, Alloc *>;
 
 struct Arena {
-    uintptr_t start, end, cursor, top;  ///< top: end of what has ever been used
+    uintptr_t start, end, cursor, top;  ///< top: end of the addresses ever used
 };
 static Arena arenas[2];
 
@@ -60,7 +58,7 @@ const std::map<uintptr_t, Alloc *> &memory_all()
 
 static struct sigaction old_action;
 
-/** Says what a crash was about, and lets it happen. */
+/** Reports the access that causes a crash, and lets the process crash. */
 static void on_segv(int sig, siginfo_t *info, void *context)
 {
     const uintptr_t addr = (uintptr_t)info->si_addr;
@@ -102,13 +100,13 @@ void memory_init()
     sigaction(SIGSEGV, &action, &old_action);
 }
 
-/** Room for size bytes and the guard page after them; 0: none. */
+/** Returns addresses for size bytes and a guard page; 0: none are left. */
 static uintptr_t find_room(Arena &arena, size_t size)
 {
     for (int round = 0; round < 2; round++) {
         uintptr_t at = arena.cursor;
         while (size + PAGE <= arena.end - at) {
-            /* the first allocation that ends beyond at */
+            /* the first allocation that ends after 'at' */
             auto next = all.lower_bound(at);
             if (next == all.end() || next->second->pages >= at + size + PAGE)
                 return at;

@@ -6,11 +6,10 @@
 
 /**
  * @file
- * Streams and events. Work is queued and runs when something waits for it, in
- * an order that the seed picks from those that streams and events allow: what
- * is not ordered does happen in the wrong order. Every operation also has a
- * clock, the operations that are ordered before it, by which check.cpp finds
- * accesses that nothing orders whatever the order was that they happened in.
+ * Streams and events. Work is queued, and runs when something waits for it. The seed chooses one of
+ * the orders that streams and events allow, so unordered work does run in the wrong order. Every
+ * operation has a clock: the operations ordered before it. With clocks, check.cpp finds unordered
+ * accesses whatever the actual order was.
  */
 
 #include <stdio.h>
@@ -39,14 +38,14 @@ void Clock::join(const Clock &other)
         seq[i] = std::max(seq[i], other.seq[i]);
 }
 
-/* By stream id. An id is used again once the host knows that all of it is done. */
+/* Indexed by stream id. An id is reused when the host knows that all work of the stream is done. */
 struct Slot {
     Stream *stream;
     u64 queued, done;
 };
 static std::vector<Slot> &slots = *new std::vector<Slot>;
 
-static Clock &host = *new Clock;    ///< what the host knows to be done
+static Clock &host = *new Clock;    ///< the operations that the host knows to be done
 
 /** An operation that has run. */
 struct Ran {
@@ -55,9 +54,9 @@ struct Ran {
     u64 seq;
     std::string what;
 };
-static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< by start
+static std::vector<Ran> &ran = *new std::vector<Ran>;   ///< sorted by start
 static const Op *running;
-static u64 nb_ran;              ///< operations that have run, from 1 on
+static u64 nb_ran;              ///< number of operations that have run
 
 /* Streams. */
 
@@ -81,7 +80,7 @@ Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default)
     return s;
 }
 
-/** Its work is still done; then it goes. */
+/** Frees a destroyed stream when its work is done. */
 static void stream_reap(Stream *s)
 {
     if (!s->destroyed || s->done < s->queued)
@@ -141,7 +140,10 @@ Op *op_new(Stream *s, Op::Type type, const char *what)
     return op;
 }
 
-/** A stream's own and the default stream's operations wait for each other. */
+/**
+ * Orders an operation after the operations of another stream; the default stream and other streams
+ * wait for each other.
+ */
 static void order_after(Op *op, const Stream *other)
 {
     if (other->queued > slots[other->id].done)
@@ -155,7 +157,7 @@ static bool overlaps(const Alloc *a, const Op *op)
         return op->src.alloc == a || op->dst.alloc == a;
     if (op->type != Op::LAUNCH)
         return false;
-    /* a kernel's are those its parameters point into */
+    /* a kernel uses the allocations into which its parameters point */
     for (size_t i = 0; i + 8 <= op->params.size(); i += 4) {
         u64 value;
         memcpy(&value, &op->params[i], 8);
@@ -209,14 +211,14 @@ void op_queue(Op *op)
         op->mark->clock  = op->clock;
     }
 
-    /* what is still to come may not be read: let it be seen that it is not there */
+    /* fills the destination, so that a read before the copy finds wrong data */
     if (op->type == Op::COPY && op->dst.alloc && op->dst.alloc->kind == ALLOC_PINNED &&
         op->src.alloc != op->dst.alloc && !queued_user(op->dst.alloc))
         for (size_t y = 0; y < op->dst.height; y++)
             memset((void *)(op->dst.base + y * op->dst.pitch), (int)(rnd() & 0xFF), op->dst.width);
 
     if (s->head >= 256) {
-        /* a stream that never runs empty keeps nothing of what has run */
+        /* a stream that is never empty must drop finished operations */
         s->ops.erase(s->ops.begin(), s->ops.begin() + s->head);
         s->head = 0;
     }
@@ -229,7 +231,7 @@ void op_queue(Op *op)
 
 static bool ready(const Op *op)
 {
-    /* another one has to run first */
+    /* another operation must run first */
     if (op->put_off == nb_ran + 1)
         return false;
     for (auto &dep : op->deps)
@@ -256,14 +258,14 @@ std::string op_name_at(u64 time)
     return r ? r->what : "an earlier operation";
 }
 
-/* Sets of operations that have read something, none ordered after another. */
+/* Sets of operations that have read a cell, none ordered after another. */
 typedef std::vector<std::pair<u32, u64>> ReadSet;
-/** By number, from 1 on; shadow memory may have numbers of those that are gone, whose operations are over. */
+/** Indexed by number, from 1 on. Shadow memory may contain numbers of removed sets, whose operations are over. */
 static std::map<u64, ReadSet> &readsets = *new std::map<u64, ReadSet>;
 static u64 last_readset;
 static std::map<std::tuple<u64, u64, u64>, u64> &readset_memo =
     *new std::map<std::tuple<u64, u64, u64>, u64>;
-static u64 memo_start;          ///< of the operation that it is about
+static u64 memo_start;          ///< the operation for which the memo is valid
 
 bool readset_ordered(u64 set)
 {
@@ -305,7 +307,7 @@ u64 readset_add(u64 set, u64 time_of_other)
     return readset_memo[key] = last_readset;
 }
 
-/** Operations that come before everything that is queued and will be. */
+/** Removes operations that are ordered before all queued and future operations. */
 static void forget_known()
 {
     if (ran.size() < 32)
@@ -431,7 +433,10 @@ static void run_op(Stream *s)
     }
 }
 
-/** Nothing runs any more; a kernel that waits for another one has waited in vain. @return whether there was one */
+/**
+ * If only kernels that poll are left, reports the first of them, which would wait for ever.
+ * @return whether there was one
+ */
 static bool give_up()
 {
     for (const Slot &slot : slots) {
@@ -448,7 +453,7 @@ static bool give_up()
     return false;
 }
 
-/** By stream id: how far each has to come for the one to come to seq. */
+/** Returns the sequence number that each stream must reach before stream s can reach seq. */
 static std::vector<u64> needs(const Stream *s, u64 seq)
 {
     std::vector<u64> need(slots.size());
@@ -503,11 +508,11 @@ void run_until(Stream *s, u64 seq)
         return;
     forget_known();
     memory_unlock();
-    /* sometimes others come first that nobody waits for */
+    /* sometimes runs other operations first */
     const u32 others = settings.order == LAZY ? rnd(3) : 1;
     while (slots[id].done < seq) {
         Stream *next = others && rnd(4) < others ? pick(NULL) : pick(&need);
-        /* what a kernel waits for is ordered by nothing */
+        /* nothing orders what a polling kernel waits for */
         if (!next)
             next = pick(NULL);
         if (!next && give_up())
@@ -535,7 +540,7 @@ void sync_context(Context *ctx)
 
     for (const Stream *s : ctx->streams)
         ids.push_back(s->id);
-    for (u32 id : ids)          /* one that is destroyed goes away while it runs */
+    for (u32 id : ids)          /* a destroyed stream is freed while it runs */
         if (slots[id].stream && slots[id].stream->ctx == ctx)
             sync_stream(slots[id].stream);
     forget_known();

@@ -6,8 +6,8 @@
 
 /**
  * @file
- * Settings from the environment, what went wrong, and the end of the process: a
- * process with a violation ends with status 86, whatever it thinks of itself.
+ * Settings from the environment, violations, and the end of the process: a process with a violation
+ * ends with status 86, whatever its own status is.
  */
 
 #include <dlfcn.h>
@@ -116,7 +116,7 @@ std::string source_of(const void *pc)
 
     if (!pc || !dladdr(pc, &info) || !info.dli_fname)
         return "";
-    /* the call before the return address */
+    /* the call is before the return address */
     const size_t offset = (const char *)pc - 1 - (const char *)info.dli_fbase;
     if (nb_printed < MAX_PRINTED) {
         std::string command = format("LD_PRELOAD= addr2line -Cfpe '%s' 0x%zx 2>/dev/null",
@@ -145,7 +145,7 @@ bool count_call(const char *name)
     return ++nb_named == settings.fail_at;
 }
 
-/* As GPUME_STANDIN_FAIL, from now on. */
+/* Sets the number of the failing call, as GPUME_STANDIN_FAIL does, counted from now on. */
 static u64 fail_from_now(u64 n)
 {
     const u64 made = nb_calls - first_call;
@@ -289,8 +289,10 @@ __attribute__((destructor)) static void at_exit()
 
 } // namespace standin
 
-/* For tests of the stand-in: how many violations there were, and the last one's
- * text. Both forget them. */
+/*
+ * For tests of the stand-in: return the number of violations and the text of the last one. Both
+ * functions reset the violations.
+ */
 EXPORT unsigned gpume_standin_violations(void)
 {
     unsigned n = standin::nb_violations;
@@ -304,8 +306,10 @@ EXPORT const char *gpume_standin_last(void)
     return standin::last.c_str();
 }
 
-/* For tests of the filter: the n-th call from now on fails, 0: none. Returns how many
- * calls were made since this was called last; no other thread may be calling. */
+/*
+ * For tests of the filter: makes the n-th call from now on fail; 0: none. Returns the number of
+ * calls since the last call of this function. No other thread may call the driver at the same time.
+ */
 EXPORT unsigned long long gpume_standin_fail(unsigned long long n)
 {
     return standin::fail_from_now(n);

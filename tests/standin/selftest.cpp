@@ -5,11 +5,11 @@
 
 /**
  * @file
- * Tests of the driver stand-in itself. Each case is a process of its own, for
- * several seeds: it has to end well, or with status 86 and the words expected.
+ * Tests the driver stand-in. Each case runs in its own process, for several seeds. The process must
+ * succeed, or end with status 86 and the expected words.
  *
  * usage: selftest LIBCUDA [CASE...]
- *        selftest LIBCUDA -run CASE      (what it calls itself with)
+ * selftest LIBCUDA -run CASE      (the program calls itself with this)
  */
 
 #include <dlfcn.h>
@@ -90,7 +90,7 @@ static void load_library()
         exit(1);                                                        \
     }
     FUNCTIONS(LOAD)
-    dlclose(lib);           /* as FFmpeg does; it has to stay */
+    dlclose(lib);           /* as FFmpeg does; the library must stay loaded */
 }
 
 /* A case's own checks. */
@@ -126,11 +126,11 @@ static void check_words(const u32 *got, const u32 *expected, size_t n, int line)
 
 #define SAME(got, expected, n) check_words(got, expected, n, __LINE__)
 
-/* A module for the kernels of selftest_kernels.cu: names and parameters only. */
+/* Makes modules for the kernels of selftest_kernels.cu, with names and parameters only. */
 
 static const struct {
     const char *name;
-    const char *params;         ///< bytes of each
+    const char *params;         ///< size of each parameter
 } kernels[] = {
     { "st_no_barrier", "8 8" },         { "st_read_past", "8 8 4" },
     { "st_write_past", "8 4" },         { "st_shared_past", "8" },
@@ -181,7 +181,7 @@ static std::string ptx(const char *version, const char *target)
     return s;
 }
 
-/* What most cases begin and end with. */
+/* Begins and ends most cases. */
 
 static CUcontext context;
 static CUmodule module;
@@ -272,7 +272,7 @@ static std::vector<u32> counting(size_t n, u32 first)
     return v;
 }
 
-/* Kernels that are right. */
+/* Correct kernels. */
 
 static void case_redux_too_old()
 {
@@ -286,7 +286,7 @@ static void case_redux_too_old()
     end();
 }
 
-/** A kernel with one buffer to write, and what it is to have written. */
+/** Runs a kernel with one output buffer, and compares the output. */
 static void run_one(const char *name, unsigned grid, unsigned block, unsigned shared, size_t words,
                     const std::vector<u32> *expected = NULL)
 {
@@ -316,7 +316,7 @@ static void last_block(const char *name)
 
 static void case_last_block_unfenced() { last_block("st_last_block_unfenced"); }
 
-/* Returns how many words are not what they are once all blocks before have stored. */
+/* Returns the number of words that differ from the values after all previous blocks have stored. */
 static int chain(const char *name, unsigned threads)
 {
     const unsigned blocks = 12;
@@ -352,9 +352,9 @@ static void read_then_write(int sync)
 
 static void case_read_while_write()  { read_then_write(0); }
 
-/* Kernels that are wrong. */
+/* Incorrect kernels. */
 
-/** A launch that kills the context: the error stays. */
+/** Runs a launch that kills the context: the error must persist. */
 static void dies(int code, Ptr p)
 {
     IS(code, cuStreamSynchronize(NULL));
@@ -367,7 +367,7 @@ static void dies(int code, Ptr p)
     IS(code, cuModuleUnload(module));
     OK(cuCtxPopCurrent(&context));
     IS(code, cuCtxDestroy(context));
-    /* another context is not concerned */
+    /* another context is not affected */
     OK(cuCtxCreate(&context, 0, 0));
     OK(cuModuleLoadData(&module, ptx("6.0", "sm_50").c_str()));
     p = device_alloc(400);
@@ -543,7 +543,7 @@ static void case_unwritten()
     end();
 }
 
-/* What was never written stays so in a copy. */
+/* A copy of unwritten memory is unwritten. */
 static void case_unwritten_copy()
 {
     begin();
@@ -561,7 +561,7 @@ static void case_unwritten_copy()
 
 enum { N = 5000 };
 
-/** Two streams; what the second does is to come after the first. */
+/** Uses two streams; the work of the second must come after that of the first. */
 static void two_streams(bool wait, unsigned flags)
 {
     begin();
@@ -595,7 +595,7 @@ static void two_streams(bool wait, unsigned flags)
 
 static void case_no_event_wait()  { two_streams(false, CU_STREAM_NON_BLOCKING); }
 
-/* Blocking streams come after the default stream, and before it. */
+/* Blocking streams are ordered after and before the default stream. */
 static void default_stream(unsigned flags)
 {
     begin();
@@ -619,7 +619,7 @@ static void default_stream(unsigned flags)
 
 static void case_default_stream_unordered() { default_stream(CU_STREAM_NON_BLOCKING); }
 
-/* A buffer is overwritten that another stream still reads. */
+/* Overwrites a buffer that another stream still reads. */
 static void overwritten(bool wait)
 {
     begin();
@@ -976,10 +976,10 @@ static void case_too_much_shared()   { refused(1, 1, 32, 48 * 1024 + 4); }
 static const struct Case {
     const char *name;
     void (*run)();
-    const char *expected;       ///< words of the violation; NULL: none
-    const char *environment;    ///< NAME=VALUE, separated by blanks
+    const char *expected;       ///< words of the expected violation; NULL: none
+    const char *environment;    ///< NAME=VALUE, separated by spaces
     int seeds;
-    int signal;                 ///< it ends by this one
+    int signal;                 ///< signal that ends the process
 } cases[] = {
 
     { "no-barrier",         case_no_barrier,        "race: ", "", 3, 0 },
@@ -1072,7 +1072,7 @@ static void report(bool ok, const std::string &name, const std::string &why)
     fflush(stdout);
 }
 
-/** Run a case in a process of its own. @return its wait status */
+/** Runs a case in its own process. @return its wait status */
 static int run_case(const char *self, const Case &c, unsigned seed, const std::string &more,
                     std::string &output)
 {
@@ -1126,7 +1126,7 @@ static bool as_expected(const Case &c, int status, const std::string &output)
 {
     if (output.find("CHECK FAILED") != std::string::npos)
         return false;
-    if (c.signal)               /* or what a sanitizer makes of it */
+    if (c.signal)               /* the signal, or the status that a sanitizer makes of it */
         return ((WIFSIGNALED(status) && WTERMSIG(status) == c.signal) ||
                 output.find("AddressSanitizer: SEGV") != std::string::npos) &&
                output.find(c.expected) != std::string::npos;
@@ -1175,7 +1175,7 @@ int main(int argc, char **argv)
     }
     for (auto &c : cases) {
 #ifdef __clang__
-        /* clang looks at the alignment of no struct's copy, and stops at a bad index */
+        /* clang does not check the alignment of struct copies, and traps at an invalid index */
         if (c.run == case_misaligned || c.run == case_index) {
             printf("skip  %s: not with clang\n", c.name);
             continue;

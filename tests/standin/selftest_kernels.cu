@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Kernels for the stand-in's own tests: right ones, and ones that are wrong in
- * one way each, which the stand-in has to see.
+ * Kernels for the stand-in's tests: correct kernels, and kernels with one fault each, which the
+ * stand-in must detect.
  */
 
 typedef unsigned int u32;
@@ -15,7 +15,7 @@ typedef unsigned char u8;
 
 extern "C" {
 
-/* The same, one barrier forgotten. */
+/* One barrier is missing. */
 __global__ void st_no_barrier(const u32 *in, u32 *out)
 {
     GPUME_SHARED(u32, s);
@@ -59,7 +59,7 @@ __global__ void st_shared_unwritten(u32 *out)
     out[threadIdx.x] = s[threadIdx.x];
 }
 
-/* Shared memory does not last from one block to the next. */
+/* Shared memory does not persist from one block to the next. */
 __global__ void st_shared_left_over(u32 *out)
 {
     GPUME_SHARED(u32, s);
@@ -110,7 +110,7 @@ __global__ void st_blocks_write(u32 *out)
         *out = blockIdx.x;
 }
 
-/* One block writes what the others read. */
+/* One block writes what the other blocks read. */
 __global__ void st_blocks_read(u32 *out, u32 *sum)
 {
     if (threadIdx.x)
@@ -121,7 +121,7 @@ __global__ void st_blocks_read(u32 *out, u32 *sum)
         sum[blockIdx.x] = out[0];
 }
 
-/* The block that is last sums what all have written. */
+/* The last block sums what all blocks have written. */
 static __forceinline__ void last_block(u32 *parts, u32 *counter, u32 *out, bool fence)
 {
     if (threadIdx.x)
@@ -187,7 +187,7 @@ __global__ void st_lane_left_out(u32 *out)
         out[threadIdx.x] = __shfl_xor_sync(0xFFFFu, threadIdx.x, 16);
 }
 
-/* Through shared memory from lane to lane: needs a __syncwarp. */
+/* Exchanges words between lanes through shared memory, which needs __syncwarp. */
 static __forceinline__ void neighbour(u32 *out, u32 *s, u32 mask, u32 other, bool sync)
 {
     s[threadIdx.x] = threadIdx.x * 3;
@@ -210,7 +210,7 @@ __global__ void st_halves_crossed(u32 *out)
     neighbour(out, s, mask, threadIdx.x ^ 16, true);
 }
 
-/* Read by many lanes, then written by one: no barrier, a __syncwarp. */
+/* Many lanes read a word, then one lane writes it, with __syncwarp instead of a barrier. */
 __global__ void st_read_then_write(u32 *out, int sync)
 {
     GPUME_SHARED(u32, s);
@@ -262,7 +262,7 @@ __global__ void st_index(int *out, int i)
     out[threadIdx.x] = local[i];
 }
 
-/* Waits for what no other thread will write. */
+/* Waits for a word that no other thread writes. */
 __global__ void st_spin(volatile u32 *flag, u32 *out)
 {
     while (!*flag)
@@ -270,14 +270,14 @@ __global__ void st_spin(volatile u32 *flag, u32 *out)
     out[threadIdx.x] = 1;
 }
 
-/* Until another launch writes the word, which may not have begun. */
+/* Waits until another launch, which may not have begun, writes the word. */
 __global__ void st_wait(const u32 *word)
 {
     while (!standin_load_volatile(word))
         ;
 }
 
-/* Blocks in the order of their tickets, each with what the one before has stored. */
+/* Blocks run in the order of their tickets; each reads what the previous one has stored. */
 static __forceinline__ void chain(u32 *words, u32 *ticket, u32 *out, bool waits, bool is_plain)
 {
     GPUME_SHARED(u32, first);
@@ -317,7 +317,7 @@ __global__ void st_atomic_and_plain(u32 *out)
         *out = 0;
 }
 
-/* Every exchange; 24 words a thread. */
+/* Uses every exchange; 24 words for each thread. */
 __global__ void st_exchange(const u32 *in, u32 *out, int redux)
 {
     const u32 t = threadIdx.x, lane = t & 31;
@@ -359,7 +359,7 @@ __global__ void st_exchange(const u32 *in, u32 *out, int redux)
  */
 }
 
-/* Found although a macro writes it, and no template is taken for a kernel. */
+/* Must be found although a macro writes it; the template must not be taken for a kernel. */
 template<typename T> __global__ void st_template(T *out)
 {
     out[threadIdx.x] = 1;

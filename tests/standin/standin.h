@@ -5,16 +5,16 @@
 
 /**
  * @file
- * What the parts of the driver stand-in share.
+ * Declarations that the parts of the driver stand-in share.
  *
  * report.cpp   settings, violations, trace, the end of the process
  * memory.cpp   allocations and their addresses
- * check.cpp    every load and store of a kernel, and the shadow behind it
+ * check.cpp    every load and store of a kernel, and the shadow memory for them
  * exec.cpp     threads of a kernel as fibers, barriers, warp exchange
- * queue.cpp    streams, events, what runs when and what is ordered after what
+ * queue.cpp    streams, events, and the order of queued work
  * api.cpp      the driver's entry points
  *
- * One lock is held in every entry point, and so while kernels run.
+ * Every entry point holds one lock, also while kernels run.
  */
 
 #ifndef GPUME_TESTS_STANDIN_STANDIN_H
@@ -41,7 +41,7 @@ namespace standin {
 typedef uint64_t u64;
 typedef uint32_t u32;
 
-/* Results that ffnvcodec's header has no name for. */
+/* Results without a name in ffnvcodec's header. */
 enum {
     ERROR_INVALID_VALUE           = 1,
     ERROR_OUT_OF_MEMORY           = 2,
@@ -80,14 +80,14 @@ struct Settings {
     int cc;                 ///< compute capability, 75 for 7.5
     int driver;             ///< 12040 for 12.4
     int multiprocessors;
-    u64 memory;             ///< of a device
-    u64 pinned;             ///< of the host
-    bool protect;           ///< host code may not touch device memory
+    u64 memory;             ///< memory of the device, bytes
+    u64 pinned;             ///< pinned memory of the host, bytes
+    bool protect;           ///< whether host code must not touch device memory
     bool leaks;
     bool abort_at_once;
-    u64 max_accesses;       ///< of one thread between two synchronisations
-    std::string fail_name;  ///< counts only calls of this entry point, if any
-    u64 fail_at;            ///< 0: none fails
+    u64 max_accesses;       ///< maximum number of accesses of a thread between two synchronisations
+    std::string fail_name;  ///< if set, only calls of this entry point count
+    u64 fail_at;            ///< number of the call that fails; 0: none
     int fail_code;
     bool fail_sticky;
     std::string count_file, trace_file, divergence_file;
@@ -95,14 +95,17 @@ struct Settings {
 extern Settings &settings;
 extern const char *injected;    ///< the call that was made to fail, or NULL
 /**
- * That call was to set the thread's context: what cannot be released for want
- * of one, or is popped though not pushed, is no fault of the program's.
+ * Returns whether that call was to set the thread's context. Then the program is not at fault if it
+ * cannot release objects without the context, or pops a context that was not pushed.
  */
 bool push_failed();
-/** That call was a copy or a set: what it did not write is read without fault (FFmpeg's uploads go on). */
+/**
+ * Returns whether that call was a copy or set. Then reads of the missing data are no fault, because
+ * FFmpeg's uploads continue.
+ */
 bool copy_failed();
 
-/** xorshift64*: the order of things. */
+/** Returns a random number from xorshift64*, which determines the order of events. */
 u64 rnd();
 static inline u32 rnd(u32 below)
 {
@@ -110,36 +113,35 @@ static inline u32 rnd(u32 below)
 }
 
 /**
- * Report what may not be. Equal keys are printed and counted once; a key of 0
- * is never equal to another.
+ * Reports a violation. Equal keys are printed and counted once; a key of 0 never equals another
+ * key.
  */
 void violation(u64 key, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool violation_known(u64 key);
 void note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/** file:line and function of a code address, when addr2line can tell. */
+/** Returns file:line and function of a code address, if addr2line finds them. */
 std::string source_of(const void *pc);
 std::string format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 std::string vformat(const char *fmt, va_list ap);
-/** Number a call; true: it is the one to fail. */
+/** Numbers a call. Returns whether it is the call that must fail. */
 bool count_call(const char *name);
 void trace_call(const char *name, const char *args, int result);
-/** At the end of the process: api.cpp reports what was left behind. */
+/** Reports leaks at the end of the process; in api.cpp. */
 void report_leaks();
 void settings_init();
 
 /* Shadow of memory, check.cpp. */
 
 /**
- * What is known of 4 bytes (of 1 byte, where a word is split): stamps of the
- * last write and of the reads since. A stamp is the time (bits 16 and up), the
- * thread in its block (5 to 15), and a kind (1 to 4). Bit 0 of a word's write
- * stamp: the word is split, its bytes have cells of their own. Time advances
- * with every synchronisation, so 'a happened before b' is a comparison with the
- * time of the last synchronisation of the two.
+ * Records accesses to 4 bytes, or to 1 byte if a word is split: stamps of the last write and of the
+ * reads since then. A stamp consists of the time (bits 16 and up), the thread in its block (5 to
+ * 15), and a kind (1 to 4). If bit 0 of a word's write stamp is set, the word is split, and each of
+ * its bytes has a cell. Time advances with every synchronisation, so 'a happened before b' is a
+ * comparison with the time of the last synchronisation of the two.
  */
 struct Cell {
     u64 write, read;
-    u64 more;               ///< lanes or a set of operations, by read's kind
+    u64 more;               ///< lanes or a set of operations, depending on read's kind
 };
 
 enum { SPLIT = 1, TID_SHIFT = 5, TID_MASK = 0x7FF, KIND_MASK = 15 << 1 };
@@ -149,9 +151,9 @@ enum {
     READ_WARP = 2 << 1,     ///< the lanes in 'more', of one warp
     READ_CTA  = 3 << 1,     ///< several warps of one block
     READ_OP   = 4 << 1,     ///< several blocks of one launch
-    READ_OPS  = 5 << 1,     ///< operations that are not ordered: set 'more'
+    READ_OPS  = 5 << 1,     ///< unordered operations: the set 'more'
 };
-enum { ENGINE = 1024 };     ///< the thread of a copy
+enum { ENGINE = 1024 };     ///< the thread number of a copy
 
 struct Shadow {
     Cell *words, *bytes;    ///< bytes is allocated when the first word is split
@@ -172,10 +174,10 @@ struct Alloc {
     AllocKind kind;
     Context *ctx;
     bool portable;
-    const char *by;         ///< the call it came from
+    const char *by;         ///< the call that allocated it
     uintptr_t base;
     size_t size;
-    uintptr_t pages;        ///< where its pages begin, guard pages not counted
+    uintptr_t pages;        ///< beginning of its pages, without guard pages
     size_t pages_size;
     Shadow shadow;
 };
@@ -185,25 +187,25 @@ Alloc *memory_alloc(AllocKind kind, Context *ctx, size_t size, const char *by);
 void memory_free(Alloc *a);
 /** The allocation that holds the page of addr, or NULL. */
 Alloc *memory_find(uintptr_t addr);
-/** The same for an address that is within the allocation. */
+/** Returns the allocation that contains addr, or NULL. */
 Alloc *memory_exact(uintptr_t addr);
-/** What lies near an address that belongs to nothing. */
+/** Describes what is near an address outside all allocations. */
 std::string memory_describe(uintptr_t addr);
 u64 memory_used(int device);
 u64 memory_used_pinned();
 const std::map<uintptr_t, Alloc *> &memory_all();
-/** Allow and forbid access to device memory; nests. */
+/** Allows and forbids access to device memory; calls nest. */
 void memory_unlock();
 void memory_lock();
 
 extern uintptr_t region_base;
 extern size_t region_size;
-extern Alloc **region_table;    ///< by page
+extern Alloc **region_table;    ///< indexed by page
 enum { PAGE_SHIFT = 12 };
 
 /* queue.cpp */
 
-/** Sequence numbers by stream: what is known to be done. */
+/** Sequence numbers by stream, up to which operations are known to be done. */
 struct Clock {
     std::vector<u64> seq;
     u64 at(u32 stream) const { return stream < seq.size() ? seq[stream] : 0; }
@@ -221,7 +223,7 @@ struct Function {
     size_t max_dynamic_shared;
 };
 
-struct Mark {                   ///< what an event was last recorded as
+struct Mark {                   ///< the work of a stream when an event was last recorded
     u32 stream;
     u64 seq;
     Clock clock;
@@ -236,7 +238,7 @@ struct Event {
 };
 
 struct Range2D {
-    uintptr_t base;             ///< of the first row
+    uintptr_t base;             ///< address of the first row
     size_t pitch, width, height;
     Alloc *alloc;               ///< NULL: pageable memory
     uintptr_t end() const { return base + (height ? (height - 1) * pitch + width : 0); }
@@ -267,7 +269,8 @@ struct Op {
     void (*host_function)(void *);
     void *opaque;
 
-    u64 put_off;                ///< what had run when it waited for another operation last; 0: it did not
+    u64 put_off;                ///< the number of operations that had run when the kernel last waited for another
+                                ///< operation; 0: it has not waited
 };
 
 struct Stream {
@@ -277,7 +280,7 @@ struct Stream {
     int priority;
     bool is_default, destroyed;
     u64 queued, done;
-    Clock clock;                ///< of the last operation queued
+    Clock clock;                ///< clock of the last queued operation
     std::vector<Op *> ops;
     size_t head;
 };
@@ -286,24 +289,24 @@ Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default);
 void stream_destroy(Stream *s);
 Op *op_new(Stream *s, Op::Type type, const char *what);
 void op_queue(Op *op);
-/** Run the stream's operations up to seq, and what they wait for. */
+/** Runs the stream's operations up to seq, and the operations that they wait for. */
 void run_until(Stream *s, u64 seq);
-/** The same, and the host knows: what it queues from now on comes after. */
+/** Runs the stream, and records that the host knows: whatever it queues from now on comes later. */
 void sync_stream(Stream *s);
 void sync_context(Context *ctx);
 void sync_mark(const Mark &mark);
 bool mark_done(const Mark &mark);
-/** Maybe run an operation or some, as the order set wants. */
+/** Runs no, one or several operations, according to the configured order. */
 void progress(bool polled, Stream *s, const Mark *mark);
-/** A queued operation that uses the allocation, or NULL. */
+/** Returns a queued operation that uses the allocation, or NULL. */
 const Op *queued_user(const Alloc *a);
 const Op *queued_user_module(const Module *m);
 void context_drop_ops(Context *ctx);
 bool in_stream_callback();
-/** What is ordered before the operations of clock is known to be done. */
+/** Records that the host knows that the operations ordered before clock are done. */
 void host_knows(const Clock &clock);
 
-/** What the operation at that time was, if it is not ordered before the current one. */
+/** Returns the operation at that time, or NULL if it is ordered before the current operation. */
 const struct Ran *unordered_op(u64 time);
 bool readset_ordered(u64 set);
 u64 readset_add(u64 set, u64 time_of_other);
@@ -338,14 +341,14 @@ extern Registered *registered;
 
 /* exec.cpp */
 
-/** Run a launch; a result other than 0 kills its context, but for LAUNCH_WAITS: it has to run once more. */
+/** Runs a launch. A nonzero result kills its context, except LAUNCH_WAITS: the launch must run again. */
 int exec_launch(Op *op);
-/** The launch's only thread looks at a word again and again, and has written nothing. */
+/** The launch's only thread polls a word, and has written nothing. */
 constexpr int LAUNCH_WAITS = -1;
 
-/** Stop the kernel that runs, from inside it. */
+/** Stops the running kernel from inside it. */
 void exec_kill(int result) __attribute__((noreturn));
-/** "kernel NAME block (x,y,z) thread (x,y,z)" of the running thread. */
+/** Returns "kernel NAME block (x,y,z) thread (x,y,z)" of the running thread. */
 std::string exec_where();
 std::string exec_thread(u32 tid);
 std::string exec_cta(u64 time);
@@ -354,21 +357,21 @@ std::string exec_cta(u64 time);
 struct Now {
     u64 time;
     u64 op_start;           ///< time at which the operation began
-    u64 op_ordered;         ///< whatever is older than this happened before
+    u64 op_ordered;         ///< older accesses happened before the operation
     u64 cta_start;
     u64 barrier;            ///< time of the block's last barrier
-    u64 stamp;              ///< of a plain write by the running thread, now
+    u64 stamp;              ///< stamp of a plain write by the running thread
     u32 tid;
-    u64 full[32];           ///< by warp: time of the last synchronisation of all its lanes
-    u64 (*part[32])[32];    ///< by warp: what lane [i] knows of lane [j], or NULL
+    u64 full[32];           ///< for each warp, time of the last synchronisation of all its lanes
+    u64 (*part[32])[32];    ///< for each warp, the time up to which lane [i] knows of lane [j], or NULL
     uintptr_t stacks;
     size_t stacks_size;
     u32 shared_size;
     Context *ctx;
-    u64 accesses;           ///< all that were ever checked
-    u64 stores;             ///< of these
+    u64 accesses;           ///< number of all checked accesses
+    u64 stores;             ///< number of stores among them
     u64 deadline;           ///< value of accesses at which a thread has run too long
-    bool running;           ///< a kernel runs
+    bool running;           ///< whether a kernel runs
 };
 extern Now now;
 
@@ -378,7 +381,7 @@ static inline void set_time(u64 time)
     now.stamp = time << 16 | (u64)now.tid << TID_SHIFT;
 }
 
-/** Whether a block that ran before released to the current one by atomics. */
+/** Returns whether an earlier block has released its writes to the current block with atomics. */
 bool cta_ordered(u64 time);
 void cta_atomic(uintptr_t addr);
 
@@ -386,9 +389,9 @@ void cta_atomic(uintptr_t addr);
 void check_begin_op();
 void check_range_read(Alloc *a, uintptr_t addr, size_t size, const char *what);
 void check_range_write(Alloc *a, uintptr_t addr, size_t size, const char *what);
-/** A copy carries over what was never written. */
+/** Copies which bytes have never been written. */
 void check_copy_state(Alloc *dst, uintptr_t to, Alloc *src, uintptr_t from, size_t size);
-/** One access of the running thread. */
+/** Kinds of accesses of the running thread. */
 enum Access { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC, ACCESS_VOLATILE_READ, ACCESS_VOLATILE_WRITE };
 void check_access(uintptr_t addr, size_t size, Access access, const void *pc);
 void check_ldg(uintptr_t addr, size_t size, const void *pc);
@@ -397,18 +400,18 @@ enum { SHARED_MAX = 228 * 1024 };
 
 /* divergence.cpp */
 
-/** Kernels note their blocks, not their loads and stores: those are not checked. */
+/** Whether kernels record their basic blocks; loads and stores are then not checked. */
 extern bool divergence_on;
 void divergence_begin(u32 nb_threads);
-/** All lanes of a warp have met, but for those that have ended. */
+/** Called when all lanes of a warp except those that have ended have met. */
 void divergence_together(u32 warp, u32 gone, u32 nb_threads);
-/** All threads of a block have ended. */
+/** Called when all threads of a block have ended. */
 void divergence_end(u32 nb_threads);
 void divergence_write(FILE *f);
 
 } // namespace standin
 
-/* Kernels compiled for the host hold these. */
+/* kernels compiled for the host call these */
 extern "C" {
 extern unsigned char standin_shared_memory[];
 }
