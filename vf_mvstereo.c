@@ -24,6 +24,8 @@
 #include "video.h"
 
 #include "gpume/mvstereo/mvstereo.h"
+#include "gpume/mvstereo/npy.h"
+#include "gpume/mvstereo/view.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
@@ -39,6 +41,9 @@ enum Layout {
     LAYOUT_NONE,                ///< a view in each of two inputs
 };
 
+/** Whose map is made. */
+enum View { VIEW_LEFT, VIEW_RIGHT, VIEW_BOTH };
+
 /** Bit of layouts whose first view is the right one. */
 #define RIGHT_FIRST 16
 
@@ -51,12 +56,16 @@ typedef struct MvstereoContext {
     int layout;
     int min, max;
     int rows, fill;
-    int view;                   ///< 1: the right one
+    int view;                   ///< enum View
     int output, legend;
+    char *file;
+    int overwrite;
     double focal, baseline;
 
     int decided;                ///< the layout that the input has
     Mvstereo *mvstereo;
+    MvstereoNpy npy;
+    int failed;                 ///< the first error: the file is not complete
     AVBufferRef *hw_frames;     ///< of the output; NULL: frames are in system memory
     AVFrame *first;             ///< of two frames that are a pair
 } MvstereoContext;
@@ -91,9 +100,11 @@ static const AVOption mvstereo_options[] = {
     { "rows", "rows above and below that are searched as well", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1,
       FLAGS },
     { "fill", "fill holes", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
-    { "view", "view whose map is made", OFFSET(view), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS, .unit = "view" },
-        CONST("left", "the left view", 0, "view"),
-        CONST("right", "the right view", 1, "view"),
+    { "view", "view whose map is made", OFFSET(view), AV_OPT_TYPE_INT, { .i64 = VIEW_LEFT }, VIEW_LEFT, VIEW_BOTH,
+      FLAGS, .unit = "view" },
+        CONST("left", "the left view", VIEW_LEFT, "view"),
+        CONST("right", "the right view", VIEW_RIGHT, "view"),
+        CONST("both", "the left view, and beside it the right one", VIEW_BOTH, "view"),
     { "output", "what frames show", OFFSET(output), AV_OPT_TYPE_INT, { .i64 = MVSTEREO_DISPARITY }, 0,
       MVSTEREO_NB_OUTPUTS - 1, FLAGS, .unit = "output" },
         CONST("disparity", "16 bits, in 1/16 sample", MVSTEREO_DISPARITY, "output"),
@@ -101,11 +112,17 @@ static const AVOption mvstereo_options[] = {
         CONST("color", "colors, from min to max", MVSTEREO_COLOR, "output"),
         CONST("depth", "16 bits, in units of baseline", MVSTEREO_DEPTH, "output"),
         CONST("confidence", "8 bits", MVSTEREO_CONFIDENCE, "output"),
+        CONST("float", "32-bit floating point, in samples", MVSTEREO_FLOAT, "output"),
+        CONST("left+gray8", "the view as it is, and beside it 8 bits, from min to max", MVSTEREO_LEFT_GRAY, "output"),
     { "legend", "paint the scale of output=color", OFFSET(legend), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "focal", "focal length for output=depth, in samples", OFFSET(focal), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 1e6,
       FLAGS },
     { "baseline", "distance of the cameras for output=depth; depth has the same unit", OFFSET(baseline),
       AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 1e6, FLAGS },
+    { "file", "write disparities to this .npy file, too", OFFSET(file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0,
+      FLAGS },
+    { "overwrite", "replace an existing file; 0: fail if it exists", OFFSET(overwrite), AV_OPT_TYPE_BOOL,
+      { .i64 = 1 }, 0, 1, FLAGS },
     { NULL }
 };
 
@@ -123,6 +140,28 @@ static int has_hw_format(const AVFilterContext *ctx)
         is_sw |= ff_gpume_layout_supports(in->formats[j]);
     }
     return !in || (is_hw && is_sw) ? AVERROR(EAGAIN) : is_hw;
+}
+
+/* Returns how many pictures are side by side in a frame of the output. */
+static int nb_columns(const MvstereoContext *s)
+{
+    return 1 + (s->view == VIEW_BOTH || s->output == MVSTEREO_LEFT_GRAY);
+}
+
+/* The output is like the first input. */
+static int query_same(AVFilterFormats *formats, AVFilterFormatsConfig *in, AVFilterFormatsConfig *out)
+{
+    int ret = ff_formats_ref(formats, &out->formats);
+
+    if (ret >= 0 && (formats = ff_all_color_spaces()))
+        ret = ff_formats_ref(formats, &in->color_spaces);
+    if (ret >= 0 && formats)
+        ret = ff_formats_ref(formats, &out->color_spaces);
+    if (ret >= 0 && formats && (formats = ff_all_color_ranges()))
+        ret = ff_formats_ref(formats, &in->color_ranges);
+    if (ret >= 0 && formats)
+        ret = ff_formats_ref(formats, &out->color_ranges);
+    return formats ? ret : AVERROR(ENOMEM);
 }
 
 static int query_formats(const AVFilterContext *ctx,
@@ -150,6 +189,8 @@ static int query_formats(const AVFilterContext *ctx,
     for (int i = 0; i < s->inputs; i++)
         if ((ret = ff_formats_ref(formats, &cfg_in[i]->formats)) < 0)
             return ret;
+    if (s->output == MVSTEREO_LEFT_GRAY)
+        return query_same(formats, cfg_in[0], cfg_out[0]);
     if (!is_hw)
         formats = ff_make_formats_list_singleton(ff_mvstereo_output_format(s->output, 0));
     if ((ret = ff_formats_ref(formats, &cfg_out[0]->formats)) < 0)
@@ -160,9 +201,8 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_formats_ref(ff_make_formats_list_singleton(AVCOL_RANGE_JPEG), &cfg_out[0]->color_ranges);
 }
 
-static int parse_stereo3d(const AVFrameSideData *sd)
+static int parse_stereo3d(const AVStereo3D *stereo)
 {
-    const AVStereo3D *stereo = (const AVStereo3D *)sd->data;
     int layout;
 
     switch (stereo->type) {
@@ -171,7 +211,8 @@ static int parse_stereo3d(const AVFrameSideData *sd)
     case AV_STEREO3D_LINES:         layout = LAYOUT_ROWS;       break;
     case AV_STEREO3D_COLUMNS:       layout = LAYOUT_COLUMNS;    break;
     case AV_STEREO3D_FRAMESEQUENCE: layout = LAYOUT_FRAMES;     break;
-    default:                        return LAYOUT_AUTO;
+    default:
+        return LAYOUT_AUTO;
     }
     return layout | (stereo->flags & AV_STEREO3D_FLAG_INVERT ? RIGHT_FIRST : 0);
 }
@@ -185,18 +226,25 @@ static int decide_layout(AVFilterContext *ctx)
     MvstereoContext *s = ctx->priv;
     av_unused const AVFilterLink *inlink = ctx->inputs[0];
     const AVFrameSideData *sd;
+    const AVStereo3D *stereo;
 
     s->decided = s->inputs == 2 ? LAYOUT_NONE : s->layout;
     if (s->decided != LAYOUT_AUTO)
         return 0;
     sd = GPUME_LINK_SIDE_DATA(inlink, AV_FRAME_DATA_STEREO3D);
-    s->decided = sd ? parse_stereo3d(sd) : LAYOUT_AUTO;
+    stereo     = sd ? (const AVStereo3D *)sd->data : NULL;
+    s->decided = stereo ? parse_stereo3d(stereo) : LAYOUT_AUTO;
     if (s->decided != LAYOUT_AUTO) {
         av_log(ctx, AV_LOG_INFO, "The input has stereo 3D side data: layout=%s%s.\n",
                layout_names[s->decided & ~RIGHT_FIRST], s->decided & RIGHT_FIRST ? "r" : "l");
         return 0;
     }
-    av_log(ctx, AV_LOG_ERROR, "The input does not say how two views are in its frames. Set layout to sbsl or sbsr "
+    if (stereo && stereo->type != AV_STEREO3D_UNSPEC)
+        av_log(ctx, AV_LOG_ERROR, "The input has stereo 3D side data of type '%s', which is none of the layouts of "
+               "mvstereo. ", av_stereo3d_type_name(stereo->type));
+    else
+        av_log(ctx, AV_LOG_ERROR, "The input does not say how two views are in its frames. ");
+    av_log(ctx, AV_LOG_ERROR, "Set layout to sbsl or sbsr "
            "(side by side, left or right view first), abl or abr (one above the other), sbs2l, sbs2r, ab2l or ab2r "
            "(the same, with half of the samples), irl or irr (rows), icl or icr (columns), al or ar (alternating "
            "frames); or set inputs=2.\n");
@@ -244,7 +292,6 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .max       = s->max,
         .rows      = s->rows,
         .fill      = s->fill,
-        .right     = s->view,
         .output    = s->output,
         .legend    = s->legend,
         .depth_one = llrint(depth_one),
@@ -277,6 +324,14 @@ static av_cold int check_options(AVFilterContext *ctx)
         av_log(ctx, AV_LOG_ERROR, s->output == MVSTEREO_DEPTH ? "output=depth needs 'focal' and 'baseline'.\n"
                                                              : "'focal' and 'baseline' are only valid with "
                                                                "output=depth.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->output == MVSTEREO_LEFT_GRAY && s->view != VIEW_LEFT) {
+        av_log(ctx, AV_LOG_ERROR, "output=left+gray8 is only valid with view=left.\n");
+        return AVERROR(EINVAL);
+    }
+    if (!s->file && !s->overwrite) {
+        av_log(ctx, AV_LOG_ERROR, "'overwrite' is only valid with 'file'.\n");
         return AVERROR(EINVAL);
     }
     if (s->output != MVSTEREO_COLOR && !s->legend) {
@@ -339,6 +394,38 @@ static int get_frame(AVFilterContext *ctx, AVFrame **out, const AVFrame *frame, 
     return av_hwframe_get_buffer(s->hw_frames, *out, 0);
 }
 
+/* Makes the maps of a pair. */
+static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
+{
+    MvstereoContext *s = ctx->priv;
+    int ret = 0;
+
+    if (s->output == MVSTEREO_LEFT_GRAY)
+        ff_mvstereo_copy_view(out, &pair->views[0], pair->w);
+    for (int i = s->view == VIEW_RIGHT; i <= (s->view != VIEW_LEFT) && ret >= 0; i++) {
+        pair->right      = i;
+        pair->same_range = s->view == VIEW_BOTH && i;
+        pair->column     = s->output == MVSTEREO_LEFT_GRAY || pair->same_range ? pair->w : 0;
+        ret = ff_mvstereo_make(s->mvstereo, pair, out);
+        if (ret < 0 || !s->file)
+            continue;
+        if (!s->npy.map)
+            ret = ff_mvstereo_npy_open(&s->npy, s->file, s->overwrite, pair->w, pair->h, 1 + (s->view == VIEW_BOTH),
+                                       ctx);
+        if (ret >= 0 && (s->npy.w != pair->w || s->npy.h != pair->h)) {
+            av_log(ctx, AV_LOG_ERROR, "Views now have %dx%d samples instead of %dx%d, which a .npy file cannot "
+                   "store.\n", pair->w, pair->h, s->npy.w, s->npy.h);
+            ret = AVERROR(EINVAL);
+        }
+        if (ret >= 0)
+            ret = ff_mvstereo_read(s->mvstereo, s->npy.map);
+        if (ret >= 0)
+            ret = ff_mvstereo_npy_write(&s->npy);
+    }
+    s->failed |= ret < 0;
+    return ret;
+}
+
 /* Makes the disparity of two frames, or of one with both views. *frame has the properties; it is taken over. */
 static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
 {
@@ -359,20 +446,22 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
         ret = AVERROR(EINVAL);
         goto end;
     }
-    ret = get_frame(ctx, &out, *frame, pair.w, pair.h);
+    ret = get_frame(ctx, &out, *frame, nb_columns(s) * pair.w, pair.h);
     if (ret >= 0)
         ret = av_frame_copy_props(out, *frame);
     if (ret < 0)
         goto end;
-    out->width       = pair.w;
+    out->width       = nb_columns(s) * pair.w;
     out->height      = pair.h;
     out->crop_left   = out->crop_right = out->crop_top = out->crop_bottom = 0;
-    out->color_range = AVCOL_RANGE_JPEG;
-    out->colorspace  = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
+    if (s->output != MVSTEREO_LEFT_GRAY) {
+        out->color_range = AVCOL_RANGE_JPEG;
+        out->colorspace  = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
+    }
     out->sample_aspect_ratio = outlink->sample_aspect_ratio;
     av_frame_remove_side_data(out, AV_FRAME_DATA_STEREO3D);
     av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
-    ret = ff_mvstereo_make(s->mvstereo, &pair, out);
+    ret = make_maps(ctx, &pair, out);
 end:
     av_frame_free(frame);
     if (ret < 0)
@@ -422,7 +511,12 @@ static av_cold int config_output(AVFilterLink *outlink)
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views.\n", inlink->w, inlink->h);
         return AVERROR(EINVAL);
     }
-    outlink->w         = pair.w;
+    if (in->hw_frames_ctx && ff_mvstereo_output_format(s->output, 1) == AV_PIX_FMT_NONE) {
+        av_log(ctx, AV_LOG_ERROR, "output=float and output=left+gray8 are not made of hardware frames; insert "
+               "hwdownload before mvstereo.\n");
+        return AVERROR(ENOSYS);
+    }
+    outlink->w         = nb_columns(s) * pair.w;
     outlink->h         = pair.h;
     outlink->time_base = inlink->time_base;
     out->frame_rate    = in->frame_rate;
@@ -435,7 +529,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     outlink->sample_aspect_ratio = sar;
     ret = open_mvstereo(ctx, in->hw_frames_ctx);
     if (ret >= 0 && in->hw_frames_ctx) {
-        ret = open_hw_frames(s, in->hw_frames_ctx, pair.w, pair.h);
+        ret = open_hw_frames(s, in->hw_frames_ctx, outlink->w, outlink->h);
         av_buffer_unref(&out->hw_frames_ctx);
         out->hw_frames_ctx = ret < 0 ? NULL : av_buffer_ref(s->hw_frames);
         ret = ret < 0 ? ret : out->hw_frames_ctx ? 0 : AVERROR(ENOMEM);
@@ -520,6 +614,8 @@ static av_cold void uninit(AVFilterContext *ctx)
     if (s->inputs == 2)
         ff_framesync_uninit(&s->fs);
     ff_mvstereo_close(&s->mvstereo);
+    s->npy.file.failed |= s->failed;
+    ff_mvstereo_npy_close(&s->npy);
     av_buffer_unref(&s->hw_frames);
 }
 

@@ -20,6 +20,7 @@
 #include "libavfilter/gpume/mvstereo/paint.h"
 #include "libavfilter/gpume/mvstereo/range.h"
 #include "libavfilter/gpume/mvstereo/refine.h"
+#include "libavfilter/gpume/mvstereo/view.h"
 #include "libavfilter/gpume/util/tasks.h"
 
 /** Halved pictures at most: of 2^31 samples a side none is wider than MVSTEREO_COARSE_W. */
@@ -43,6 +44,7 @@ typedef struct CPUBackend {
     const MvstereoPair *pair;
     const GpumeLayout *layout;
     AVFrame *out;
+    GpumeLayout out_layout;     ///< with MVSTEREO_LEFT_GRAY
     MvstereoPaint paint;
 } CPUBackend;
 
@@ -192,7 +194,8 @@ static void paint_rows(void *arg, int job, int nb_jobs)
     for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
         const int16_t *src  = mvstereo_row16(&s->refiner.disparity, y);
         const uint8_t *confidence = s->matcher.confidence + y * (size_t)s->w;
-        uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0];
+        uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0] +
+                          s->pair->column * ff_mvstereo_bytes(s->cfg->output, 0);
         uint16_t *dst16 = (uint16_t *)dst;
 
         switch (s->cfg->output) {
@@ -211,6 +214,13 @@ static void paint_rows(void *arg, int job, int nb_jobs)
         case MVSTEREO_COLOR:
             for (int x = 0; x < s->w; x++)
                 AV_WB24(dst + 3 * x, mvstereo_paint_color(p, src[mvstereo_paint_column(p, x)], x, y));
+            break;
+        case MVSTEREO_FLOAT:
+            for (int x = 0; x < s->w; x++)
+                ((float *)dst)[x] = mvstereo_paint_float(p, src[mvstereo_paint_column(p, x)]);
+            break;
+        case MVSTEREO_LEFT_GRAY:
+            ff_mvstereo_paint_gray_row(&s->out_layout, s->out, p, src, s->pair->column, y);
             break;
         default:
             for (int x = 0; x < s->w; x++)
@@ -235,7 +245,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     gpume_execute(&s->cfg->executor, load_rows, s, nb);
     ff_mvstereo_brightness(s->table, &s->luma[0], &s->luma[1]);
     smooth(s);
-    if (s->cfg->min >= s->cfg->max)
+    if (s->cfg->min >= s->cfg->max && !pair->same_range)
         find_range(s);
     ret = fit_range(s);
     if (ret < 0)
@@ -244,9 +254,11 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
     s->paint = (MvstereoPaint) {
         .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = s->cfg->right,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
+    if (s->cfg->output == MVSTEREO_LEFT_GRAY)
+        ff_gpume_layout_init(&s->out_layout, out->format, out->width, out->height);
     gpume_execute(&s->cfg->executor, paint_rows, s, nb);
     return 0;
 }

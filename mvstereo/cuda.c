@@ -316,20 +316,21 @@ static int find_range(CUDABackend *s)
 }
 
 /* Fills the map, and paints it. */
-static int finish(CUDABackend *s, AVFrame *out)
+static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 {
     MvstereoCudaArgs *a = &s->map.args;
+    const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
     int ret = 0;
 
     a->fill            = s->cfg->fill;
     a->output          = s->cfg->output;
-    a->out             = (uintptr_t)out->data[0];
+    a->out             = (uintptr_t)out->data[0] + pair->column * bytes;
     a->out_linesize    = out->linesize[0];
-    a->chroma          = (uintptr_t)out->data[1];
+    a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
     a->chroma_linesize = out->linesize[1];
     a->paint = (MvstereoPaint) {
         .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = s->cfg->right,
+        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     if (a->fill)
@@ -348,7 +349,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
         ret = open_size(s, pair->w, pair->h);
     if (ret >= 0)
         ret = load_views(s, pair, layout);
-    if (ret >= 0 && s->cfg->min >= s->cfg->max)
+    if (ret >= 0 && s->cfg->min >= s->cfg->max && !pair->same_range)
         ret = find_range(s);
     if (ret >= 0)
         ret = open_map(s, &s->map, s->w, s->h, s->range.min, FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES));
@@ -356,7 +357,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
     ret = match(s, &s->map.args);
-    return ret < 0 ? ret : finish(s, out);
+    return ret < 0 ? ret : finish(s, pair, out);
 }
 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)

@@ -28,11 +28,25 @@ enum AVPixelFormat ff_mvstereo_hw_format(int i)
 
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw)
 {
+    if (output == MVSTEREO_LEFT_GRAY || (is_hw && output == MVSTEREO_FLOAT))
+        return AV_PIX_FMT_NONE;
+    if (output == MVSTEREO_FLOAT)
+        return AV_PIX_FMT_GRAYF32;
     if (output == MVSTEREO_COLOR)
         return is_hw ? AV_PIX_FMT_0BGR32 : AV_PIX_FMT_RGB24;
     if (output == MVSTEREO_DISPARITY || output == MVSTEREO_DEPTH)
         return is_hw ? AV_PIX_FMT_P016 : AV_PIX_FMT_GRAY16;
     return is_hw ? AV_PIX_FMT_NV12 : AV_PIX_FMT_GRAY8;
+}
+
+int ff_mvstereo_bytes(enum MvstereoOutput output, int is_hw)
+{
+    static const uint8_t bytes[MVSTEREO_NB_OUTPUTS] = {
+        [MVSTEREO_DISPARITY] = 2, [MVSTEREO_GRAY] = 1, [MVSTEREO_COLOR] = 3, [MVSTEREO_DEPTH] = 2,
+        [MVSTEREO_CONFIDENCE] = 1, [MVSTEREO_FLOAT] = 4,
+    };
+
+    return bytes[output] + (is_hw && output == MVSTEREO_COLOR);
 }
 
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
@@ -74,8 +88,9 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     MvstereoPair mirrored;
 
     /* the right view has the left one's disparities if both are mirrored */
-    if (s->cfg.right) {
-        mirrored = (MvstereoPair) { { pair->views[1], pair->views[0] }, pair->w, pair->h };
+    if (pair->right) {
+        mirrored = *pair;
+        FFSWAP(MvstereoView, mirrored.views[0], mirrored.views[1]);
         for (int i = 0; i < 2; i++) {
             mirrored.views[i].x     += (pair->w - 1) * mirrored.views[i].step_x;
             mirrored.views[i].step_x = -mirrored.views[i].step_x;

@@ -25,6 +25,8 @@ enum MvstereoOutput {
     MVSTEREO_COLOR,             ///< RGB; holes are black
     MVSTEREO_DEPTH,             ///< 16 bits: focal * baseline / disparity; 65535: farther than that, 0: a hole
     MVSTEREO_CONFIDENCE,        ///< 8 bits; 0 where nothing was found
+    MVSTEREO_FLOAT,             ///< samples; holes are infinite. Not on a device
+    MVSTEREO_LEFT_GRAY,         ///< MVSTEREO_GRAY in frames of the input's format, for which see picture/layout.h
     MVSTEREO_NB_OUTPUTS
 };
 
@@ -36,7 +38,6 @@ typedef struct MvstereoConfig {
     int min, max;               ///< disparities, as many as from min to max - 1; equal: they are found
     int rows;                   ///< how far above and below matches are, too
     int fill;                   ///< whether holes are filled
-    int right;                  ///< whether the map is of the right view
     enum MvstereoOutput output;
     int legend;                 ///< whether a scale is painted beside colours
     int64_t depth_one;          ///< depth at a disparity of 1/16, in units of the output
@@ -56,6 +57,9 @@ typedef struct MvstereoView {
 typedef struct MvstereoPair {
     MvstereoView views[2];      ///< left, right
     int w, h;
+    int right;                  ///< whether the map is of the right view
+    int same_range;             ///< where the range is found: that of the pair before is kept
+    int column;                 ///< of the output, where the map begins
 } MvstereoPair;
 
 typedef struct Mvstereo Mvstereo;
@@ -63,8 +67,11 @@ typedef struct Mvstereo Mvstereo;
 /** Returns format i of hardware frames that can be views; AV_PIX_FMT_NONE: there are no more. */
 enum AVPixelFormat ff_mvstereo_hw_format(int i);
 
-/** Returns the format of samples that are painted. */
+/** Returns the format of samples that are painted; AV_PIX_FMT_NONE: that of the input, or not on a device. */
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw);
+
+/** Returns bytes of a sample of such a format's first plane. */
+int ff_mvstereo_bytes(enum MvstereoOutput output, int is_hw);
 
 /** @return 0 or an AVERROR code, and then *mvstereo is NULL */
 int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg);
@@ -72,7 +79,7 @@ void ff_mvstereo_close(Mvstereo **mvstereo);
 
 /**
  * Paints the disparity of the left view, or of the right one.
- * @param out of the views' size and ff_mvstereo_output_format(), and writable
+ * @param out of ff_mvstereo_output_format(), and writable; the map has the size of the views
  * @return 0 or an AVERROR code
  */
 int ff_mvstereo_make(Mvstereo *mvstereo, const MvstereoPair *pair, AVFrame *out);

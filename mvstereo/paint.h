@@ -49,6 +49,12 @@ GPUME_INLINE int mvstereo_paint_depth(const MvstereoPaint *p, int v)
     return (p->depth_one + d / 2) / d;
 }
 
+/** Returns what output=float has. */
+GPUME_INLINE float mvstereo_paint_float(const MvstereoPaint *p, int v)
+{
+    return v < 0 ? __builtin_inff() : (v + p->first) * (1.f / MVSTEREO_ONE);
+}
+
 /** Returns where a disparity is on the scale, in 1/steps. */
 GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int d, int steps)
 {

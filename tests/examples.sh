@@ -116,6 +116,16 @@ ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,spli
     -c:v mpeg4 -q:v 2 "$work/both views.mkv"
 example depth-map "$work/both views.mkv" "$work/depth.mkv"
 expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
+ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=gbrp,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0,extractplanes=r[r];[b]crop=200:176:8:0,split[c][d];[c]extractplanes=g[g];[d]extractplanes=b[u];[g][u][r]mergeplanes=0x001020:gbrp" \
+    -c:v mpeg4 -q:v 2 "$work/anaglyph.mkv"
+example depth-map "$work/anaglyph.mkv" "$work/depth.mkv" anaglyph
+expect depth-map-of-an-anaglyph mpeg4,4 "$(frames "$work/depth.mkv")"
+if "$FFMPEG" -hide_banner -filters | grep -q ' v360 '; then
+    example depth-map "$work/both views.mkv" "$work/depth.mkv" vr180
+    expect depth-map-of-half-spheres mpeg4,4 "$(frames "$work/depth.mkv")"
+fi
+INPUT='-f lavfi' example depth-live 'testsrc2=s=200x176:r=25:d=0.2' 'testsrc2=s=200x176:r=25:d=0.2' "$work/live.nut" max=32
+expect depth-live-frames mpeg4,5 "$(frames "$work/live.nut")"
 refuses depth-map "'up' is none of" "$work/both views.mkv" "$work/none.mkv" up
 
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5

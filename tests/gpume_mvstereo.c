@@ -10,11 +10,13 @@
  */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
+#include "libavutil/intfloat.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -54,6 +56,8 @@ typedef struct Case {
     TestRandom r;
     MvstereoConfig cfg;
     int find;                   ///< the range
+    int right;                  ///< the map is of the right view
+    int column;                 ///< of the output, where it begins
     int w, h;
     enum AVPixelFormat format;
     const AVPixFmtDescriptor *desc;
@@ -146,7 +150,10 @@ static void arrange(Case *c, int n)
 
     c->frames[n][0] = make_frame(c, w, h);
     c->frames[n][1] = a == TWO_FRAMES ? make_frame(c, w, h) : NULL;
-    *p = (MvstereoPair) { { { .step_x = 1, .step_y = 1 }, { .step_x = 1, .step_y = 1 } }, c->w, c->h };
+    *p = (MvstereoPair) {
+        { { .step_x = 1, .step_y = 1 }, { .step_x = 1, .step_y = 1 } }, c->w, c->h,
+        .right = c->right, .column = c->column,
+    };
     p->views[swapped].frame = c->frames[n][0];
     second->frame           = a == TWO_FRAMES ? c->frames[n][1] : c->frames[n][0];
     if (a == SIDE_BY_SIDE)
@@ -182,7 +189,7 @@ static void draw_pair(Case *c, int n)
                 else
                     *to = v;
             }
-    if (c->cfg.right) {
+    if (c->right) {
         FFSWAP(uint8_t *, o->left, o->right);
         for (int i = 0; i < 2 * c->h; i++)
             for (int x = 0; x < c->w / 2; x++) {
@@ -210,7 +217,7 @@ static void draw_pair(Case *c, int n)
     nb_found += c->find;
 }
 
-static void draw_case(Case *c, uint64_t seed)
+static void draw_case(Case *c, uint64_t seed, int on_device)
 {
     memset(c, 0, sizeof(*c));
     c->r.state      = test_mix(seed);
@@ -226,8 +233,11 @@ static void draw_case(Case *c, uint64_t seed)
     }
     c->cfg.rows     = !test_draw(&c->r, 4);
     c->cfg.fill     = !!test_draw(&c->r, 4);
-    c->cfg.right    = !test_draw(&c->r, 4);
+    c->right    = !test_draw(&c->r, 4);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
+    if (on_device && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
+        c->cfg.output = MVSTEREO_GRAY;
+    c->column       = test_draw(&c->r, 3) ? 0 : c->w;
     c->cfg.legend   = test_draw(&c->r, 2);
     c->cfg.depth_one = c->cfg.output == MVSTEREO_DEPTH ? 1 + test_draw(&c->r, 1 << 20) : 0;
     if (!c->find) {
@@ -258,7 +268,7 @@ static void free_case(Case *c)
 static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
 {
     const int least = 16 * (c->find ? o->m : c->cfg.min), greatest = 16 * (c->find ? o->m + o->n : c->cfg.max);
-    const int from = y * c->w + (c->cfg.right ? c->w - 1 - x : x), v = o->v[from], d = v + 16 * o->m;
+    const int from = y * c->w + (c->right ? c->w - 1 - x : x), v = o->v[from], d = v + 16 * o->m;
 
     switch (c->cfg.output) {
     case MVSTEREO_DISPARITY:
@@ -269,6 +279,15 @@ static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
         return v < 0 ? 0 : 1 + av_clip((d - least) * 254 / (greatest - least), 0, 254);
     case MVSTEREO_CONFIDENCE:
         return o->confidence[from];
+    case MVSTEREO_FLOAT:
+        return av_float2int(v < 0 ? INFINITY : d / 16.f);
+    case MVSTEREO_LEFT_GRAY: {
+        const int level = v < 0 ? 0 : 1 + av_clip((d - least) * 254 / (greatest - least), 0, 254);
+        const int shift = c->desc->comp[0].depth - 8;
+
+        return c->desc->flags & AV_PIX_FMT_FLAG_RGB ? level << shift
+                                                    : (16 << shift) + ((level * 219 << shift) + 127) / 255;
+    }
     default:
         if (c->cfg.legend && c->w >= 64 && x >= c->w - 16) {
             const int l = (c->h - 1 - y) * 1024 / FFMAX(c->h - 1, 1), column = x - (c->w - 16);
@@ -284,7 +303,15 @@ static int painted_sample(const Case *c, const AVFrame *out, int x, int y)
 {
     const uint8_t *row = out->data[0] + y * (ptrdiff_t)out->linesize[0];
 
+    x += c->column;
+    if (c->cfg.output == MVSTEREO_LEFT_GRAY) {
+        const MvstereoView view = { .frame = out, .step_x = 1, .step_y = 1 };
+        const uint8_t *from = word(c, &view, x, y);
+
+        return c->desc->comp[0].depth > 8 ? AV_RN16(from) >> c->desc->comp[0].shift : *from;
+    }
     switch (out->format) {
+    case AV_PIX_FMT_GRAYF32: return AV_RN32(row + 4 * x);
     case AV_PIX_FMT_GRAY16:
     case AV_PIX_FMT_P016:   return AV_RN16(row + 2 * x);
     case AV_PIX_FMT_RGB24:  return AV_RB24(row + 3 * x);
@@ -299,7 +326,7 @@ static void compare(const Case *c, int n, const AVFrame *out, const int16_t *dis
 
     for (int y = 0; y < c->h; y++)
         for (int x = 0; x < c->w; x++) {
-            const int from = y * c->w + (c->cfg.right ? c->w - 1 - x : x);
+            const int from = y * c->w + (c->right ? c->w - 1 - x : x);
             const int v = o->v[from] < 0 ? MVSTEREO_HOLE : o->v[from] + 16 * o->m;
             const int expected = expected_sample(c, o, x, y), painted = painted_sample(c, out, x, y);
 
@@ -352,10 +379,11 @@ static AVBufferRef *upload(Case *c)
 /* Makes all maps of a case. Returns 0, or the error that ended it. */
 static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
 {
-    const enum AVPixelFormat format = ff_mvstereo_output_format(c->cfg.output, !!hw_frames);
+    const enum AVPixelFormat format = c->cfg.output == MVSTEREO_LEFT_GRAY ? c->format
+                                    : ff_mvstereo_output_format(c->cfg.output, !!hw_frames);
     MvstereoConfig cfg = c->cfg;
     int16_t *disparity = malloc(c->w * c->h * sizeof(*disparity));
-    const TestShape shape = test_shape(format, c->w, c->h);
+    const TestShape shape = test_shape(format, c->column + c->w, c->h);
     AVBufferRef *out_frames = hw_frames ? test_device_frames(&shape) : NULL;
     Mvstereo *mvstereo;
     int ret;
@@ -363,10 +391,10 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     cfg.hw_frames = hw_frames;
     ret = ff_mvstereo_open(&mvstereo, &cfg);
     for (int n = 0; n < c->nb_pairs && ret >= 0; n++) {
-        AVFrame *out = hw_frames ? get_device_frame(out_frames, c->w, c->h) : av_frame_alloc();
+        AVFrame *out = hw_frames ? get_device_frame(out_frames, c->column + c->w, c->h) : av_frame_alloc();
 
         if (out && !hw_frames) {
-            out->width  = c->w;
+            out->width  = c->column + c->w;
             out->height = c->h;
             out->format = format;
         }
@@ -407,13 +435,13 @@ static void run_case(uint64_t seed, int on_device)
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     if (on_device && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
         return;
-    draw_case(&c, seed);
+    draw_case(&c, seed, on_device);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
     snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
              "rows %d, right %d, fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h,
              c.desc->name, c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "",
-             c.cfg.rows, c.cfg.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
+             c.cfg.rows, c.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
              c.cfg.executor.nb_threads);
     if (on_device)
         hw_frames = upload(&c);
@@ -441,7 +469,7 @@ static void failing_allocations(void)
     Case c;
 
     for (uint64_t seed = 100;; seed++) {
-        draw_case(&c, seed);
+        draw_case(&c, seed, 0);
         if (c.find && c.cfg.rows && c.w > 256 && c.nb_pairs > 1)
             break;
         free_case(&c);

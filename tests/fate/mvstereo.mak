@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): what follows the views; $(2): format of samples; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -19,6 +19,10 @@ fate-mvstereo-depth:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:out
 fate-mvstereo-confidence: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=confidence)
 fate-mvstereo-holes:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:fill=0)
 fate-mvstereo-right:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:view=right)
+fate-mvstereo-both:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:view=both:output=gray8)
+fate-mvstereo-float:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24:fill=0:output=float)
+fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=left+gray8,yuv420p10)
+fate-mvstereo-left-gray8-rows: CMD = $(call MVSTEREO_CRC,framepack=lines$(GPUME_COMMA)mvstereo=layout=irl:max=32:output=left+gray8,yuv420p)
 fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
 
 # The same map from any layout, with any number of threads and depth
@@ -40,10 +44,11 @@ fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p
 fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages
-FATE_MVSTEREO_ERRORS = $(foreach N,layout range min focal alone size,fate-mvstereo-error-$(N))
+FATE_MVSTEREO_ERRORS = $(foreach N,layout type range min focal alone size,fate-mvstereo-error-$(N))
 MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
 fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
+fate-mvstereo-error-type:   CMD = { ffmpeg -v error -lavfi "$(MVSTEREO_ONE)" -c:v ffv1 -metadata:s:v stereo_mode=checkerboard_lr -f matroska -y tests/data/fate/mvstereo-type.mkv; ffmpeg -v error -i tests/data/fate/mvstereo-type.mkv -vf mvstereo -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
@@ -52,7 +57,12 @@ fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_CO
 
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto)
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER) += $(FATE_MVSTEREO_ERRORS)
+# An array for NumPy: its header, its sum, and what of it is not replaced
+fate-mvstereo-npy: CMD = { rm -f tests/data/fate/mvstereo.npy; ffmpeg -v error -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2:max=32:view=both:file=tests/data/fate/mvstereo.npy" -f null - && head -c 127 tests/data/fate/mvstereo.npy | tail -c 117 | sed "s/ *$$//" && echo && do_md5sum tests/data/fate/mvstereo.npy && ffmpeg -v error -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:overwrite=0:file=tests/data/fate/mvstereo.npy" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
+
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FILE_PROTOCOL NULL_MUXER) += fate-mvstereo-npy
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER) += $(filter-out fate-mvstereo-error-type,$(FATE_MVSTEREO_ERRORS))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-error-type)
 
 FATE_MVSTEREO_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTEREO_FILTER) += fate-mvstereo-unit fate-mvstereo-unit-quick
 fate-mvstereo-unit fate-mvstereo-unit-quick: libavfilter/tests/gpume_mvstereo$(EXESUF)
