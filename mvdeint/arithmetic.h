@@ -44,6 +44,11 @@
 /** Shares of a difference above and below that is added to a compensated sample, of 128. */
 #define MVDEINT_RESIDUAL 77
 
+/** Areas on each side of one that tell with it which candidates match there. */
+#define MVDEINT_AREAS_AROUND 2
+/** The error of a candidate that does not match, at least: it has hardly any weight then. */
+#define MVDEINT_NO_MATCH (1u << 17)
+
 /** Sum of the six taps between samples, which come for eighths of a sample. */
 #define MVDEINT_TAPS_SUM 64
 /** The taps for two to six eighths have negative ones beside those in the middle. */
@@ -166,6 +171,26 @@ GPUME_INLINE int mvdeint_residual(int above, int below)
         return above > 0 ? (MVDEINT_RESIDUAL * least + 64) >> 7 : -((MVDEINT_RESIDUAL * least + 64) >> 7);
     }
     return 0;
+}
+
+/**
+ * Returns whether a candidate fits the field's lines in an area as a match does, in proportion to how well the lines
+ * beside them do: 1; -1: it does not; 0: nothing can be seen there.
+ * @param error    sum of its differences
+ * @param activity sum of the differences of the lines, doubled, from those two above and below
+ */
+GPUME_INLINE int mvdeint_vote(int error, int activity, int nb_samples, int depth)
+{
+    const int fraction = mvdeint_fraction(depth), limit = nb_samples * 3 << (fraction + depth - 9);
+    const int spatial  = activity << fraction;
+
+    return 8 * error > 3 * spatial + 4 * limit ? -1 : spatial > limit;
+}
+
+/** Returns how many candidates have to match, of those that there are, or the first estimate is kept. */
+GPUME_INLINE int mvdeint_least_matches(int is_alone, int nb)
+{
+    return is_alone ? FFMIN(nb, 2) : 1;
 }
 
 /** Returns a sum divided by the sum of its weights. @param reciprocal 65536 divided by the latter, rounded */

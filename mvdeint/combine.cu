@@ -153,6 +153,18 @@ static __device__ __forceinline__ int is_still(const MvdeintCudaCombineArgs &arg
     return end - first >= MVDEINT_STILL;
 }
 
+/** Returns which candidates match at a sample; 0: too few, and it is that of the first estimate. */
+static __device__ __forceinline__ GpumeU32 find_matching(const MvdeintCudaCombineArgs &args,
+                                                         const MvdeintCudaComponent &c, int x, int y)
+{
+    const int column = ((x << c.hsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK;
+    const int row    = ((y << c.vsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK;
+    const GpumeU32 bits = ((const GpumeU8 *)args.matching)[row * args.area_cols + column];
+    const int is_alone  = 2 * *(const GpumeU32 *)args.lonely > (GpumeU32)(args.area_cols * args.area_rows);
+
+    return gpume_popcount(bits) < mvdeint_least_matches(is_alone, gpume_popcount(args.present)) ? 0 : bits;
+}
+
 /** Makes a missing sample. */
 static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                            const MvdeintWindow &w, int column, int x, int y, int y0)
@@ -161,9 +173,10 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     const MvdeintTables tables = { table + MVDEINT_CUDA_POWER, table + MVDEINT_CUDA_INVERSE };
     const int above = mvdeint_above(y), below = mvdeint_below(y, c.h);
     const int lines[3] = { mvdeint_two_above(y, y) - y0, y - y0, mvdeint_two_below(y, c.h, y) - y0 };
+    const GpumeU32 matching = args.present ? find_matching(args, c, x, y) : 0;
     MvdeintKnown k;
 
-    if (is_still(args, c, x, y))
+    if ((args.present && !matching) || is_still(args, c, x, y))
         return *mvdeint_at(args.first, c, x, y);
     k.around  = measure_own(args, w, column, y0, above, below, c.h);
     k.present = args.present;
@@ -176,7 +189,10 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
         if (args.present >> n & 1) {
             k.samples[n] = w.samples[n][y - y0][column];
             k.real[n]    = w.real[n][y - y0][column];
-            k.errors[n]  = k.pairs[n] = measure_error(args, w, n, column, above - y0, below - y0);
+            k.errors[n]  = measure_error(args, w, n, column, above - y0, below - y0);
+            if (!(matching >> n & 1))
+                k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
+            k.pairs[n] = k.errors[n];
         }
     }
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)

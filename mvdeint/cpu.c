@@ -8,6 +8,7 @@
  * Deinterlaces pictures in system memory. Each step is done in rows by all threads.
  */
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -66,6 +67,9 @@ typedef struct CPUBackend {
     Matches matches[GPUME_COMPONENTS];
     Candidate candidates[MVDEINT_MAX_CANDIDATES];
     unsigned present;           ///< bits of those that there are
+    int8_t *votes;              ///< of all areas of luma, of one candidate after the other
+    uint8_t *matching;          ///< by area: bits of the candidates that match there and around
+    atomic_int nb_lonely;       ///< areas where fewer than two do
     uint8_t *scratch;           ///< of each thread
     size_t scratch_size;
 
@@ -97,6 +101,8 @@ static void forget(CPUBackend *s)
     }
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         av_freep(&s->candidates[i].cells);
+    av_freep(&s->votes);
+    av_freep(&s->matching);
     av_freep(&s->scratch);
     av_buffer_pool_uninit(&s->pool);
 }
@@ -106,10 +112,21 @@ static av_cold void uninit(void *priv)
     forget(priv);
 }
 
+/* Returns how many areas of luma there are. */
+static size_t nb_areas(const CPUBackend *s)
+{
+    return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
+}
+
 static int alloc_matches(CPUBackend *s)
 {
     const GpumeLayout *l = s->layout;
     const size_t nb = 2 * s->cfg->refs;
+
+    s->votes    = av_malloc_array(MVDEINT_MAX_CANDIDATES, nb_areas(s));
+    s->matching = av_malloc(nb_areas(s));
+    if (!s->votes || !s->matching)
+        return AVERROR(ENOMEM);
 
     for (int i = 0; i < l->nb_components; i++) {
         Matches *m = &s->matches[i];
@@ -398,6 +415,55 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     put_real(c, v, from->parity, y0, real_at(s, component, candidate, x0, y0), stride, nb == 1);
 }
 
+/* Returns whether a candidate fits the field in an area of luma. */
+static int vote_of(const CPUBackend *s, int candidate, int tx, int ty)
+{
+    const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], 0);
+    const int parity = s->step->parities[MVDEINT_MAX_REFS], y0 = MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2;
+    const int left   = FFMAX(MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2, 0);
+    const int w = FFMIN(MVDEINT_BLOCK * tx + MVDEINT_BLOCK / 2, own.w) - left;
+    const ptrdiff_t at = left * (ptrdiff_t)s->layout->bytes;
+    int error = 0, activity = 0, nb = 0;
+
+    for (int y = FFMAX(y0, 0); y < FFMIN(y0 + MVDEINT_BLOCK, own.h); y++)
+        if (w > 0 && (y & 1) == parity) {
+            s->samples.compare(&error, &activity, line_of(&own, y) + at,
+                               line_of(&own, mvdeint_two_above(y, y + 2)) + at,
+                               line_of(&own, mvdeint_two_below(y, own.h, y - 2)) + at,
+                               match_at(s, 0, candidate, left, y), w, s->layout->depth);
+            nb += w;
+        }
+    return mvdeint_vote(error, activity, nb, s->layout->depth);
+}
+
+/* Finds the candidates that match in rows of areas. */
+static void find_matching(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s  = arg;
+    const int cols = s->cells.cols + 1, rows = s->cells.rows + 1, around = MVDEINT_AREAS_AROUND;
+    int nb_lonely  = 0;
+
+    for (; start < end; start++)
+        for (int x = 0; x < cols; x++) {
+            unsigned bits = 0;
+
+            for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+                const int8_t *votes = s->votes + i * nb_areas(s);
+                int sum = 0;
+
+                if (!(s->present >> i & 1))
+                    continue;
+                for (int j = FFMAX(start - around, 0); j <= FFMIN(start + around, rows - 1); j++)
+                    for (int k = FFMAX(x - around, 0); k <= FFMIN(x + around, cols - 1); k++)
+                        sum += votes[j * cols + k];
+                bits |= (sum >= 0) << i;
+            }
+            s->matching[start * cols + x] = bits;
+            nb_lonely += av_popcount(bits) < 2;
+        }
+    atomic_fetch_add(&s->nb_lonely, nb_lonely);
+}
+
 /* Units are rows of areas of one candidate after the other, of one component after the other. */
 static void match_rows(void *arg, int worker, int start, int end)
 {
@@ -408,8 +474,12 @@ static void match_rows(void *arg, int worker, int start, int end)
         const int candidate = start / rows % MVDEINT_MAX_CANDIDATES;
         const int component = start / rows / MVDEINT_MAX_CANDIDATES;
 
-        for (int x = 0; x < s->cells.cols + 1 && s->candidates[candidate].picture; x++)
+        for (int x = 0; x < s->cells.cols + 1 && s->candidates[candidate].picture; x++) {
             match_area(s, component, candidate, x, start % rows);
+            if (!component)
+                s->votes[candidate * nb_areas(s) + start % rows * (s->cells.cols + 1) + x] =
+                    vote_of(s, candidate, x, start % rows);
+        }
     }
 }
 
@@ -506,6 +576,43 @@ static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
     }
 }
 
+/* Returns which candidates match on a line, and finds the samples of it in area number i. */
+static unsigned find_area(const CPUBackend *s, int component, int y, int i, int *start, int *end)
+{
+    const GpumeComponent *c = &s->layout->components[component];
+
+    *start = FFMAX((MVDEINT_BLOCK * i - MVDEINT_BLOCK / 2) >> c->hsub, 0);
+    *end   = FFMIN((MVDEINT_BLOCK * i + MVDEINT_BLOCK / 2) >> c->hsub, c->w);
+    return s->matching[((y << c->vsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK * (s->cells.cols + 1) + i];
+}
+
+/* Gives errors to the candidates that do not match. */
+static void reject(const CPUBackend *s, Scratch *z, int component, int y)
+{
+    for (int i = 0; i < s->cells.cols + 1; i++) {
+        int start, end;
+        const unsigned rejected = s->present & ~find_area(s, component, y, i, &start, &end);
+
+        for (int j = 0; j < MVDEINT_MAX_CANDIDATES && rejected; j++)
+            for (int x = start; x < end && (rejected >> j & 1); x++)
+                z->error[j][x] = FFMAX(z->error[j][x], MVDEINT_NO_MATCH);
+    }
+}
+
+/* Replaces what is made of too few candidates by the first estimate. */
+static void keep_first(const CPUBackend *s, int component, int y, uint8_t *dst, const uint8_t *first)
+{
+    const int is_alone = 2 * (size_t)atomic_load(&s->nb_lonely) > nb_areas(s);
+    const int least    = mvdeint_least_matches(is_alone, av_popcount(s->present)), bytes = s->layout->bytes;
+
+    for (int i = 0; i < s->cells.cols + 1; i++) {
+        int start, end;
+
+        if (av_popcount(find_area(s, component, y, i, &start, &end)) < least && end > start)
+            memcpy(dst + start * bytes, first + start * bytes, (end - start) * (size_t)bytes);
+    }
+}
+
 /* Makes a missing line. */
 static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, uint8_t *dst)
 {
@@ -519,6 +626,8 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
 
     measure_line(s, z, component, y);
     measure_pairs(s, z, component, y);
+    if (s->present)
+        reject(s, z, component, y);
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         if (s->candidates[i].picture)
             row.candidates[i] = (MvdeintCandidate) {
@@ -527,6 +636,8 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
             };
     s->samples.combine(dst, &row);
     s->samples.keep_still(dst, &row);
+    if (s->present)
+        keep_first(s, component, y, dst, row.first);
 }
 
 /* Writes a line of samples into an output frame. */
@@ -605,6 +716,8 @@ static int make(void *priv, const MvdeintStep *step)
         ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
         ff_gpume_chain_add(&s->chain, match_rows, s,
                            s->layout->nb_components * MVDEINT_MAX_CANDIDATES * (s->cells.rows + 1));
+        atomic_store(&s->nb_lonely, 0);
+        ff_gpume_chain_add(&s->chain, find_matching, s, s->cells.rows + 1);
         ff_gpume_chain_add(&s->chain, add_residuals, s, count_pairs(s->layout));
     }
     ff_gpume_chain_add(&s->chain, combine_pairs, s, count_pairs(s->layout));

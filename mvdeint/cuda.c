@@ -41,11 +41,15 @@ static const GpumeShellKernel kernels[MVDEINT_CUDA_NB_KERNELS] = {
     [MVDEINT_CUDA_edges]   = { MVDEINT_CUDA_edges,   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
     [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_match,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
                                "compensate pictures" },
+    [MVDEINT_CUDA_matching] = { MVDEINT_CUDA_matching, 0, MVDEINT_CUDA_THREADS, 0, "find what matches" },
     [MVDEINT_CUDA_combine] = { MVDEINT_CUDA_combine, 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_WINDOW_SHARED,
                                "make a picture" },
 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
+
+/** Bytes before the votes of areas. */
+#define VOTES 8
 
 typedef struct CUDABackend {
     const MvdeintConfig *cfg;
@@ -62,6 +66,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer slots[MVDEINT_SLOTS];
     GpumeCudaBuffer samples, real;  ///< compensated, of all candidates
     size_t size;                    ///< of one candidate, in samples
+    GpumeCudaBuffer areas;          ///< a count; votes of areas of all candidates; which ones match
     GpumeCudaBuffer table;          ///< MVDEINT_CUDA_TABLE
 } CUDABackend;
 
@@ -127,6 +132,7 @@ static void forget(CUDABackend *s)
         ff_gpume_cuda_free(&s->slots[i]);
     ff_gpume_cuda_free(&s->samples);
     ff_gpume_cuda_free(&s->real);
+    ff_gpume_cuda_free(&s->areas);
     ff_gpume_cuda_pool_uninit(&s->pool);
     av_buffer_unref(&s->luma);
 }
@@ -145,6 +151,12 @@ static int describe_luma(CUDABackend *s)
     frames->width     = s->layout->w;
     frames->height    = s->layout->h;
     return 0;
+}
+
+/* Returns how many areas of luma there are. */
+static size_t nb_areas(const CUDABackend *s)
+{
+    return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
 }
 
 /* With the context pushed. */
@@ -183,6 +195,9 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->real, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
                                   "compensated pictures");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->areas, GPUME_CUDA_DEVICE,
+                                  VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
     return ret;
 }
 
@@ -280,7 +295,12 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
     MvdeintCudaMatchArgs args = {
         .components = s->components, .cells = s->cells, .samples = s->samples.data, .real = s->real.data,
-        .size = s->size, .depth = s->layout->depth,
+        .size = s->size, .own = picture_of(step->estimates[MVDEINT_MAX_REFS]), .votes = s->areas.data + VOTES,
+        .lonely = s->areas.data, .parity = step->parities[MVDEINT_MAX_REFS], .depth = s->layout->depth,
+    };
+    MvdeintCudaMatchingArgs matching = {
+        .votes = args.votes, .matching = args.votes + MVDEINT_MAX_CANDIDATES * nb_areas(s), .lonely = args.lonely,
+        .cols = s->cells.cols + 1, .rows = s->cells.rows + 1,
     };
     int present = 0, ret;
 
@@ -299,6 +319,10 @@ static int match(CUDABackend *s, const MvdeintStep *step)
         return 0;
     ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_match, gpume_divide_up(s->cells.cols + 1, MVDEINT_CUDA_WARPS),
                                 s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
+    matching.present = present;
+    if (ret >= 0)
+        ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_matching,
+                                    gpume_divide_up(nb_areas(s), MVDEINT_CUDA_THREADS), 1, 1, &matching);
     return ret < 0 ? ret : present;
 }
 
@@ -311,6 +335,10 @@ static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *
     args->samples    = s->samples.data;
     args->real       = s->real.data;
     args->size       = s->size;
+    args->matching   = s->areas.data + VOTES + MVDEINT_MAX_CANDIDATES * nb_areas(s);
+    args->lonely     = s->areas.data;
+    args->area_cols  = s->cells.cols + 1;
+    args->area_rows  = s->cells.rows + 1;
     args->table      = s->table.data;
     args->shift      = l->shift;
     args->depth      = l->depth;

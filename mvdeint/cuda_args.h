@@ -78,8 +78,20 @@ typedef struct MvdeintCudaMatchArgs {
     int parities[MVDEINT_MAX_CANDIDATES];
     unsigned long long samples, real;   ///< of all candidates, one after the other
     unsigned size;                      ///< of one of them, in samples
-    int depth;
+    unsigned long long own;             ///< the picture of the field
+    unsigned long long votes;           ///< of all areas of luma, of one candidate after the other
+    unsigned long long lonely;          ///< is set to 0
+    int parity, depth;
 } MvdeintCudaMatchArgs;
+
+/** Parameters of the kernel that finds the candidates that match. */
+typedef struct MvdeintCudaMatchingArgs {
+    unsigned long long votes;           ///< as MvdeintCudaMatchArgs has them
+    unsigned long long matching;        ///< bits of the candidates that match, a byte for each area
+    unsigned long long lonely;          ///< number of areas where fewer than two match
+    int cols, rows;                     ///< of areas
+    unsigned present;
+} MvdeintCudaMatchingArgs;
 
 /** Parameters of the kernel that makes a picture of all that is known. */
 typedef struct MvdeintCudaCombineArgs {
@@ -88,6 +100,8 @@ typedef struct MvdeintCudaCombineArgs {
     unsigned long long own, first, intra;       ///< pictures
     unsigned long long samples, real;           ///< as MvdeintCudaMatchArgs has them
     unsigned size, present;
+    unsigned long long matching, lonely;        ///< as MvdeintCudaMatchingArgs has them
+    int area_cols, area_rows;
     unsigned long long table;
     unsigned long long out;                     ///< a picture; 0: a frame
     GpumeCudaComponent planes[GPUME_CUDA_COMPONENTS];

@@ -93,6 +93,35 @@ static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchAr
     return picture;
 }
 
+/** Says whether a candidate fits the field in an area of luma. @param sums as store() has them */
+static __device__ __forceinline__ void vote(const MvdeintCudaMatchArgs &args, const Area &area, int candidate,
+                                            int tx, int ty, const int *sums, int lane)
+{
+    const MvdeintCudaComponent c = args.components.c[0];
+    int error = 0, activity = 0, nb = 0;
+
+    GPUME_UNROLL for (int k = 0; k < MVDEINT_BLOCK * MVDEINT_BLOCK / 32; k++) {
+        const int i = lane + 32 * k, x = area.x0 + i % MVDEINT_BLOCK, y = area.y0 + i / MVDEINT_BLOCK;
+
+        if (x >= 0 && y >= 0 && x < c.w && y < c.h && (y & 1) == args.parity) {
+            const int line = *mvdeint_at(args.own, c, x, y);
+
+            error    += FFABS((line << mvdeint_fraction(args.depth)) - ((sums[k] + 2048) >> 12));
+            activity += FFABS(2 * line - *mvdeint_at(args.own, c, x, mvdeint_two_above(y, y + 2)) -
+                              *mvdeint_at(args.own, c, x, mvdeint_two_below(y, c.h, y - 2)));
+            nb++;
+        }
+    }
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
+        error    += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)error, bit);
+        activity += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)activity, bit);
+        nb       += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)nb, bit);
+    }
+    if (!lane)
+        ((signed char *)args.votes)[(candidate * (args.cells.rows + 1) + ty) * (args.cells.cols + 1) + tx] =
+            (signed char)mvdeint_vote(error, activity, nb, args.depth);
+}
+
 /** Stores the samples of an area that are in the picture. */
 static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, const Area &area, int component,
                                              int candidate, const int *sums, const int *reals, int lane)
@@ -131,6 +160,8 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     const GpumeU64 picture = candidate_of(args, candidate, &field, &parity);
     GpumeU32 vector;
 
+    if (!threadIdx.x && !blockIdx.x && !blockIdx.y && !blockIdx.z)
+        *(GpumeU32 *)args.lonely = 0;
     if (!picture || tx > args.cells.cols)
         return;
     area.nb     = group == 1 && args.components.nb > 2 ? 2 : 1;
@@ -170,4 +201,6 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
         __syncwarp();
     }
     store(args, area, component, candidate, sums, reals, lane);
+    if (!group)
+        vote(args, area, candidate, tx, blockIdx.y, sums, lane);
 }

@@ -22,6 +22,7 @@
     M(mvdeint_edges_16,   edges,   16) \
     M(mvdeint_match_8,    match,    8) \
     M(mvdeint_match_16,   match,   16) \
+    M(mvdeint_matching,   matching, 0) \
     M(mvdeint_combine_8,  combine,  8) \
     M(mvdeint_combine_16, combine, 16)
 
@@ -30,6 +31,7 @@ enum MvdeintCudaKernel {
     MVDEINT_CUDA_first,
     MVDEINT_CUDA_edges,
     MVDEINT_CUDA_match,
+    MVDEINT_CUDA_matching,
     MVDEINT_CUDA_combine,
     MVDEINT_CUDA_NB_KERNELS
 };

@@ -136,6 +136,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         s->estimate     = estimate_ ## n;     \
         s->intra        = intra_ ## n;        \
         s->match        = match_ ## n;        \
+        s->compare      = compare_ ## n;      \
         s->residual     = residual_ ## n;     \
         s->add_errors   = add_errors_ ## n;   \
         s->add_activity = add_activity_ ## n; \

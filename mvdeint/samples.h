@@ -78,6 +78,9 @@ typedef struct MvdeintSamples {
      */
     void (*match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                   int h, int depth);
+    /** Adds the differences of a compensated line from the field's one, and those of this one from lines beside it. */
+    void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+                    const uint16_t *samples, int w, int depth);
     /** Adds the residual to a compensated row. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);

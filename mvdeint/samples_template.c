@@ -110,6 +110,18 @@ static void FUNC(match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src8
         }
 }
 
+static void FUNC(compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+                          const uint16_t *samples, int w, int depth)
+{
+    const SAMPLE *l = (const SAMPLE *)line, *a = (const SAMPLE *)above, *b = (const SAMPLE *)below;
+    const int fraction = mvdeint_fraction(depth);
+
+    for (int x = 0; x < w; x++) {
+        *error    += FFABS((l[x] << fraction) - samples[x]);
+        *activity += FFABS(2 * l[x] - a[x] - b[x]);
+    }
+}
+
 static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                            const uint8_t *line_below, int w, int depth)
 {

@@ -193,6 +193,7 @@ static void deint_oracle_first(Deint *s)
 typedef struct DeintCandidate {
     int field, distance, partner;
     int *c, *r;
+    const uint8_t *matches;     ///< by area of luma
 } DeintCandidate;
 
 static int deint_compensated(const Deint *s, const DeintComponent *c, int field, DeintVector v, int x, int y, int *real)
@@ -315,6 +316,71 @@ static unsigned deint_pair(const Deint *s, const DeintComponent *c, const DeintC
     return deint_mean(n, v) >> 1;
 }
 
+/* The vote of an area of luma. */
+static int deint_vote(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int k, int l)
+{
+    const int f = deint_min(4, 16 - s->d);
+    long e = 0, a = 0, n = 0;
+
+    for (int y = deint_max(8 * l - 4, 0); y < deint_min(8 * l + 4, c->h); y++)
+        for (int x = deint_max(8 * k - 4, 0); x < deint_min(8 * k + 4, c->w); x++) {
+            const int up = y < 2 ? y + 2 : y - 2, down = y + 2 >= c->h ? y - 2 : y + 2;
+            const uint16_t *p = c->estimate[t];
+
+            if ((y & 1) != s->parity[t])
+                continue;
+            e += abs((p[y * c->w + x] << f) - z->c[y * c->w + x]);
+            a += abs(2 * p[y * c->w + x] - p[up * c->w + x] - p[down * c->w + x]) << f;
+            n += 3 << (s->d + f - 9);
+        }
+    return 8 * e > 3 * a + 4 * n ? -1 : a > n;
+}
+
+/* Makes an array of where a candidate matches. */
+static uint8_t *deint_matches(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
+{
+    const int cols = (s->w + 7) / 8 + 1, rows = (s->h + 7) / 8 + 1;
+    int *votes = test_alloc(calloc(cols * rows, sizeof(*votes)));
+    uint8_t *matches = test_alloc(calloc(cols, rows));
+
+    for (int i = 0; i < cols * rows; i++)
+        votes[i] = deint_vote(s, c, t, z, i % cols, i / cols);
+    for (int i = 0; i < cols * rows; i++) {
+        int sum = 0;
+
+        for (int j = 0; j < cols * rows; j++)
+            if (abs(j % cols - i % cols) <= 2 && abs(j / cols - i / cols) <= 2)
+                sum += votes[j];
+        matches[i] = sum >= 0;
+    }
+    free(votes);
+    return matches;
+}
+
+/* The area of luma where a sample is. */
+static int deint_area(const Deint *s, const DeintComponent *c, int x, int y)
+{
+    return ((4 + (y << c->sy)) >> 3) * ((s->w + 7) / 8 + 1) + ((4 + (x << c->sx)) >> 3);
+}
+
+/* Whether too few candidates match for a sample to be made of them. */
+static int deint_is_first(const Deint *s, const DeintComponent *c, const DeintCandidate *z, int nb, int x, int y)
+{
+    const int nb_areas = ((s->w + 7) / 8 + 1) * ((s->h + 7) / 8 + 1), area = deint_area(s, c, x, y);
+    int nb_lonely = 0, here = 0;
+
+    for (int i = 0; i < nb_areas; i++) {
+        int there = 0;
+
+        for (int j = 0; j < nb; j++)
+            there += z[j].matches[i];
+        nb_lonely += there < 2;
+        if (i == area)
+            here = there;
+    }
+    return nb && here < (2 * nb_lonely > nb_areas ? deint_min(nb, 2) : 1);
+}
+
 static unsigned deint_weight(unsigned m, unsigned least)
 {
     const int e = deint_log2(m), f = deint_log2(least), i = (m >> (e - 7)) & 127;
@@ -345,13 +411,16 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
     int h = 0, n = 0;
 
+    if (deint_is_first(s, c, z, nb, x, y))
+        return z0;
     for (int i = deint_max(x - 4, 0); i <= x && i + 5 <= c->w; i++)
         if (still[i] && still[i + 1] && still[i + 2] && still[i + 3] && still[i + 4])
             return z0;
     for (int i = 0; i < nb; i++) {
         const unsigned *k = factors[pass][abs(z[i].distance) - 1];
         const unsigned R = z[i].r[at], made = 16 - R;
-        const unsigned E = deint_error(s, c, t, &z[i], x, y);
+        const unsigned near = deint_error(s, c, t, &z[i], x, y);
+        const unsigned E = z[i].matches[deint_area(s, c, x, y)] || near > 131072 ? near : 131072;
         const unsigned M = z[i].partner < 0 ? E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
         const unsigned D = z[i].partner < 0 ? 0 : deint_square(deint_scaled(abs(z[i].c[at] - z[z[i].partner].c[at]),
                                                                             s->d + f));
@@ -402,8 +471,8 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     return n < 0 ? z0 - h : z0 + h;
 }
 
-/* Makes a field of a component. */
-static void deint_field(Deint *s, const DeintComponent *c, int pass, int t)
+/* Makes a field of a component. @param matches of the candidates; luma, which comes first, sets them */
+static void deint_field(Deint *s, const DeintComponent *c, int pass, int t, uint8_t **matches)
 {
     DeintCandidate z[4];
     int nb = 0;
@@ -419,6 +488,9 @@ static void deint_field(Deint *s, const DeintComponent *c, int pass, int t)
             .c = test_alloc(calloc(c->w * c->h, sizeof(int))), .r = test_alloc(calloc(c->w * c->h, sizeof(int))),
         };
         deint_overlap(s, c, &z[nb], v);
+        if (c == s->components)
+            matches[nb] = deint_matches(s, c, t, &z[nb]);
+        z[nb].matches = matches[nb];
         deint_residual(s, c, t, &z[nb]);
         if (nb && z[nb - 1].distance == -distance) {
             z[nb].partner     = nb - 1;
@@ -442,12 +514,17 @@ static void deint_field(Deint *s, const DeintComponent *c, int pass, int t)
 /* Makes all results of a pass of the estimates and their vectors; the results are the estimates then. */
 static void deint_oracle_pass(Deint *s, int pass)
 {
+    for (int t = 0; t < 2 * s->nb_frames; t++) {
+        uint8_t *matches[4] = { NULL };
+
+        for (int i = 0; i < s->nb_components && !s->progressive[t / 2]; i++)
+            deint_field(s, &s->components[i], pass, t, matches);
+        for (int i = 0; i < 4; i++)
+            free(matches[i]);
+    }
     for (int i = 0; i < s->nb_components; i++) {
         DeintComponent *c = &s->components[i];
 
-        for (int t = 0; t < 2 * s->nb_frames; t++)
-            if (!s->progressive[t / 2])
-                deint_field(s, c, pass, t);
         for (int t = 0; t < 2 * s->nb_frames; t++)
             for (int j = 0; j < c->w * c->h && !s->progressive[t / 2]; j++)
                 c->estimate[t][j] = c->result[t][j];

@@ -1,0 +1,41 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Finds the candidates that match around each area of luma, of the votes of these areas, and counts the areas where
+ * fewer than two do. A thread has an area.
+ */
+
+#include "libavfilter/gpume/mvdeint/device.cuh"
+
+/**
+ * grid:   areas
+ * block:  MVDEINT_CUDA_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(MvdeintCudaMatchingArgs, MVDEINT_CUDA_THREADS)
+{
+    const int nb = args.cols * args.rows, area = blockIdx.x * MVDEINT_CUDA_THREADS + threadIdx.x;
+    const int x = area % args.cols, y = area / args.cols, around = MVDEINT_AREAS_AROUND;
+    GpumeU32 bits = 0, lonely;
+
+    GPUME_NO_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES && area < nb; n++) {
+        const signed char *votes = (const signed char *)args.votes + n * nb;
+        int sum = 0;
+
+        if (!(args.present >> n & 1))
+            continue;
+        GPUME_NO_UNROLL for (int j = gpume_max(y - around, 0); j <= gpume_min(y + around, args.rows - 1); j++)
+            GPUME_NO_UNROLL for (int k = gpume_max(x - around, 0); k <= gpume_min(x + around, args.cols - 1); k++)
+                sum += votes[j * args.cols + k];
+        bits |= (GpumeU32)(sum >= 0) << n;
+    }
+    if (area < nb)
+        ((GpumeU8 *)args.matching)[area] = (GpumeU8)bits;
+    lonely = __ballot_sync(GPUME_WHOLE_WARP, area < nb && gpume_popcount(bits) < 2);
+    if (lonely && threadIdx.x % 32 == 0)
+        atomicAdd((GpumeU32 *)args.lonely, (GpumeU32)gpume_popcount(lonely));
+}
