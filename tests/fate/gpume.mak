@@ -8,15 +8,15 @@
 # fate-gpume-gpl        the tests that need a build under the GPL
 # fate-gpume-device     the tests that reach the device when backend=auto has one
 #
-# No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are
-# searched, too. Tests that must give the same result share one reference.
+# No test needs samples. If GPUME_VIDEO or GPUME_CLIPS is a folder, its clips are searched, too.
+# Tests that must give the same result share one reference.
 
-# The table of searches has their names, of all or of one kind
+# The names of all searches, or of those of one kind, from the table of searches.
 GPUME_NAMES      = $(shell sh $(SRC_PATH)/libavfilter/gpume/tools/searches.sh $(1))
 GPUME_SEARCHES  := $(call GPUME_NAMES)
 GPUME_PREDICTIVE := $(call GPUME_NAMES,PREDICTIVE)
 
-# A window that pans over a test pattern in which things move.
+# A window that pans over a moving test pattern.
 GPUME_PAN   = testsrc2=s=128x96:r=10,format=yuv420p,crop=94:70:3*n:2*n
 GPUME_SRC   = $(GPUME_PAN),trim=end_frame=4
 GPUME_BIG   = testsrc2=s=240x180:r=5,format=gray,crop=200:140:5*n:4*n,trim=end_frame=2
@@ -24,7 +24,7 @@ GPUME_ODD   = testsrc2=s=96x80:r=10,format=gray,crop=53:37:3*n:2*n,trim=end_fram
 GPUME_10BIT = $(GPUME_SRC),scale=flags=accurate_rnd+bitexact,format=yuv420p10le
 GPUME_SCALE = scale=flags=accurate_rnd+bitexact,format=
 GPUME_COMMA = ,
-# not empty in FFmpeg 7
+# Not empty with FFmpeg 7.
 GPUME_SERIES_7 := $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE))
 GPUME_REF   = $(SRC_PATH)/tests/ref/fate/gpume-
 GPUME_TMP   = tests/data/fate/$(@:fate-%=%)
@@ -32,19 +32,19 @@ GPUME_TMP   = tests/data/fate/$(@:fate-%=%)
 GPUME_SRC_NEEDS = GPUME_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER
 GPUME_NEEDS     = $(GPUME_SRC_NEEDS) WRAPPED_AVFRAME_ENCODER NULL_MUXER
 
-# The vectors of a source. $(1): the source; $(2): options of gpume, $(3): of ffmpeg
+# Prints the vectors of a source. $(1): the source; $(2): options of gpume, $(3): of ffmpeg
 GPUME_CSV = ffmpeg $(3) -lavfi "$(1),gpume=$(2):mv_file=-" -f null -
 
-# Commands that must fail: the filter's messages, and that ffmpeg failed.
-# $(1): options of gpume; $(2): text before and $(3) after the command
+# Prints the filter's messages and the exit status of commands that must fail. $(1): options of
+# gpume; $(2): text before and $(3) after the command
 GPUME_FAILS = { $(2) ffmpeg -v error -lavfi "$(GPUME_SRC),gpume=$(1)" -f null - $(3)   \
                 && echo "it worked" || echo "it failed"; } 2>&1 |                    \
               sed -n -e "/Failed to configure/d" -e "s/^\[Parsed_gpume[^]]*\] *//p" -e "/^it /p"
 
-# Options that must not change the vectors: $(1) options of gpume, $(2) of ffmpeg
+# Options that must not change the vectors. $(1): options of gpume, $(2): of ffmpeg
 GPUME_SAME = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=64:dir=both$(1),$(2))
 
-# The searches, the directions, the options and their other names
+# The searches, the directions, the options and their alternative names
 FATE_GPUME_VECTORS = fate-gpume-fs fate-gpume-ds fate-gpume-past fate-gpume-future     \
                      fate-gpume-defaults fate-gpume-odd fate-gpume-yuv420p         \
                      fate-gpume-wide
@@ -61,20 +61,20 @@ FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds hme,$(GPUME_SEA
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
 $(FATE_GPUME_SEARCHES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-%=%):range=24:dir=both)
 
-# another cost, with tiles that the edges cut
+# The other cost, with tiles that the edges cut
 FATE_GPUME_SATD = fate-gpume-satd-fs fate-gpume-satd-ds fate-gpume-satd-hme fate-gpume-satd-odd
 $(FATE_GPUME_SATD):  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(@:fate-gpume-satd-%=%):block=16:cost=satd:range=12:dir=both)
 fate-gpume-satd-odd: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:cost=satd:block=8:dir=both)
 FATE_GPUME_VECTORS += $(FATE_GPUME_SATD)
 
-# rows that wait for each other
+# Rows of blocks that wait for each other
 FATE_GPUME_WAVES = $(foreach S,$(GPUME_PREDICTIVE),$(foreach N,1 2 5,fate-gpume-$(S)-threads-$(N)))
 GPUME_SEARCH_OF  = $(word 3,$(subst -, ,$(1)))
 $(FATE_GPUME_WAVES): CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=$(call GPUME_SEARCH_OF,$@):range=24:dir=both,-filter_complex_threads $(lastword $(subst -, ,$@)))
 $(FATE_GPUME_WAVES): REF = $(GPUME_REF)$(call GPUME_SEARCH_OF,$@)
 FATE_GPUME_VECTORS += $(FATE_GPUME_WAVES)
 
-# True motion: hme, and what other searches make of it
+# True motion: hme, and other searches with smooth, check and pel
 FATE_GPUME_HME = fate-gpume-hme fate-gpume-hme-4 fate-gpume-hme-8 fate-gpume-hme-both       \
                  fate-gpume-hme-odd fate-gpume-hme-plain fate-gpume-smooth fate-gpume-check \
                  fate-gpume-pel fate-gpume-pel-2
@@ -120,9 +120,9 @@ fate-gpume-alias-ds:  CMD = $(call GPUME_CSV,$(GPUME_SRC),method=ds:search_param
 fate-gpume-threads-%: CMD = $(call GPUME_SAME,,-filter_complex_threads $(@:fate-gpume-threads-%=%))
 fate-gpume-depth-%:   CMD = $(call GPUME_SAME,:async_depth=$(@:fate-gpume-depth-%=%))
 fate-gpume-cpu:       CMD = $(call GPUME_SAME,:backend=cpu)
-# no device is seen, and nothing is said
+# no device is visible, and no message is printed
 fate-gpume-auto:      CMD = export CUDA_VISIBLE_DEVICES=; $(call GPUME_SAME,:backend=auto,-v error) 2>&1
-# the second one's vectors replace those of the first
+# the vectors of the second filter replace those of the first
 fate-gpume-twice:     CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=fs:block=4:range=2,algo=ds:range=64:dir=both)
 
 FATE_GPUME_VF-$(call ALLYES, LAVFI_INDEV) += fate-gpume-vf-1 fate-gpume-vf-4
@@ -135,7 +135,7 @@ $(FATE_GPUME_DEFAULTS): REF = $(GPUME_REF)defaults
 $(FATE_GPUME_WIDE):     REF = $(GPUME_REF)wide
 FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS) $(FATE_GPUME_WIDE)
 
-# The position of a sample's bits in its two bytes does not matter
+# The position of a sample's bits in its two bytes must not matter.
 FATE_GPUME_LUMA = fate-gpume-nv12 fate-gpume-yuv444p
 $(FATE_GPUME_LUMA): CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-%=%),algo=ds:range=20:block=32)
 $(FATE_GPUME_LUMA): REF = $(GPUME_REF)yuv420p
@@ -168,7 +168,7 @@ fate-gpume-tree-stats:    CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=
 fate-gpume-tree-stats-hme: CMD = ffmpeg -lavfi "$(GPUME_ODD),gpume=algo=hme:tree=1:tree_max=32:block=4:stats_file=-" -f null -
 fate-gpume-tree-jsonl:    CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=12:tree=1:tree_max=16:stats_format=jsonl:stats_file=-" -f null -
 fate-gpume-tree-npy:      CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=ds:range=12:tree=1)
-# what is the default; threads and frames in flight
+# default values; threads and frames in flight
 FATE_GPUME_TREES += fate-gpume-tree-named $(foreach N,1 2 5,fate-gpume-tree-threads-$(N)) fate-gpume-tree-depth-1
 fate-gpume-tree-named:    CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1:block=8:tree_max=64:qp=28:lambda=-1)
 fate-gpume-tree-threads-%: CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=hme:range=9:dir=future:tree=1,-filter_complex_threads $(@:fate-gpume-tree-threads-%=%))
@@ -185,7 +185,7 @@ FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-
 fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change fate-gpume-change-hme
 fate-gpume-change fate-gpume-change-hme: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=7$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,algo=$(or $(word 4,$(subst -, ,$@)),ds):block=32:dir=both)
-# one filter graph searches both sizes, or ffmpeg makes a second graph
+# either one filter graph searches both sizes, or ffmpeg makes a second graph
 FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-input fate-gpume-change-reinit
 GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm $(GPUME_TMP)-%d.pgm && \
                ffmpeg -y -lavfi "testsrc2=s=40x60:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm -start_number 4 $(GPUME_TMP)-%d.pgm && \
@@ -194,7 +194,7 @@ GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame
 fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 # frames in flight are lost with the graph
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
-# nor are the files of the first graph
+# the files of the first graph are not lost
 FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-files fate-gpume-change-message
 fate-gpume-change-files:  CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
                                 $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,,async_depth=1:)) && \
@@ -215,7 +215,8 @@ fate-gpume-jsonl:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
 
-# Standard output by its other names, and as a file that can be rewound. On Windows no other descriptor is inherited
+# Standard output by its other names, and as a seekable file. On Windows no other descriptor is
+# inherited.
 GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
 FATE_GPUME_VECTORS += fate-gpume-stdout-dev $(call GPUME_POSIX,fate-gpume-stdout-fd fate-gpume-pipe)
 fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe: REF = $(GPUME_REF)defaults
@@ -228,7 +229,7 @@ fate-gpume-npy-stdout: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
                              head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
 fate-gpume-npy-stdout: REF = $(GPUME_REF)npy
 
-# the header as text, then the numbers
+# prints the header as text, then the numbers
 FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0 fate-gpume-npy-hme
 GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
             ffmpeg -lavfi "$(1),gpume=$(2):mv_file=$(GPUME_TMP).npy" -f null - && \
@@ -239,7 +240,7 @@ fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=
 fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
-# records through a pipe, and where the size of the picture changes
+# records in a pipe, and with a change of the picture's size
 FATE_GPUME_VECTORS += fate-gpume-npys fate-gpume-npys-tree fate-gpume-npys-0
 GPUME_NPYS = ffmpeg -lavfi "$(1),gpume=$(2):mv_file=-:mv_format=npys" -f null - | od -A n -v -t x4z
 fate-gpume-npys:      CMD = $(call GPUME_NPYS,$(GPUME_ODD),algo=hme:range=9:block=16:dir=both)
@@ -248,7 +249,7 @@ fate-gpume-npys-0:    CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-npys-change
 fate-gpume-npys-change: CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)2)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,block=32)
 
-# Several references, also with the check; files, statistics and metadata of them
+# Several references, also with the check; their files, statistics and metadata
 FATE_GPUME_VECTORS += fate-gpume-refs fate-gpume-refs-check fate-gpume-refs-epzs
 fate-gpume-refs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=24:block=32:dir=both:refs=3)
 fate-gpume-refs-check: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:range=24:block=16:refs=2)
@@ -258,7 +259,7 @@ fate-gpume-refs-distances: CMD = . $(SRC_PATH)/tests/fate/gpume_refs.sh; gpume_r
     "testsrc2=s=64x48:r=10,format=gray,crop=53:37:n/2:n/3,trim=end_frame=18" gpume-refs \
     $(foreach A,$(filter-out epzs,$(GPUME_SEARCHES)),algo=$(A):range=9:block=8 $(if $(filter hme,$(A)),,algo=$(A):range=5:block=16:check=1:pel=2:smooth=1))
 
-# numpy reads the .npy and compares it with the .csv that another instance wrote
+# numpy reads the .npy file and compares it with the .csv file of another instance.
 FATE_GPUME_NUMPY-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER) += fate-gpume-numpy
 fate-gpume-numpy: CMP = null
 fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).csv $(GPUME_TMP).npys"; \
@@ -266,7 +267,7 @@ fate-gpume-numpy: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy $(GPUME_TMP).c
                         if command -v python3 >/dev/null; then python3 $(SRC_PATH)/tests/fate/gpume_npy.py $(GPUME_TMP).npy $(GPUME_TMP).csv $(GPUME_TMP).npys; \
                         else echo "numpy: skipped, there is no python3"; fi >&3
 
-# Frames: complete and unchanged; and with the vectors drawn
+# All frames pass unchanged; then the vectors are drawn.
 FATE_GPUME_FRAMECRC-$(call ALLYES, $(GPUME_SRC_NEEDS) NULL_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL) += fate-gpume-frames fate-gpume-frames-null
 fate-gpume-frames:      CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:dir=both"
 fate-gpume-frames-null: CMD = framecrc -lavfi "$(GPUME_SRC),null"
@@ -276,7 +277,7 @@ fate-gpume-overlay:       CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=ds:rang
 fate-gpume-overlay-twice: CMD = framecrc -lavfi "$(GPUME_SRC),gpume=algo=fs:block=8:range=3:dir=both,gpume=algo=ds:range=64:dir=both,codecview=mv_type=fp+bp"
 fate-gpume-overlay-twice: REF = $(GPUME_REF)overlay
 
-# A filter under the GPL that looks where the picture moves: the pan is inside of bars
+# A filter under the GPL that finds moving parts of the picture: the pan has bars around it.
 FATE_GPUME_GPL-$(call ALLYES, $(GPUME_NEEDS) CROPDETECT_FILTER PAD_FILTER METADATA_FILTER) += fate-gpume-cropdetect
 fate-gpume-cropdetect: CMD = ffmpeg -lavfi "$(GPUME_PAN),trim=end_frame=8,pad=w=160:h=128:x=32:y=24,gpume=algo=hme:block=8,cropdetect=mode=mvedges:mv_threshold=2,metadata=print:file=-" -f null -
 FATE_GPUME_GPL = $(FATE_GPUME_GPL-yes)
@@ -318,7 +319,7 @@ fate-gpume-error-same:     CMD = $(call GPUME_FAILS,mv_file=-:stats_file=-)
 fate-gpume-error-hint:     CMD = $(call GPUME_FAILS,dir=future:hint=constant)
 fate-gpume-error-size:     GPUME_SRC = testsrc2=s=31744x2,format=gray,trim=end_frame=2
 fate-gpume-error-size:     CMD = $(call GPUME_FAILS,algo=ds)
-# the message depends on the build and the machine, but it is always one line
+# the message depends on the build and the machine, but is always one line
 fate-gpume-error-cuda:     CMD = $(call GPUME_FAILS,backend=cuda,export CUDA_VISIBLE_DEVICES= GPUME_STANDIN_DEVICES=0;) | sed -e "/^it /!s/.*/a message/"
 
 include $(SRC_PATH)/tests/fate/mvview.mak
@@ -338,15 +339,15 @@ FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPU
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
                     $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 
-# Encoders that try the vectors; without their option files are what FFmpeg without our patches
-# makes of frames without vectors, from which these references are
+# Encoders that try the vectors. Without their option they must write the same files as FFmpeg
+# without patches does for frames without vectors; the references are from there.
 GPUME_ENCODERS-$(CONFIG_MPEG1VIDEO_ENCODER) += mpeg1video
 GPUME_ENCODERS-$(CONFIG_MPEG2VIDEO_ENCODER) += mpeg2video
 GPUME_ENCODERS-$(CONFIG_MPEG4_ENCODER)      += mpeg4
 GPUME_ENCODERS-$(CONFIG_H263P_ENCODER)      += h263p
 GPUME_ENCODERS-$(CONFIG_FLV_ENCODER)        += flv
 GPUME_ENCODE_NEEDS = $(GPUME_SRC_NEEDS) FRAMECRC_MUXER PIPE_PROTOCOL
-# $(1): the filter; $(2): options of the encoder. How side data is printed depends on the series
+# $(1): the filter; $(2): options of the encoder. The output of side data depends on the series.
 GPUME_ENCODE = framecrc -lavfi "testsrc2=s=192x160:r=25,format=yuv420p,crop=144:112:3*n:2*n,trim=end_frame=9,$(1)" \
                -c:v $(word 4,$(subst -, ,$@)) -q:v 4 -flags +bitexact -dct fastint -idct simple $(2) | \
                sed "s/, [FS]=.*//"
@@ -371,7 +372,7 @@ FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += f
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
-# in shares, which run side by side
+# in shares that run in parallel
 GPUME_SHARES = 1 2 3 4
 GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
 GPUME_UNIT_QUICK = $(GPUME_SHARES:%=fate-gpume-unit-quick-%)
@@ -379,11 +380,11 @@ FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) 
 $(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
 GPUME_SHARE = -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
 $(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) $(GPUME_SHARE)
-# tests/run.sh sets GPUME_EVERY where each case takes long
+# tests/run.sh sets GPUME_EVERY for builds in which each case is slow
 $(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE) $(GPUME_EVERY:%=-every %)
 GPUME_INPUT = $(addprefix fate-gpume-,input input-quick disks disks-quick)
 $(GPUME_INPUT): libavfilter/tests/gpume_input$(EXESUF)
-# two thirds of the runs are of disks that get full, where a device makes no difference
+# two thirds of the runs test full disks, which do not depend on the device
 fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -except full-disks
 fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick -except full-disks
 fate-gpume-disks:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) full-disks
@@ -401,17 +402,17 @@ $(FATE_GPUME_COMPARE-yes): libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare:       CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare-quick: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick
 fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_VIDEO)
-# a share without leaves of some sizes
+# a share that has no leaves of some sizes
 fate-gpume-compare-share: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick -share 14/14
 fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_CLIPS)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes) $(FATE_MVVIEW_PROGRAMS-yes) \
                       $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes) $(FATE_MVDEINT_PROGRAMS-yes) $(FATE_MVSTEREO_PROGRAMS-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
-# FFmpeg's checkasm has its own name for it
+# FFmpeg's checkasm test has its own name
 FATE_GPUME_CHECKASM = $(if $(HAVE_X86ASM)$(ARCH_AARCH64),$(if $(CONFIG_GPUME_FILTER),$(filter fate-checkasm-vf_gpume,$(FATE_CHECKASM))))
 
-# Builds that are slow run the quick form of a program, fate-NAME-quick.
+# Slow builds run the quick form of a program, fate-NAME-quick.
 GPUME_QUICK = $(GPUME_UNIT_QUICK) $(filter %-quick,$(FATE_GPUME_PROGRAMS))
 GPUME_SLOW  = $(GPUME_UNIT) $(patsubst %-quick,%,$(filter %-quick,$(FATE_GPUME_PROGRAMS))) \
               fate-gpume-compare-clips fate-gpume-compare-small
@@ -421,25 +422,27 @@ FATE        += $(FATE_GPUME_PROGRAMS)
 
 FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
                  $(FATE_GPUME_CHECKASM)
-# The other series, processors and systems: the named tests and the quick programs.
+# For the other series, processors and systems: the tests in seams.mak and the quick programs.
 FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE_GPUME_FFMPEG))) \
                    $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) $(FATE_GPUME_CHECKASM)
-# The rest is about options, messages and the CPU's threads, or hides the device
+# The excluded tests are about options, messages and the CPU's threads, or hide the device.
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
                         $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-mvfps-graph fate-mvfps-graph-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks                                 \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
-# The stand-in for the driver takes too long for the programs' longer form. Comparisons of searches with mestimate and of
-# distances with each other say nothing that the units do not: only 'make nightly' runs them on the stand-in.
+# The stand-in for the driver is too slow for the long form of the programs. The comparisons of
+# searches with mestimate and of distances with each other add nothing to the units, so only 'make
+# nightly' runs them on the stand-in.
 GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances)
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPUME_DEVICE))     \
                      $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
                                   fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)), \
                          $(FATE_GPUME_PROGRAMS))
-# With sanitizers and no device: what the stand-in does not run, but for options that only repeat other tests' results,
-# and without three in which FFmpeg overflows integers where a time is unknown: in drawbox, and in ffmpeg's encoding.
+# With sanitizers and no device: the tests that the stand-in does not run, except options that
+# repeat the results of other tests, and except three tests in which FFmpeg overflows integers if a
+# time is unknown, in drawbox and in ffmpeg's encoding.
 FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW)        \
                      $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint \
                      fate-mvdeint-bwdif-unknown fate-mvdeint-like-unknown, \
@@ -447,7 +450,7 @@ FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPU
 # Valgrind runs one of the units' shares.
 FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
 
-# what takes longest begins first, so that no core waits for it at the end
+# the longest tests begin first, so that no core waits for them at the end
 GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-gpume-disks% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
 gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
 
@@ -461,6 +464,6 @@ fate-gpume-gpl:      $(FATE_GPUME_GPL)
 fate-gpume fate-gpume-seams fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
 
-# Prints the names in seams.mak that are no test here.
+# Prints the names in seams.mak that are not tests.
 fate-gpume-seams-missing:
 	@echo $(filter-out $(FATE_GPUME_FFMPEG:fate-%=%),$(GPUME_SEAMS))

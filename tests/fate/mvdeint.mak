@@ -3,15 +3,17 @@
 
 MVDEINT_NEEDS = GPUME_FILTER MVDEINT_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER SETFIELD_FILTER \
                 SEPARATEFIELDS_FILTER SELECT_FILTER WEAVE_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL
-# Frames of the fields of a pan, of which each shows a time of its own. $(1): fields, 2 for each frame
+# Frames of the fields of a pan; each field shows a different time. $(1): number of fields, 2 for
+# each frame
 MVDEINT_PAN  = testsrc2=s=128x96:r=50,format=yuv420p,crop=94:70:2*n:n,trim=end_frame=$(1)
-# $(1): progressive frames, two for each one that comes
+# Weaves frames from fields. $(1): progressive frames, two for each output frame
 MVDEINT_WEAVE = $(1),setfield=tff,separatefields,select=not(mod(n\,4))+not(mod(n-3\,4)),weave=first_field=top
 MVDEINT_SRC  = $(call MVDEINT_WEAVE,$(call MVDEINT_PAN,$(1)))
 MVDEINT_6    = $(call MVDEINT_SRC,12)
-# Frames and their times. $(1): the source; $(2): the filter and what is behind it; $(3): options of ffmpeg
+# Frames and their times. $(1): the source; $(2): the filter and later filters; $(3): options of
+# ffmpeg
 MVDEINT_CRC  = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
-# Of frames 0 to 5, 2 and 3 are marked as progressive
+# Frames 2 and 3 of frames 0 to 5 are marked as progressive.
 MVDEINT_MIXED = $(MVDEINT_6),split[a][b];[a]select=not(between(n\,2\,3))[c];[b]select=between(n\,2\,3),setfield=prog[d];[c][d]interleave
 
 FATE_MVDEINT_PICTURES = $(foreach N,defaults passes-1 passes-3 refs-1 frame bff auto mixed disabled order cut late odd \
@@ -22,7 +24,7 @@ fate-mvdeint-passes-3: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=3)
 fate-mvdeint-refs-1:   CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=refs=1)
 fate-mvdeint-frame:    CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=mode=send_frame)
 fate-mvdeint-bff:      CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=parity=bff:passes=1)
-# what the frames say
+# the parity from the frames' flags
 fate-mvdeint-auto:     CMD = $(call MVDEINT_CRC,$(MVDEINT_6)$(GPUME_COMMA)setfield=bff,mvdeint=passes=1)
 fate-mvdeint-mixed:    CMD = $(call MVDEINT_CRC,$(MVDEINT_MIXED),mvdeint=deint=interlaced)
 fate-mvdeint-disabled: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=enable=not(between(t\,0.09\,0.13)))
@@ -35,13 +37,13 @@ fate-mvdeint-odd:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,8)$(GPUME_COM
 fate-mvdeint-one:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,2),mvdeint)
 fate-mvdeint-two:      CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,4),mvdeint)
 fate-mvdeint-none:     CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,0),mvdeint)
-# that the filters fit each other; their pictures are tested elsewhere
+# the filters work in one chain; other tests compare their pictures
 fate-mvdeint-before-mvfps: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=1$(GPUME_COMMA)mvdenoise=strength=0$(GPUME_COMMA)mvfps=fps=2x:mode=dup)
-# two sizes in one stream. crop takes the middle of the first size; where it reads is said, as behind the edge of the
-# second one there is any memory
+# two sizes in one stream. The position of crop is given: by default crop uses the middle of the
+# first size, which would be beyond the edge of the second.
 fate-mvdeint-change:   CMD = $(call MVDEINT_CRC,$(MVDEINT_6)$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,mvdeint=passes=1$(GPUME_COMMA)crop=64:64:0:0)
 
-# The same with any number of threads
+# The result must not depend on the number of threads.
 FATE_MVDEINT_SAME = $(foreach N,1 2 5,fate-mvdeint-threads-$(N)) fate-mvdeint-passes-2
 $(FATE_MVDEINT_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvdeint-defaults
 fate-mvdeint-threads-%: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint,-filter_complex_threads $(lastword $(subst -, ,$@)))
@@ -51,7 +53,8 @@ fate-mvdeint-passes-2:  CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=2)
 FATE_MVDEINT_FORMATS = $(MVFPS_FORMATS:%=fate-mvdeint-format-%)
 $(FATE_MVDEINT_FORMATS): CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,6)$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),mvdeint=passes=1) -pix_fmt $(lastword $(subst -, ,$@))
 
-# Times, durations and flags are those of bwdif, also of frames that pass and where times are unknown or unequal
+# Times, durations and flags must be those of bwdif, also of frames that pass and with unknown or
+# unequal times.
 MVDEINT_LIKE = field frame interlaced gaps unknown
 MVDEINT_LIKE_field      = $(MVDEINT_6)
 MVDEINT_LIKE_frame      = $(MVDEINT_6)

@@ -7,9 +7,10 @@ MVDENOISE_NEEDS = GPUME_FILTER MVDENOISE_FILTER TESTSRC2_FILTER NOISE_FILTER FOR
 MVDENOISE_SRC = $(GPUME_PAN),trim=end_frame=$(1),noise=alls=20:allf=t
 MVDENOISE_6   = $(call MVDENOISE_SRC,6)
 MVDENOISE_CLEAN = testsrc2=s=200x140:r=10,format=yuv420p,trim=end_frame=4
-# Frames and their times. $(1): the source; $(2): the filter and what is behind it; $(3): options of ffmpeg
+# Frames and their times. $(1): the source; $(2): the filter and later filters; $(3): options of
+# ffmpeg
 MVDENOISE_CRC = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
-# The search of mvdenoise alone. $(1): refs
+# mvdenoise's own search. $(1): refs
 MVDENOISE_HME = gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=$(1)
 
 FATE_MVDENOISE_PICTURES = $(foreach N,defaults radius-0 radius-1 radius-4 passes-1 sigma strength planes past cut late \
@@ -25,7 +26,7 @@ fate-mvdenoise-planes:   CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=pla
 fate-mvdenoise-past:     CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),gpume=algo=hme:block=16:refs=2$(GPUME_COMMA)mvdenoise)
 # two scenes, one after the other
 fate-mvdenoise-cut:      CMD = $(call MVDENOISE_CRC,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=4[a];testsrc2=s=400x300:r=10$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=94:70:210+n:190$(GPUME_COMMA)trim=end_frame=4[b];[a][b]concat$(GPUME_COMMA)noise=alls=20:allf=t,mvdenoise)
-# the first frame is not at 0; frames at unequal distances; fewer of them than it waits for
+# the first frame is not at 0; frames at unequal distances; fewer frames than the filter waits for
 fate-mvdenoise-late:     CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)setpts=PTS+0.49/TB,mvdenoise)
 fate-mvdenoise-sparse:   CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,12)$(GPUME_COMMA)select=1-mod(n\,7)*mod(n\,3),mvdenoise)
 fate-mvdenoise-one:      CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,1),mvdenoise)
@@ -36,31 +37,32 @@ fate-mvdenoise-odd:      CMD = $(call MVDENOISE_CRC,testsrc2=s=96x80:r=10$(GPUME
 fate-mvdenoise-clean:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise)
 fate-mvdenoise-before-mvfps: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,2)$(GPUME_COMMA)mvdenoise$(GPUME_COMMA)mvfps=fps=2x:search=never)
 
-# The same with any number of threads, and where the filter searches
+# The result must not depend on the number of threads, nor on which filter searches.
 FATE_MVDENOISE_SAME = $(foreach N,1 2 5,fate-mvdenoise-threads-$(N)) fate-mvdenoise-alone fate-mvdenoise-more fate-mvdenoise-off fate-mvdenoise-no-planes
 fate-mvdenoise-alone fate-mvdenoise-more: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
 $(foreach N,1 2 5,fate-mvdenoise-threads-$(N)): REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
 fate-mvdenoise-threads-%: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise,-filter_complex_threads $(lastword $(subst -, ,$@)))
 fate-mvdenoise-alone:     CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=search=auto)
-# vectors of more references than it needs
+# vectors of more references than the filter needs
 fate-mvdenoise-more:      CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,3)$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-off fate-mvdenoise-no-planes: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-clean
 fate-mvdenoise-no-planes: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:planes=0)
 fate-mvdenoise-off:       CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:strength=0)
 
-# Repeats are not denoised again and weigh nothing: the frames between them are as they are without.
+# Repeats are not denoised again and have no weight: the frames between them are the same as without
+# repeats.
 FATE_MVDENOISE_SAME += fate-mvdenoise-repeats
 fate-mvdenoise-repeats: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
 fate-mvdenoise-repeats: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)fps=30,mvdenoise$(GPUME_COMMA)fps=10)
-# of frames with vectors, and more repeats than share a result
+# repeated frames with vectors, and more repeats than share a result
 FATE_MVDENOISE_PICTURES += fate-mvdenoise-repeats-vectors fate-mvdenoise-repeats-still fate-mvdenoise-enable
 fate-mvdenoise-repeats-vectors: CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)fps=20$(GPUME_COMMA)$(call MVDENOISE_HME,4),mvdenoise=radius=4)
 fate-mvdenoise-repeats-still:   CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)fps=70,mvdenoise=radius=1)
-# frames 0, 1, 4 and 5 are those of the input
+# frames 0, 1, 4 and 5 must be those of the input
 fate-mvdenoise-enable:          CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=enable=between(n\,2\,3))
 
-# PSNR of luma where much of the picture has no noise, or noise that is not white. $(1): what is done to noisy frames;
-# $(2): what is done to all frames; $(3): options of mvdenoise; $(4): noise
+# PSNR of luma if much of the picture has no noise, or noise that is not white. $(1): filters for
+# noisy frames; $(2): filters for all frames; $(3): options of mvdenoise; $(4): noise
 MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=320:240:20+3*n:30+n$(GPUME_COMMA)trim=end_frame=8
 MVDENOISE_WHITE = noise=alls=20:allf=t
 MVDENOISE_PSNR  = { ffmpeg -v info -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)split[a][b];[a]$(1)$(GPUME_COMMA)$(2)$(GPUME_COMMA)mvdenoise$(3)[c];[b]$(2)[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
@@ -79,13 +81,14 @@ MVDENOISE_SENSOR = split=3[e][f][g];[e]noise=alls=4:allf=t[h];[f]noise=alls=50:a
 fate-mvdenoise-psnr-sensor:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null)
 fate-mvdenoise-psnr-sensor-single: CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null,=levels=0)
 
-# Noise that was encoded. $(1): a name; $(2): the noise; $(3): options of the encoder
+# Noise that was encoded. $(1): name; $(2): noise; $(3): options of the encoder
 MVDENOISE_CODED = { ffmpeg -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)noise=alls=$(2):allf=t" $(3) -flags +bitexact -dct int -idct simple -threads 1 -y tests/data/fate/mvdenoise-$(1).nut; ffmpeg -v info -flags +bitexact -idct simple -i tests/data/fate/mvdenoise-$(1).nut -lavfi "[0:v]mvdenoise$(GPUME_COMMA)setpts=N/25/TB[a];$(MVDENOISE_WIDE)$(GPUME_COMMA)setpts=N/25/TB[b];[a][b]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
 FATE_MVDENOISE_CODED = fate-mvdenoise-psnr-mpeg2 fate-mvdenoise-psnr-mpeg4
 fate-mvdenoise-psnr-mpeg2: CMD = $(call MVDENOISE_CODED,mpeg2,8,-c:v mpeg2video -q:v 5)
 fate-mvdenoise-psnr-mpeg4: CMD = $(call MVDENOISE_CODED,mpeg4,14,-c:v mpeg4 -q:v 8)
 
-# The mean of flat noisy gray stays: that of the planes of noisy frames, then of denoised ones
+# The mean of flat noisy gray must not change: prints the means of the planes of noisy frames, then
+# of denoised frames.
 FATE_MVDENOISE_MEAN = fate-mvdenoise-mean
 fate-mvdenoise-mean: CMD = { for f in null mvdenoise; do ffmpeg -lavfi "color=gray:s=640x480:r=25:d=0.32$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)noise=alls=20:allf=t$(GPUME_COMMA)$$f$(GPUME_COMMA)signalstats$(GPUME_COMMA)metadata=print:file=-" -f null - | sed -n -e "s/^.*signalstats.\([YUV]\)AVG=/\1 /p" | awk "{ sum[\$$1] += \$$2 / 8 } END { printf \"%.2f %.2f %.2f\\n\", sum[\"Y\"], sum[\"U\"], sum[\"V\"] }"; done; }
 
@@ -105,7 +108,7 @@ fate-mvdenoise-error-size:    CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOI
 fate-mvdenoise-error-dropped: CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOISE_HME,2)$(GPUME_COMMA)select=not(eq(n\,2))$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-error-removed: CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOISE_HME,2)$(GPUME_COMMA)scale=60:40$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-error-alone:   CMD = $(call MVDENOISE_SAYS,info,mvdenoise) | sed "s/backend=[a-z]*/backend=/"
-# nothing is searched, and nothing is missing
+# no frame is searched, and no vectors are missed
 fate-mvdenoise-error-off:     CMD = $(call MVDENOISE_SAYS,info,mvdenoise=strength=0) && echo "no more"
 fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GPUME_COMMA)mvdenoise=radius=5" -f null - 2>&1 | sed -n -e "s/^.*\(Value 5.*radius.*range.*\)/\1/p"; }
 

@@ -9,7 +9,7 @@ MVFPS_5     = $(MVFPS_SRC),trim=end_frame=5
 # Frames and their times. $(1): the source; $(2): options of mvfps; $(3): of ffmpeg
 MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
 
-# Times of frames: interpolated ones are means, so their phase shows in the picture
+# Times of frames: interpolated frames are means, so the picture shows their phase.
 MVFPS_MEANS = mode=blend:scene=0:fps
 FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
                                two dup cut cut-blend gap gap-dup gap-long jump damaged,fate-mvfps-$(N))
@@ -28,18 +28,18 @@ fate-mvfps-coarse:    CMD = $(call MVFPS_CRC,$(call MVFPS_5,24)$(GPUME_COMMA)set
 # frames at unequal distances
 fate-mvfps-sparse:    CMD = $(call MVFPS_CRC,$(MVFPS_SRC)$(GPUME_COMMA)trim=end_frame=16$(GPUME_COMMA)select=1-mod(n\,7)*mod(n\,3),$(MVFPS_MEANS)=50)
 fate-mvfps-sparse:    MVFPS_SRC = testsrc2=s=70x50:r=25,format=gray
-# a frame that is not later than the one before is left out
+# a frame that is not later than the previous one is dropped
 fate-mvfps-order:     CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=(N-2*eq(N\,3))/25/TB,$(MVFPS_MEANS)=50)
 fate-mvfps-one:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=1,fps=3x)
 fate-mvfps-two:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=2,$(MVFPS_MEANS)=3x)
 fate-mvfps-none:      CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=0,fps=3x)
 fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2x)
-# frames 2 s apart have others in between, those 3 s apart have not
+# frames are interpolated between frames 2 s apart, but not between those 3 s apart
 fate-mvfps-gap:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,$(MVFPS_MEANS)=2)
 fate-mvfps-gap-dup:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,mode=dup:fps=2)
-# unless the user wants them
+# unless the user wants them to be
 fate-mvfps-gap-long:  CMD = $(call MVFPS_CRC,$(call MVFPS_5,1)$(GPUME_COMMA)setpts=(2*N+gt(N\,2))/TB,$(MVFPS_MEANS)=2:gap=3)
-# the time goes on at its other end, or one frame's is wrong
+# the times continue after a jump, or the time of one frame is wrong
 fate-mvfps-jump:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+gt(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
 fate-mvfps-damaged:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=PTS+eq(N\,1)*4e9/TB,$(MVFPS_MEANS)=50)
 # two scenes, one after the other
@@ -47,8 +47,8 @@ MVFPS_CUT   = $(GPUME_PAN),trim=end_frame=3[a];testsrc2=s=400x300:r=10,format=yu
 fate-mvfps-cut:       CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x)
 fate-mvfps-cut-blend: CMD = $(call MVFPS_CRC,$(MVFPS_CUT)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x:cut=blend)
 
-# A fade is not a cut, a flash is, also one of a single colour; gpume's statistics do not matter
-# $(1): what becomes of the picture; $(2): metadata of gpume
+# A fade is not a cut; a flash is one, also a flash of a single colour. gpume's statistics do not
+# matter. $(1): filters that change the picture; $(2): metadata of gpume
 MVFPS_LIT   = $(call MVFPS_CRC,testsrc2=s=192x144:r=10$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)trim=end_frame=9$(GPUME_COMMA)$(1)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both:metadata=$(2),fps=2x)
 FATE_MVFPS_LIGHTS = $(foreach N,fade fade-metadata flash flash-metadata,fate-mvfps-$(N))
 fate-mvfps-fade:           CMD = $(call MVFPS_LIT,fade=in:0:5$(GPUME_COMMA)fade=out:4:5,0)
@@ -58,8 +58,9 @@ fate-mvfps-flash:          CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=
 fate-mvfps-flash-metadata: CMD = $(call MVFPS_LIT,drawbox=c=white:t=fill:enable=eq(n\,4),1)
 fate-mvfps-flash-metadata: REF = $(SRC_PATH)/tests/ref/fate/mvfps-flash
 
-# Rounded times: what comes out at an input frame's time is that frame, so without those between them it is the
-# input. $(1): the source's rate; $(2): what is done with its times; $(3): mvfps and what is left out behind it
+# Rounded times: an output frame at the time of an input frame must be that frame, so without
+# interpolated frames the output equals the input. $(1): the source's rate; $(2): filters that
+# change its times; $(3): mvfps and the frames that are dropped after it
 MVFPS_ORIGINALS = framecrc -lavfi "$(call MVFPS_SRC,$(1)),trim=end_frame=60$(2)$(3),settb=1/25,setpts=N" -fps_mode passthrough -enc_time_base filter
 MVFPS_FILM  = $(call MVFPS_ORIGINALS,24000/1001,$(1),$(GPUME_COMMA)mvfps=$(MVFPS_MEANS)=2x$(GPUME_COMMA)select=not(mod(n\,2)))
 MVFPS_NTSC  = $(call MVFPS_ORIGINALS,ntsc,$(1),$(GPUME_COMMA)mvfps=$(MVFPS_MEANS)=1x)
@@ -79,7 +80,7 @@ fate-mvfps-ntsc-input: CMD = $(call MVFPS_ORIGINALS,ntsc)
 fate-mvfps-ntsc-ms:    CMD = $(call MVFPS_NTSC,$(GPUME_COMMA)settb=1/1000)
 fate-mvfps-ntsc-late:  CMD = $(call MVFPS_NTSC,$(MVFPS_LATE))
 
-# Motion-compensated pictures. What gpume and mvfps make of a source; $(1): options of gpume, $(2): of mvfps
+# Motion-compensated pictures of a source. $(1): options of gpume, $(2): of mvfps
 MVFPS_MCI   = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=$(1),$(2))
 FATE_MVFPS_MCI = $(foreach N,defaults readme readme-gbrp hme-4 hme-16 umh past future 5x,fate-mvfps-$(N))
 fate-mvfps-readme:    CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:pel=1:sweeps=4)
@@ -92,11 +93,11 @@ fate-mvfps-past:      CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=past,scene=0)
 fate-mvfps-future:    CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=future,scene=0)
 fate-mvfps-5x:        CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both,fps=5x:scene=0)
 
-# The same with any number of threads, and with gpume's own figure of the scene
+# The result must not depend on the number of threads, nor on gpume's own statistics of the scene.
 FATE_MVFPS_SAME = $(foreach N,1 2 5,fate-mvfps-threads-$(N)) fate-mvfps-metadata
 $(FATE_MVFPS_SAME): REF = $(SRC_PATH)/tests/ref/fate/mvfps-defaults
 fate-mvfps-threads-%: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both,fps=2x,-filter_complex_threads $(lastword $(subst -, ,$@)))
-# mvfps searches as the README's line does
+# mvfps searches as in the README's command line
 FATE_MVFPS_SAME += fate-mvfps-alone fate-mvfps-alone-3 fate-mvfps-alone-gbrp
 fate-mvfps-alone fate-mvfps-alone-3: REF = $(SRC_PATH)/tests/ref/fate/mvfps-readme
 fate-mvfps-alone:     CMD = $(call MVFPS_CRC,$(GPUME_SRC),fps=2x)
@@ -105,15 +106,15 @@ fate-mvfps-alone-gbrp: REF = $(SRC_PATH)/tests/ref/fate/mvfps-readme-gbrp
 fate-mvfps-alone-gbrp: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)gbrp,fps=2x)
 fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=1)
 
-# One of each kind of format but gray16, p010 and p016, to which the series of FFmpeg convert differently
+# One format of each kind except gray16, p010 and p016, to which FFmpeg's series convert differently
 MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp yuv420p10 yuv422p12 yuv444p16
 FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
 $(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
 
-# Frames in between have no statistics of another frame's motion, and all else that it has
+# Interpolated frames must not have statistics of another frame's motion, but all other properties.
 fate-mvfps-statistics: CMD = ffmpeg -lavfi "$(MVFPS_CUT),gpume=algo=ds:range=9:metadata=1,scdet=threshold=5,metadata=add:key=lavfi.kept:value=1,mvfps=mode=dup,metadata=print:file=-" -f null -
 
-# Output frames have no vectors, so a filter behind it searches, as if nothing had been searched before
+# Output frames have no vectors, so a later filter must search as if no filter had searched before.
 FATE_MVFPS_CHAIN = $(foreach N,mvfps denoise,fate-mvfps-before-$(N) fate-mvfps-before-$(N)-removed)
 MVFPS_CHAINED = testsrc2=s=128x96:r=24,format=yuv420p,trim=end_frame=7
 fate-mvfps-before-mvfps:           CMD = $(call MVFPS_CRC,$(MVFPS_CHAINED)$(GPUME_COMMA)mvfps=fps=96,fps=60)
@@ -122,7 +123,8 @@ fate-mvfps-before-denoise:         CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps
 fate-mvfps-before-denoise-removed: CMD = framecrc -lavfi "$(MVFPS_CHAINED),mvfps=fps=50,sidedata=delete:MOTION_VECTORS,mvdenoise=sigma=5"
 fate-mvfps-before-mvfps-removed fate-mvfps-before-denoise-removed: REF = $(SRC_PATH)/tests/ref/fate/$(@:fate-%-removed=%)
 
-# What is drawn on twos or threes moves as if it were drawn for each frame; a still stays. $(1): the source
+# Animation drawn on twos or threes must move as if each frame had been drawn; a still must not
+# move. $(1): the source
 MVFPS_REPEATS = $(call MVFPS_CRC,testsrc2=s=128x96$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)$(1),fps=48:$(2))
 FATE_MVFPS_REPEATS = $(foreach N,twos threes still,fate-mvfps-repeats-$(N) fate-mvfps-repeats-$(N)-once)
 fate-mvfps-repeats-twos:        CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
@@ -140,10 +142,10 @@ fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate
 FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap repeats size fields dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
-# what happened to vectors on their way
+# removal of vectors and motion between the search and the filter
 MVFPS_SAYS = { ffmpeg -v warning -lavfi "$(GPUME_SRC),gpume=algo=hme:dir=both,$(1),mvfps" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-size:     CMD = $(call MVFPS_SAYS,crop=64:48)
-# a filter that is not known to move the picture, but changes its size
+# a filter that is not listed as moving the picture, but changes its size
 fate-mvfps-error-fields:   CMD = $(call MVFPS_SAYS,separatefields)
 fate-mvfps-error-dropped:  CMD = $(call MVFPS_SAYS,select=not(eq(n\,2)))
 fate-mvfps-error-repeated: CMD = $(call MVFPS_SAYS,loop=1:1:2)
@@ -154,7 +156,7 @@ fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 # cover art has a rate that cannot be doubled
 fate-mvfps-error-fast:    CMD = $(call MVFPS_FAILS,color=r=90000:s=16x16$(GPUME_COMMA)trim=end_frame=3$(GPUME_COMMA)mvfps)
 fate-mvfps-error-repeats: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:mode=dup) ; $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:search=never)
-# said once
+# printed once
 fate-mvfps-error-gap:     CMD = { ffmpeg -v warning -lavfi "$(call MVFPS_5,1),setpts=3*N/TB,mvfps=fps=2" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors

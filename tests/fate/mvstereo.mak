@@ -3,9 +3,9 @@
 
 MVSTEREO_NEEDS = GPUME_FILTER MVSTEREO_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER SPLIT_FILTER \
                  VSTACK_FILTER RAWVIDEO_ENCODER FRAMECRC_MUXER PIPE_PROTOCOL
-# Two views: the upper part 6 samples away, the lower one 17. Their labels are l and r.
+# Two views, labelled l and r. The disparity is 6 samples in the upper part and 17 in the lower.
 MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a][b][c][d];[a]crop=150:60:20:10[lu];[b]crop=150:60:26:10[ru];[c]crop=150:40:20:90[ll];[d]crop=150:40:37:90[rl];[lu][ll]vstack[l];[ru][rl]vstack[r]
-# Frames and their times. $(1): what follows the views; $(2): format of samples; $(3): options of ffmpeg
+# Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
 FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
@@ -25,7 +25,7 @@ fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:out
 fate-mvstereo-left-gray8-rows: CMD = $(call MVSTEREO_CRC,framepack=lines$(GPUME_COMMA)mvstereo=layout=irl:max=32:output=left+gray8,yuv420p)
 fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
 
-# The same map from any layout, with any number of threads and depth
+# The map must not depend on the layout, the number of threads or the depth.
 MVSTEREO_LAYOUTS = sbsl abl irl icl al
 FATE_MVSTEREO_SAME = $(MVSTEREO_LAYOUTS:%=fate-mvstereo-layout-%) $(foreach N,1 2 5,fate-mvstereo-threads-$(N)) \
                      fate-mvstereo-layout-sbsr fate-mvstereo-layout-sbs2l fate-mvstereo-gray fate-mvstereo-auto
@@ -40,7 +40,7 @@ MVSTEREO_PACK_icl  = columns
 MVSTEREO_PACK_al   = frameseq
 fate-mvstereo-threads-%:    CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32,,-filter_complex_threads $(lastword $(subst -, ,$@)))
 fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]extractplanes=y[a];[r]extractplanes=y[b];[a][b]mvstereo=inputs=2:max=32" -fps_mode passthrough
-# Files that say how their views are. FFmpeg 7.1's links do not.
+# Files whose metadata states the layout of the views. FFmpeg 7.1's links do not pass it on.
 fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Included by gpume.mak, whose sources it draws over.
+# Included by gpume.mak; uses its sources.
 #
 # Tests that must give the same pictures share one reference.
 
@@ -9,7 +9,8 @@ MVVIEW_REF    = $(SRC_PATH)/tests/ref/fate/mvview-
 MVVIEW_WORD   = $(word $(1),$(subst -, ,$(@:fate-mvview-%=%)))
 MVVIEW_SRC    = $(GPUME_SRC),gpume=algo=hme:range=24:block=8
 
-# The pictures of a source. $(1): the source; $(2): options of mvview, $(3): of ffmpeg
+# Prints checksums of a source's pictures. $(1): the source; $(2): options of mvview, $(3): of
+# ffmpeg
 MVVIEW_CRC = framecrc $(3) -lavfi "$(1),mvview=$(2)"
 
 FATE_MVVIEW_MODES = fate-mvview-defaults fate-mvview-flow fate-mvview-blocks fate-mvview-all    \
@@ -38,12 +39,12 @@ fate-mvview-threads-%: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=arrows+flow+bl
 $(FATE_MVVIEW_SAME): REF = $(MVVIEW_REF)all
 fate-mvview-named:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC),mode=blocks+flow+arrows:source=both:scale=1:max=0:step=0:opacity=0.6:legend=1:background=picture)
 
-# Of several distances the nearest
+# Draws the nearest of several distances.
 FATE_MVVIEW_SAME += fate-mvview-nearest
 fate-mvview-nearest: REF = $(MVVIEW_REF)both
 fate-mvview-nearest: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both:refs=2,mode=flow+arrows)
 
-# Alone it searches what it draws
+# Without vectors, mvview searches what it draws.
 FATE_MVVIEW_MODES += fate-mvview-readme fate-mvview-readme-future fate-mvview-readme-distance fate-mvview-readme-enable
 FATE_MVVIEW_ALONE  = fate-mvview-alone fate-mvview-alone-future fate-mvview-alone-distance fate-mvview-alone-enable
 FATE_MVVIEW_SAME  += $(FATE_MVVIEW_ALONE)
@@ -58,13 +59,13 @@ fate-mvview-alone-distance:  CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arro
 fate-mvview-alone-enable:    CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow+arrows:enable=lt(n\,3))
 $(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
 
-# Colours of more than 8 bits become those of this machine's byte order
+# Samples of more than 8 bits are converted to the byte order of this machine.
 FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors
 fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/le//" | uniq; }
 fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER SHOWINFO_FILTER NULL_MUXER) += $(FATE_MVVIEW_10BIT)
 
-# One after the other; the second one draws into the first one's frames
+# Two filters in sequence; the second draws into the frames of the first.
 FATE_MVVIEW_SAME += fate-mvview-twice
 fate-mvview-twice: REF = $(MVVIEW_REF)past
 fate-mvview-twice: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC)$(GPUME_COMMA)mvview=mode=flow,mode=arrows)
@@ -72,14 +73,15 @@ fate-mvview-twice: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC)$(GPUME_COMMA)mvview=mod
 # One of each kind of format
 MVVIEW_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gray16le gray16be yuv420p10le \
                  yuv420p10be yuv422p12le yuv444p16be p010le p016be rgb24 bgra 0rgb gbrp gbrap
-# to these the series of FFmpeg convert differently, so nothing of a picture may be left
+# FFmpeg's series convert to these formats differently, so the background must not have samples of
+# the picture
 MVVIEW_BACKGROUND   = $(if $(filter gray16% p0%,$(call MVVIEW_WORD,2)),black,gray)
 FATE_MVVIEW_FORMATS = $(MVVIEW_FORMATS:%=fate-mvview-format-%)
 $(FATE_MVVIEW_FORMATS): CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(call MVVIEW_WORD,2),mode=arrows+flow+blocks:legend=1:background=$(MVVIEW_BACKGROUND)) -pix_fmt $(call MVVIEW_WORD,2)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
 
-# What is drawn changes rectangles that are said not to: no frame has the hint any more
+# Drawing changes rectangles that the hint says are constant, so no output frame may have the hint.
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) COLOR_FILTER DRAWBOX_FILTER SIDEDATA_FILTER) += fate-mvview-hint
 fate-mvview-hint: CMD = framecrc -lavfi "color=gray:s=128x96:r=10,format=yuv420p,drawbox=x=20*t:y=8:w=16:h=16:color=white:t=fill,trim=end_frame=14,gpume=algo=hme:block=16:hint=constant,mvview,sidedata=select:type=VIDEO_HINT"
 
@@ -87,7 +89,7 @@ fate-mvview-hint: CMD = framecrc -lavfi "color=gray:s=128x96:r=10,format=yuv420p
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) MESTIMATE_FILTER) += fate-mvview-mestimate
 fate-mvview-mestimate: CMD = $(call MVVIEW_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=ds:8,mode=flow+arrows)
 
-# Frames without vectors stay as they are
+# Frames without vectors pass unchanged.
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += fate-mvview-none
 fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black:search=never)
 fate-mvview-none: REF = $(GPUME_REF)frames

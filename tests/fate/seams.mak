@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Included by gpume.mak.
 #
-# The tests that FFmpeg's other series, another processor (QEMU) and another system (Wine) run in .ci/run. FATE of the
-# newest series computes every search and every picture; what a series, a processor or a system can break beyond that
-# is where gpume touches it: options, files, errors, frames that change, threads, side data, encoders. The programs
-# (units, checkasm) run there as well, in their quick form: they compare all code of the processor with the oracles.
+# Lists the tests that FFmpeg's other series, another processor (QEMU) and another system (Wine) run
+# in .ci/run. FATE of the newest series tests every search and every picture. A series, a processor
+# or a system can also break gpume's interfaces: options, files, errors, frames that change,
+# threads, side data, encoders. The programs (units, checkasm) run there as well, in their quick
+# form: they compare all code for the processor with the oracles.
 #
 # A test belongs here if it found, or would have found, a fault that only one of these builds had:
 #   help                         FFmpeg's own text around ours differs between series (7.1, 9.0)
@@ -16,8 +17,8 @@
 #   encode                       each series has its own patches of the encoders
 #   format                       conversions differ between series, so one picture of each layout of samples
 #   statistics, metadata, jsonl  printed numbers: printf of 64 bits, another C library (Windows)
-# A new filter adds: its picture with vectors of gpume and alone, its messages, one format of more than 8 bits, and
-# what it does at the end and at a change of the stream.
+# A new filter adds: its picture with vectors of gpume and with its own search, its messages, one
+# format of more than 8 bits, and its behaviour at the end and at a change of the stream.
 
 # Options and messages
 GPUME_SEAMS  = gpume-help gpume-defaults gpume-alias-method gpume-auto gpume-bad-nosuch-1 gpume-bad-range-far \
