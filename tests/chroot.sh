@@ -83,7 +83,8 @@ as_arm() {
         fi
         exec "$@"' sh "$gate/fifo" "$@" < /dev/null &
     arm=$!
-    # it opens this when it is in its namespace, and reads when it has its users
+    # the program opens this file in the new namespace, and reads it when the namespace has its
+    # users
     exec 9> "$gate/fifo"
     echo '0 0 4294967295' > "/proc/$arm/uid_map"
     echo '0 0 4294967295' > "/proc/$arm/gid_map"

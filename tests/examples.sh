@@ -228,7 +228,7 @@ expect split-at-cuts-times '12 0.48,22 0.88' "$(paste -s -d , "$work/scenes/cuts
 expect split-at-cuts-files 'mpeg4,12 mpeg4,10 mpeg4,12' \
     "$(for f in "$work/scenes"/*.mkv; do frames "$f"; done | paste -s -d ' ')"
 
-# the manual's example, of 12 frames that move and the last one 6 times more
+# the manual's example: 12 frames that move, and the last one 6 times more
 still=$(sed -n '/^Drop frames with almost no motion/,/@end example/s/^ffmpeg -i in.mp4 -vf "\(.*\)" out.mp4$/\1/p' doc/gpume.texi)
 ffmpeg -f lavfi -i "$moving,loop=6:1:11,setpts=N/25/TB" -c:v mpeg4 -q:v 2 "$work/still.mp4"
 ffmpeg -i "$work/still.mp4" -vf "${still:-null}" -c:v mpeg4 -q:v 2 "$work/moves.mp4"
@@ -249,7 +249,7 @@ expect h264-to-mpeg2-frames "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.
     "$(frames "$work/mpeg2.ts" | sed -n 1p)"
 
 
-# a program stream, and a film with sound that it cannot hold
+# a program stream, and a film with audio that it cannot contain
 ffmpeg -i tests/clips/h264.mkv -f lavfi -i sine=d=1 -c:v copy -c:a aac "$work/sound.mkv"
 for to in mpg vob; do
     example h264-to-mpeg2 "$work/sound.mkv" "$work/mpeg2.$to" 2
@@ -289,7 +289,7 @@ while IFS= read -r line; do
     check "examples/readme-$n" "$line: $(tail -n 1 "$work/log")" test $? = 0
 done < "$work/commands"
 check examples/readme-commands "found $n" test "$n" -ge 6
-# a quality, and not the encoder's 200 kbit/s
+# a constant quality instead of the encoder's 200 kbit/s
 grep '^ffmpeg' "$work/commands" | head -n 1 | grep -q -e '-q:v [1-5] '
 check examples/readme-quality "the first command line asks for no quality" test $? = 0
 

@@ -7,11 +7,11 @@
 #
 # usage: tests/gpu.sh [-g] [SERIES]
 #   -g    only prepare build/gpu
-# PARTS: some of 'streams fate sanitizers field'; default: all. JOBS: how many tests of FATE and
-# compute-sanitizer run at once. QUICK=1 shortens the part 'field', see tests/gpu-reliability.sh, and what
-# racecheck, by far the slowest, has to look at.
-# GPUME_HW and GPUME_UP allow a trial on a device without a decoder: options before the input,
-# and filters in front of gpume.
+# PARTS: some of 'streams fate sanitizers field'; default: all. JOBS: number of tests of FATE and
+# compute-sanitizer that run at once. QUICK=1 shortens the part 'field', see
+# tests/gpu-reliability.sh, and the input of racecheck, which is by far the slowest. GPUME_HW and
+# GPUME_UP allow a trial on a device without a decoder: options before the input, and filters before
+# gpume.
 
 set -u
 LC_ALL=C
@@ -36,7 +36,7 @@ jobs=${JOBS:-$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)}
 [ "$jobs" -le 16 ] || jobs=16
 hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
-# without a home the driver would compile the kernels again for each process
+# without a home directory, the driver would compile the kernels again for each process
 [ -w "${HOME:-/nonexistent}" ] || export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$top/build/cuda-cache}"
 programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
@@ -52,7 +52,7 @@ gather() {
     rm -rf "$gpu"
     mkdir -p "$gpu/obj/libavfilter/tests" "$gpu/obj/tests/data/fate" "$gpu/src/tests/ref/fate" \
              "$gpu/src/tests/fate" "$gpu/clips"
-    # FFmpeg's make may call its source ./src
+    # FFmpeg's make may call its source folder ./src
     ln -s ../src "$gpu/obj/src"
     for program in ffmpeg "$@"; do
         strip -o "$gpu/obj/$program" "$tree/obj/$program" || return
@@ -78,7 +78,8 @@ gather() {
         if [ -x "$tree/obj/gpume-mpi" ]; then
             strip -o "$gpu/obj/gpume-mpi" "$tree/obj/gpume-mpi" || return
         fi
-        # maps to be compared with the device's counters: those of searches, which need few pictures
+        # maps that are compared with the device's counters: those of searches, which need few
+        # pictures
         mkdir "$gpu/bench/divergence"
         for graph in build/divergence/*-2.yuv $(grep -Ls ',mv' build/divergence/*.graph); do
             for file in "$graph" "${graph%.graph}.csv"; do
@@ -108,7 +109,8 @@ cd "$gpu/obj" || exit
 ffmpeg() { timeout 300 ./ffmpeg -hide_banner -nostdin -loglevel error "$@"; }
 # shellcheck disable=SC2086  # a list of words
 device() { ffmpeg $hw "$@"; }
-# hints: how much AV_FRAME_DATA_VIDEO_HINT each frame has, of what showinfo says; FFmpeg 7.1 does not name it
+# hints: prints the size of AV_FRAME_DATA_VIDEO_HINT of each frame from showinfo's output; FFmpeg
+# 7.1 does not name the type
 hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 summary() {
     cd "$top" || exit
@@ -128,8 +130,8 @@ if ! ffmpeg -init_hw_device cuda=cu:0 -f lavfi -i nullsrc -frames:v 1 -f null - 
     exit 1
 fi
 
-# Tests that need not wait for others run beside them: $tmp/queue has a script for each test, which leaves its output
-# and its status. They run in the order of their names, $jobs at once.
+# Tests that do not depend on others run in parallel: $tmp/queue has a script for each test, which
+# saves its output and its status. They start in the order of their names, $jobs at a time.
 queue() {
     [ -n "$(ls "$tmp/queue")" ] || return
     ! [ -f "$tmp/queue/graphs" ] || sh "$tmp/queue/graphs" > "$tmp/queue/graphs.log" 2>&1 || rm -rf "$tmp/vectors"
@@ -154,9 +156,9 @@ verdict() {
     ok "$what"
 }
 
-# FATE's tests that reach the device; backend=auto takes the GPU. A context takes longer than
-# a search: those that only write one file are graphs of one process, and what is left to do is
-# to compare the files. The longest programs run in shares, those whose names end with a digit.
+# FATE's tests that reach the device; backend=auto chooses the GPU. Creating a context takes longer
+# than a search, so tests that only write one file are graphs of one process, and then only the
+# files are compared. The longest programs run in shares, whose names end with a digit.
 prepare_fate() {
     mkdir "$tmp/vectors"
     awk -v gpu="$gpu" -v tmp="$tmp" '
@@ -214,8 +216,8 @@ same() {
     fi
 }
 
-# Streams, one and several. Every search is one of many in the same process, on the same
-# frames: one context a clip.
+# Streams, one and several. All searches of a clip run in one process on the same frames, with one
+# context.
 streams() {
     searches="$(combinations FULL range=16 range=12:block=8 range=20:block=32 range=8:block=4)
 $(combinations PATTERN range=16 range=64 range=40:block=8 range=16:block=4 range=64:block=32)
@@ -313,20 +315,21 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     check seek "after -ss" device -ss 0.5 -i "$clip" -vf "${up}gpume=algo=ds:async_depth=4" -f null -
 }
 
-# Problems that occur in practice: some tests run beside the queue, the rest when it is empty.
+# Problems that occur in practice: some tests run in parallel with the queue, the others when it is
+# empty.
 field() {
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu" beside
     wait "$queue"
     sh "$top/tests/gpu-reliability.sh" "$results" "$gpu" alone
 }
 
-# compute-sanitizer over every kernel, in shares as it slows the units down. Not over the driver's
-# calls: the tests have some fail, and FFmpeg downloads the padding of rows.
+# compute-sanitizer on every kernel, in shares because it slows down the units. It does not check
+# the driver's calls: in some tests they fail, and FFmpeg downloads the padding of rows.
 tools='memcheck racecheck initcheck'
 prepare_sanitizers() {
     command -v compute-sanitizer > /dev/null || return
     for tool in $tools; do
-        # the slowest first, in the smallest shares
+        # the slowest tests first, in the smallest shares
         case $tool in
             racecheck) first=10 shares=10 cases=${QUICK:+:-cases:140} ;;
             *)         first=30 shares=5 cases= ;;

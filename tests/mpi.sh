@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Compares gpume-mpi with 1 to 4 ranks with one ffmpeg, byte for byte: containers, groups of pictures,
-# searches, directions, references and formats; finished films; ranks that are killed, and runs that go on; wrong arguments and faults.
+# Compares gpume-mpi with 1 to 4 ranks with one ffmpeg, byte for byte: containers, groups of
+# pictures, searches, directions, references and formats; finished films; ranks that are killed, and
+# resumed runs; wrong arguments and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
 # GPUME_SEED chooses the points in time at which ranks are killed.
@@ -40,7 +41,7 @@ ranks() {
     shift
     timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$obj/gpume-mpi" "$@" 2> err
 }
-# prints its messages, without mpirun's own
+# prints its messages without those of mpirun
 said() { grep -v -e '^---' -e '^Primary' -e '^a non-zero' -e '^mpirun' -e '^the job' -e 'Process name' -e 'Exit code' -e '^$' err; }
 
 # victim JOB N: prints the process of the Nth rank that mpirun, process JOB, has started
@@ -79,11 +80,11 @@ same() {
         [ \$(wc -c < one.$format) -gt 1000 ] && [ \$(ls -d many.* | wc -l) = 2 ]"
 }
 
-# The clips are in $work; each part is in a folder of its own in it, and they run side by side:
-# most of the time goes into starting and ending processes.
+# The clips are in $work. Each part has its own folder in $work; the parts run in parallel, because
+# most of the time is spent starting and ending processes.
 
-# Clips: groups of pictures that refer to others (B frames), and closed ones; with and without an
-# index, with one timestamp a frame or fewer or none, with frames that are not shown.
+# Clips: open groups of pictures (B frames) and closed ones; with and without an index; with one
+# timestamp a frame, fewer, or none; with frames that are not shown.
 source="-f lavfi -i testsrc2=size=112x80:rate=25:duration=4"
 # shellcheck disable=SC2086  # words
 {
@@ -99,7 +100,7 @@ source="-f lavfi -i testsrc2=size=112x80:rate=25:duration=4"
 }
 # begins with frames that are decoded and not shown
 ffmpeg -ss 1.13 -i open.mp4 -c copy edited.mp4
-# begin in the middle: with frames whose references are missing, and without a key frame
+# clips that begin in the middle of a stream: frames with missing references, and no key frame
 ffmpeg -ss 1.1 -i open.ts -c copy late.ts
 tail -c +$((188 * 150 + 1)) open.ts > later.ts
 ffmpeg -stream_loop 3 -i "$top/tests/clips/h264.mkv" -c copy h264.mp4
@@ -118,7 +119,7 @@ containers() {
     done
 }
 
-# Each search with all directions, and each time with another number of ranks.
+# Each search with all directions, each time with another number of ranks.
 searches() {
     i=0
     for search in $("$top/tools/searches.sh") ds:check=1 ds:smooth=2:pel=4; do
@@ -141,7 +142,7 @@ searches() {
     same filters 3 ../open.avi scale=64:48,gpume=algo=hexbs:dir=both csv
 }
 
-# References at several distances, where segments share as many pictures, and have few more than that.
+# References at several distances: segments share as many pictures, and have only a few more.
 references() {
     for search in fs hme; do
         for refs in 2 3; do
@@ -155,7 +156,7 @@ references() {
         done
     done
     i=0
-    # groups of pictures that are open, without timestamps, of one frame; a film shorter than the distance
+    # open groups of pictures, no timestamps, groups of one frame; a film shorter than the distance
     ffmpeg -i ../intra.mkv -c:v ffv1 -g 1 single.mkv
     ffmpeg -i single.mkv -c copy -frames:v 5 short.mkv
     for clip in ../open.mp4 ../open.ts ../open.m4v ../raw.h264 ../variable.mkv single.mkv short.mkv; do
@@ -168,7 +169,7 @@ references() {
 }
 
 list_and_gpu() {
-    # A list: one film that all ranks search together, and some that each takes alone.
+    # A list: all ranks together search one film, and single ranks search the others.
     mkdir list
     printf '../%s\n' raw.h264 open.ts simple.avi variable.mkv intra.mkv > list.txt
     ranks 3 --list list.txt -vf gpume=algo=hexbs --mv-file list/%s.npy --stats-file list/%s.log
@@ -239,12 +240,12 @@ skips() {
     check mpi/finished-film "$(said | head -n 1)" grep -q 'open.ts: skipped' err
     ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log --resume --stats-format jsonl
     check mpi/finished-format "$(said | head -n 1)" grep -q '^{"n":' out/open.ts.log
-    # without --resume nothing is skipped, and a single film leaves no note
+    # without --resume no film is skipped, and a single film leaves no note
     ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log
     check mpi/finished-anew "$(said | head -n 1)" eval '! grep -q skipped err && [ ! -e out/open.ts.npy.gpume-done ]'
 }
 
-# Formats that file names do not have, and output to a pipe.
+# Formats that do not follow from the file name, and output to a pipe.
 formats() {
     ffmpeg -i ../open.ts -vf gpume=algo=ds:dir=both:mv_format=csv:mv_file=one.csv:stats_format=jsonl:stats_file=one.log -f null -
     for n in 1 3; do
@@ -258,7 +259,8 @@ formats() {
 }
 
 kills() {
-    # A rank is killed at any time; the same command with --resume goes on. What is finished stays so.
+    # A rank is killed at a random time; the same command with --resume continues. Finished segments
+    # stay.
     ffmpeg -stream_loop 2 -i ../open.mkv -c copy long.mkv
     filter=gpume=algo=fs:range=32:block=8:dir=both:refs=2:exhaustive=1:backend=cpu
     one long.mkv $filter
@@ -296,7 +298,7 @@ kills() {
     check mpi/kill-kills "only $killed of 20" test $killed -ge 5
     same resume 2 long.mkv $filter npy
     say "(20 times killed at random: $killed ended, $completed complete)"
-    # a run is killed once segments are finished, and resumed with another number of ranks
+    # a run is killed after some segments are finished, and resumed with another number of ranks
     rm -rf many.*
     mpirun --oversubscribe --bind-to none -n 3 "$obj/gpume-mpi" -i long.mkv -vf "$filter" --mv-file many.npy \
         --stats-file many.log --segment 8 > /dev/null 2> err &
@@ -315,7 +317,7 @@ kills() {
     # a finished segment that is damaged is searched again
     printf x |
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
-    # another run with other options does not resume it
+    # a run with other options does not resume it
     ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
     check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another film or other options' err
     ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
@@ -410,7 +412,7 @@ for part in $parts; do
     (
         mkdir -p "$part/tmp"
         cd "$part" || exit
-        # mpirun's own folder: those that run side by side would remove each other's
+        # mpirun's own folder: runs in parallel would remove each other's folders
         TMPDIR=$PWD/tmp
         export TMPDIR
         results=$work/$part.txt

@@ -51,7 +51,7 @@ build_standin() {
     fi
 }
 
-# counted NAME COMMAND...: runs a program whose last line says how much it tested
+# counted NAME COMMAND...: runs a program whose last line states how many tests it ran
 counted() {
     name=$1
     shift
@@ -183,7 +183,7 @@ part_threads() {
     fi
 }
 
-# Under the sanitizers, which report what is lost when a call fails.
+# Under the sanitizers, which report memory that leaks when a call fails.
 part_failures() {
     if ! make -s --no-print-directory SERIES="$series" all sanitized ||
        ! make -s --no-print-directory -C "$base-san/obj" libavfilter/tests/gpume_soak; then

@@ -124,8 +124,8 @@ run_fate() {
     fi
 }
 
-# What is built before the parts run, each once. A part that needs what could not be
-# built says so itself: it builds again, which is quick where it was.
+# Builds what the parts need, each tree once. A part whose tree could not be built reports this
+# itself: it builds again, which is quick for trees that have been built.
 want() {
     case " $trees " in
         *" $1 "*) ;;
@@ -219,7 +219,7 @@ part_san() {
         build_standin san || return
         library=$top/build/standin-asan
     fi
-    # these use one core each, beside the tests that use all
+    # these parts use one core each, in parallel with the parts that use all cores
     if [ -n "$library" ]; then
         sh tests/cuda-fail.sh "$results" "$obj/ffmpeg" "$library" &
         scripts=$!
@@ -228,7 +228,7 @@ part_san() {
     fi
     sh tests/fuzz/fuzz.sh "$results" "$obj" "$library" replay &
     scripts="$scripts $!"
-    # the CPU's code first: here no device is seen
+    # first the CPU's code, without a visible device
     ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     export ASAN_OPTIONS UBSAN_OPTIONS
@@ -306,7 +306,7 @@ part_ffmpeg() {
     fi
     ok "ffmpeg-build-$series"
     expected=build/results/ffmpeg.expected
-    # ours run in the other trees
+    # gpume's own tests run in the other trees
     filters=$(sed -n '/^common/d; s/^\([a-z]*\) .*/\1/p' filters.list | paste -s -d '|' -)
     make -s -C "$obj" fate-list 2>/dev/null | sed -n 's/^fate-//p' | grep -Ev "^($filters)-" | sort -u > $expected
     rm -f "$obj"/tests/data/fate/*.rep
@@ -366,7 +366,7 @@ part_aarch64() {
         return
     fi
     sh tests/aarch64.sh "$results" "$obj" "$exec"
-    # all of it takes longer than here
+    # the whole set takes longer than here
     limit=${GPUME_TEST_LIMIT:-7200}
     run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}" GPUME_EVERY="${QUICK:+23}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then

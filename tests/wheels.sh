@@ -1,16 +1,16 @@
 #!/bin/sh
 # shellcheck disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests the wheels where they are for: in empty environments of bare Debians. Each part makes its wheel with the
-# Makefile first.
+# Tests the wheels on their target systems, in empty environments of bare Debians. Each part first
+# makes its wheel with the Makefile.
 #
 # usage: tests/wheels.sh RESULTS SERIES [PART...]     without PART: python and vapoursynth, and others without QUICK
 #   python       the package gpume in Debian 13, without QUICK also in 12: installed, pytest, mypy, uninstalled
 #   vapoursynth  the plugin in Debian 13: installed beside other plugins, pytest, uninstalled
-#   others       wheels for 64-bit Arm and Windows: what is in them
+#   others       the contents of wheels for 64-bit Arm and Windows
 #
 # WHEELS_RELEASES names the releases of the part python.
-# Where there is PIP_CERT, or /etc/pip.conf names a certificate, pip there has it, too.
+# If PIP_CERT is set, or /etc/pip.conf names a certificate, pip in the bare Debian uses it, too.
 
 set -u
 LC_ALL=C
@@ -43,7 +43,8 @@ made() {
     [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
 }
 
-# room RELEASE PACKAGES...: $root becomes a bare Debian with these, and an empty environment in /env
+# room RELEASE PACKAGES...: sets $root to a bare Debian with these packages and an empty environment
+# in /env
 room() {
     release=$1
     shift
@@ -63,7 +64,8 @@ room() {
     check "wheels/$release/room" "no environment; see $log" test $? = 0
 }
 
-# in_env COMMAND...: of the environment, in the folder of the tests; its last line of output is in $said
+# in_env COMMAND...: runs the command in the environment, in the folder of the tests; sets $said to
+# its last line of output
 in_env() {
     program=$1
     shift
@@ -77,7 +79,7 @@ in_env() {
 
 files_of() { (cd "$root/env" && find . ! -name '*.pyc' ! -name __pycache__ | sort); }
 
-# suite NAME FOLDER: pytest's tests of FOLDER
+# suite NAME FOLDER: runs pytest's tests in FOLDER
 suite() {
     rm -rf "$root/test"
     cp -r "$2" "$root/test"
@@ -87,7 +89,7 @@ suite() {
     say "$1: $said"
 }
 
-# leaves NAME WHEEL: uninstalled, it leaves nothing
+# leaves NAME WHEEL: checks that uninstalling the wheel removes all of its files
 leaves() {
     in_env pip uninstall -q -y "$2"
     files_of > "$work/after"
@@ -95,7 +97,7 @@ leaves() {
     rm -rf --one-file-system "$root"
 }
 
-# tagged NAME WHEEL: by what its programs need
+# tagged NAME WHEEL: checks the wheel's tag against the libraries that it needs
 tagged() {
     tag=$(basename "$2" .whl)
     tag=${tag##*-}
@@ -149,14 +151,14 @@ part_vapoursynth() {
     tagged vapoursynth "$file"
     in_env python -m pip install -q "./$(basename "$file")"
     check wheels/vapoursynth/installed "$said; see $log" test $? = 0
-    # ffmpeg, with which frames are compared
+    # ffmpeg, for comparing frames
     mkdir -p "$root/opt/ffmpeg"
     cp "build/$series/obj/ffmpeg" "$root/opt/ffmpeg/"
     suite vapoursynth vapoursynth/tests
     leaves vapoursynth vapoursynth-gpume
 }
 
-# has NAME WHEEL PATTERN...: files in it
+# has NAME WHEEL PATTERN...: checks that the wheel has these files
 has() {
     name=$1
     python3 -m zipfile -l "$2" > "$work/listed"
