@@ -162,7 +162,7 @@ def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[
     def command(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
         more = _shared(args)
         if function is gpume.deinterlace:
-            del more["device"], more["size"]
+            del more["size"]
         if function is gpume.interpolate:
             more["fps"] = args.fps
         function(args.input, args.output, codec=args.codec, quality=args.quality, overwrite=not args.no_overwrite,

@@ -9,7 +9,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._process import Error, Output, PathLike, Process, Progress, ffmpeg_exe, probe, run, write
-from ._vectors import (Device, Time, Value, device_options, filter_text, input_arguments, search_text, size_filters)
+from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
 @functools.lru_cache(maxsize=None)
@@ -33,15 +33,17 @@ def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
     return options
 
 
-def _convert(before: List[str], output: PathLike, codec: Optional[str], quality: int, overwrite: bool,
+def _convert(before: List[str], output: PathLike, device: Device, codec: Optional[str], quality: int, overwrite: bool,
              options: Sequence[str], progress: Optional[Progress]) -> None:
     """Run ffmpeg with one output file, whose options follow these arguments."""
+    gpu = [] if check_device(device) in ("auto", "cpu") else ["-init_hw_device", f"cuda=gpume:{device}",
+                                                              "-filter_hw_device", "gpume"]
     encoder = [] if "-c:v" in options else _encoder(output, codec, quality)
     file = Output(output, overwrite, options)
-    write(file, [*before, *encoder, *options, *file.arguments()], progress)
+    write(file, [*gpu, *before, *encoder, *options, *file.arguments()], progress, device != "cpu")
 
 
-def _process(input: PathLike, output: PathLike, filters: List[str], *, start: Optional[Time], duration: Optional[Time],
+def _process(input: PathLike, output: PathLike, filters: List[str], *, device: Device, start: Optional[Time], duration: Optional[Time],
              size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str], quality: int,
              audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
              progress: Optional[Progress]) -> None:
@@ -51,13 +53,14 @@ def _process(input: PathLike, output: PathLike, filters: List[str], *, start: Op
     _convert([*input_arguments(input, start, duration, input_options),
               *(["-filter_threads", str(threads)] if threads else []), *maps,
               "-vf", ",".join([*size_filters(size), *filters])],
-             output, codec, quality, overwrite, output_options, progress)
+             output, device, codec, quality, overwrite, output_options, progress)
 
 
 _COMMON = """
         input, output: files. The output appears when it is complete. With the ending .mkv it is lossless (FFV1),
             otherwise MPEG-4 (.mp4, .mov, .avi), unless codec says more.
-        device: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
+        device: where the motion is searched: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the
+            index of a GPU.
         start, duration: the part of the input, in seconds or as ffmpeg takes it.
         size: (width, height) to which pictures are scaled before anything else.
         threads: of the filters; by default as many as there are processors.
@@ -86,13 +89,6 @@ def _documented(function: Any) -> Any:
     return function
 
 
-def _searching(filters: List[str], device: Device, search: str) -> List[str]:
-    """Put the search that a filter makes by itself in front of it, where a device is asked for."""
-    if device == "auto":
-        return filters
-    return [search + "".join(f":{k}={v}" for k, v in device_options(device).items()), *filters]
-
-
 @_documented
 def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, *, device: Device = "auto",
                 start: Optional[Time] = None, duration: Optional[Time] = None,
@@ -105,10 +101,7 @@ def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, 
         fps: frames per second: a number, "30000/1001", or a factor of the input's, "2x".
 COMMON
     """
-    filters = [filter_text("mvfps", fps=fps, **options)]
-    if options.get("mode", "mci") == "mci" and options.get("search", "auto") == "auto":
-        filters = _searching(filters, device, "gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4")
-    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+    _process(input, output, [filter_text("mvfps", fps=fps, **options)], device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
              quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
              output_options=output_options, progress=progress)
 
@@ -124,17 +117,13 @@ def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start
     Args:
 COMMON
     """
-    filters = [filter_text("mvdenoise", **options)]
-    radius = int(options.get("radius", 2))
-    if radius and options.get("search", "auto") == "auto":
-        filters = _searching(filters, device, f"gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs={radius}")
-    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+    _process(input, output, [filter_text("mvdenoise", **options)], device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
              quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
              output_options=output_options, progress=progress)
 
 
 @_documented
-def deinterlace(input: PathLike, output: PathLike, *, start: Optional[Time] = None, duration: Optional[Time] = None,
+def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None, duration: Optional[Time] = None,
                 threads: Optional[int] = None, codec: Optional[str] = None, quality: int = 2, audio: bool = True,
                 overwrite: bool = True, input_options: Sequence[str] = (), output_options: Sequence[str] = (),
                 progress: Optional[Progress] = None, **options: Value) -> None:
@@ -144,7 +133,7 @@ def deinterlace(input: PathLike, output: PathLike, *, start: Optional[Time] = No
 COMMON
     """
     _need("mvdeint")
-    _process(input, output, [filter_text("mvdeint", **options)], start=start, duration=duration, size=None,
+    _process(input, output, [filter_text("mvdeint", **options)], device=device, start=start, duration=duration, size=None,
              threads=threads, codec=codec, quality=quality, audio=audio, overwrite=overwrite,
              input_options=input_options, output_options=output_options, progress=progress)
 
@@ -176,7 +165,7 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, th
         filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
                    f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
         inputs = [*input_arguments(left, None, None, ()), *input_arguments(right, None, None, ())]
-    _convert([*inputs, *filters], output, codec, quality, overwrite, output_options, progress)
+    _convert([*inputs, *filters], output, "auto", codec, quality, overwrite, output_options, progress)
 
 
 @_documented
@@ -192,9 +181,9 @@ def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: O
 COMMON
     """
     filters = [filter_text("mvview", **options)]
-    if search is not None or device != "auto":
-        filters.insert(0, search_text(device, **(search or {})))
-    _process(input, output, filters, start=start, duration=duration, size=size, threads=threads, codec=codec,
+    if search is not None:
+        filters.insert(0, search_text(device, **search))
+    _process(input, output, filters, device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
              quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
              output_options=output_options, progress=progress)
 

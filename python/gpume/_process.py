@@ -90,11 +90,12 @@ class _State:
         self.process: Optional["subprocess.Popen[bytes]"] = None
 
 
-def _attend(state: _State, command: Sequence[str], stdin: int, stdout: int, pass_fds: Tuple[int, ...]) -> None:
+def _attend(state: _State, command: Sequence[str], stdin: int, stdout: int, pass_fds: Tuple[int, ...],
+            gpu: bool) -> None:
     """Start a program, read its messages and wait for its end."""
     try:
-        process = subprocess.Popen([*_guard(), *command], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
-                                   bufsize=0, pass_fds=pass_fds)
+        process = subprocess.Popen([*_guard(), *command], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, bufsize=0,
+                                   pass_fds=pass_fds, env=None if gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"})
     except BaseException as e:
         state.failure = e
         return
@@ -119,14 +120,14 @@ class Process:
     """
 
     def __init__(self, arguments: Sequence[str], *, stdin: bool = False, stdout: bool = True,
-                 pass_fds: Sequence[int] = (), program: str = "ffmpeg") -> None:
+                 pass_fds: Sequence[int] = (), program: str = "ffmpeg", gpu: bool = True) -> None:
         quiet = ["-hide_banner", "-v", "error"] + (["-nostdin"] if program == "ffmpeg" and not stdin else [])
         self.command = [ffmpeg_exe(program), *quiet, *arguments]
         self._state = _State()
         self._thread = threading.Thread(
             target=_attend, name="gpume", daemon=True,
             args=(self._state, self.command, subprocess.PIPE if stdin else subprocess.DEVNULL,
-                  subprocess.PIPE if stdout else subprocess.DEVNULL, tuple(pass_fds)))
+                  subprocess.PIPE if stdout else subprocess.DEVNULL, tuple(pass_fds), gpu))
         self._thread.start()
         self._state.started.wait()
         process = self._state.process
@@ -257,17 +258,18 @@ class Output:
 Progress = Callable[[float], None]
 
 
-def write(file: Output, arguments: Sequence[str], progress: Optional[Progress]) -> None:
+def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], gpu: bool = True) -> None:
     """Run ffmpeg, which writes a file. Then, or after an error, the file is closed.
 
     Args:
         arguments: all of them but those that report the progress.
         progress: is called with the time in seconds up to which the output has been written.
+        gpu: whether it may use a GPU.
     """
     process: Optional[Process] = None
     try:
         process = Process(["-progress", "pipe:1", "-nostats", *arguments],
-                          pass_fds=() if file.fd is None else (file.fd,))
+                          pass_fds=() if file.fd is None else (file.fd,), gpu=gpu)
         for line in iter(process.stdout.readline, b""):
             match = re.match(rb"out_time_us=(\d+)", line)
             if match and progress:

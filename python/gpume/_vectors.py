@@ -58,19 +58,18 @@ def search_text(device: Device, files: str = "", /, **options: Value) -> str:
     return filter_text("gpume", **options, **device_options(device)) + (":" + files if files else "")
 
 
-def device_options(device: Device) -> "dict[str, Value]":
-    """Return the options that choose a device.
-
-    Raises:
-        ValueError: there is no such device.
-    """
-    if device == "auto":
-        return {}
-    if device == "cpu":
-        return {"backend": "cpu"}
-    if isinstance(device, int) and not isinstance(device, bool) and device >= 0:
-        return {"backend": "cuda", "device": device}
+def check_device(device: Device) -> Device:
+    """Return the device. Raises ValueError if there is no such one."""
+    if device in ("auto", "cpu") or isinstance(device, int) and not isinstance(device, bool) and device >= 0:
+        return device
     raise ValueError(f"device is {device!r}; it must be 'auto', 'cpu' or the index of a GPU, from 0 on")
+
+
+def device_options(device: Device) -> "dict[str, Value]":
+    """Return the options of the filter gpume that choose a device. Raises ValueError if there is no such one."""
+    if check_device(device) == "auto":
+        return {}
+    return {"backend": "cpu"} if device == "cpu" else {"backend": "cuda", "device": device}
 
 
 def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time],

@@ -51,6 +51,20 @@ def test_same_as_ffmpeg(clip, tmp_path, function, options, filters):
     assert times and times == sorted(times)
 
 
+def test_devices(tmp_path):
+    """The device changes nothing, also not where frames repeat others, which mvdenoise leaves out of its search."""
+    film = make(tmp_path / "film.mkv", PAN.replace("r=10", "r=5") + ",trim=end_frame=5,fps=10,noise=alls=9", "-c:v", "ffv1")
+    gpume.denoise(film, tmp_path / "cpu.mkv", device="cpu")
+    assert hashes(tmp_path / "cpu.mkv") == by_ffmpeg(film, "mvdenoise", tmp_path / "other.mkv")
+    for function in (gpume.denoise, gpume.interpolate, gpume.draw, gpume.deinterlace):
+        with pytest.raises(ValueError, match="device"):
+            function(film, tmp_path / "x.mkv", device="gpu")
+        if not os.path.exists("/dev/nvidiactl") and sys.platform == "linux":
+            with pytest.raises(gpume.Error, match="command: .*-init_hw_device cuda=gpume:7"):
+                function(film, tmp_path / "x.mkv", device=7)
+    assert not (tmp_path / "x.mkv").exists()
+
+
 @pytest.mark.parametrize("ending,codec", [("mp4", "mpeg4"), ("mkv", "ffv1"), ("avi", "mpeg4"), ("y4m", "rawvideo")])
 def test_endings(clip, tmp_path, ending, codec):
     out = tmp_path / ("x." + ending)
