@@ -7,7 +7,9 @@
 # usage: tests/wheels.sh RESULTS SERIES [PART...]     without PART: python and vapoursynth, and others without QUICK
 #   python       the package gpume in Debian 13, without QUICK also in 12: installed, pytest, mypy, uninstalled
 #   vapoursynth  the plugin in Debian 13: installed beside other plugins, pytest, uninstalled
-#   others       the contents of wheels for 64-bit Arm and Windows
+#   others       the contents of wheels for 64-bit Arm and Windows. The wheels for Arm are installed and tested in a
+#                Debian 13 that QEMU runs. Neither Debian nor PyPI has a Python for Windows: Wine runs the programs and
+#                loads the plugin, and the package runs on this system's Python
 #
 # WHEELS_RELEASES names the releases of the part python.
 # If PIP_CERT is set, or /etc/pip.conf names a certificate, pip in the bare Debian uses it, too.
@@ -43,14 +45,12 @@ made() {
     [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
 }
 
-# room RELEASE PACKAGES...: sets $root to a bare Debian with these packages and an empty environment
-# in /env
+# room RELEASE ARCHITECTURE: sets $root to a bare Debian with an empty environment in /env
 room() {
     release=$1
-    shift
-    root=$work/$release
-    if ! bare_new "$release" amd64 "$root" >> "$log" 2>&1; then
-        fail "wheels/$release" "debootstrap failed; see $bare_folder/$release-amd64.log"
+    root=$work/$release-$2
+    if ! bare_new "$release" "$2" "$root" >> "$log" 2>&1; then
+        fail "wheels/$release" "debootstrap failed; see $bare_folder/$release-$2.log"
         return 1
     fi
     cert=${PIP_CERT:-$(sed -n 's/^cert *= *//p' /etc/pip.conf 2> /dev/null)}
@@ -59,7 +59,7 @@ room() {
         printf '[global]\ncert = /etc/pip.pem\n' > "$root/etc/pip.conf"
     fi
     mkdir -p "$root/test"
-    inside "$root" apt-get -q install -y --no-install-recommends python3-venv ca-certificates "$@" >> "$log" 2>&1 &&
+    inside "$root" apt-get -q install -y --no-install-recommends python3-venv ca-certificates >> "$log" 2>&1 &&
         inside "$root" python3 -m venv /env >> "$log" 2>&1
     check "wheels/$release/room" "no environment; see $log" test $? = 0
 }
@@ -79,14 +79,16 @@ in_env() {
 
 files_of() { (cd "$root/env" && find . ! -name '*.pyc' ! -name __pycache__ | sort); }
 
-# suite NAME FOLDER: runs pytest's tests in FOLDER
+# suite NAME FOLDER OPTIONS...: runs pytest's tests in FOLDER
 suite() {
+    suite=$1
     rm -rf "$root/test"
     cp -r "$2" "$root/test"
     cp tests/clips/h264.mkv "$root/test/"
-    in_env python -m pytest -q -p no:cacheprovider
-    check "wheels/$1/pytest" "$(grep -E '^(FAILED|ERROR)' "$work/said" | head -n 3 | paste -s -d ' ') $said; see $log" test $? = 0
-    say "$1: $said"
+    shift 2
+    in_env python -m pytest -q -p no:cacheprovider "$@"
+    check "wheels/$suite/pytest" "$(grep -E '^(FAILED|ERROR)' "$work/said" | head -n 3 | paste -s -d ' ') $said; see $log" test $? = 0
+    say "$suite: $said"
 }
 
 # leaves NAME WHEEL: checks that uninstalling the wheel removes all of its files
@@ -107,12 +109,24 @@ tagged() {
         grep -qF "consistent with the following platform tag: \"$tag\"" "$work/line"
 }
 
+# with_filters RELEASE: PyAV there gets the filter gpume, if its FFmpeg is of the release that is built here
+with_filters() {
+    make SERIES="$series" vapoursynth > "$work/made" 2>&1
+    python3 tests/pyav_filters.py "$root"/env/lib/python3*/site-packages/av.libs "build/$series-plugin" > "$work/said" 2>&1
+    case $? in
+        0) ok "wheels/python-$1/pyav-filters" ;;
+        2) skip "wheels/python-$1/pyav-filters" "$(cat "$work/said")" ;;
+        *) fail "wheels/python-$1/pyav-filters" "$(tail -n 1 "$work/said")" ;;
+    esac
+}
+
 part_python() {
     made wheel || return
     for release in ${WHEELS_RELEASES-trixie $([ -n "$quick" ] || echo bookworm)}; do
-        room "$release" || continue
-        in_env python -m pip install -q numpy pytest auditwheel mypy tqdm
+        room "$release" amd64 || continue
+        in_env python -m pip install -q numpy pytest auditwheel mypy tqdm av
         check "wheels/$release/peers" "$said; see $log" test $? = 0
+        [ -n "$quick" ] || with_filters "$release"
         cp "$file" tests/clips/h264.mkv "$root/test/"
         files_of > "$work/before"
         tagged "python-$release" "$file"
@@ -143,9 +157,13 @@ print(\"first array:\", field.mv.shape)"' > "$work/said" 2>&1
 
 part_vapoursynth() {
     made vapoursynth || return
-    room trixie || return
-    in_env python -m pip install -q numpy pytest auditwheel vapoursynth vapoursynth-mvutensils vapoursynth-bestsource
+    room trixie amd64 || return
+    in_env python -m pip install -q numpy pytest auditwheel av vapoursynth vapoursynth-mvutensils \
+        vapoursynth-bestsource
     check wheels/vapoursynth/peers "$said; see $log" test $? = 0
+    # Debian's FFMS2 comes with Debian's FFmpeg and a hundred other packages
+    [ -n "$quick" ] || inside "$root" apt-get -q install -y --no-install-recommends libffms2-5 >> "$log" 2>&1
+    check wheels/vapoursynth/ffms2 "see $log" test $? = 0
     cp "$file" "$root/test/"
     files_of > "$work/before"
     tagged vapoursynth "$file"
@@ -168,6 +186,55 @@ has() {
     done
 }
 
+# on_arm: both wheels, $python and $plugin, where QEMU runs everything
+on_arm() {
+    if [ -n "$missing" ] || ! have qemu-aarch64-static; then
+        skip wheels/aarch64/imported "${missing:-there is no qemu-aarch64-static}"
+        return
+    fi
+    room trixie arm64 || return
+    in_env python -m pip install -q --no-compile numpy pytest vapoursynth
+    check wheels/aarch64/peers "$said; see $log" test $? = 0
+    cp "$python" "$plugin" "$root/test/"
+    files_of > "$work/before"
+    in_env python -m pip install -q --no-compile --no-deps "./$(basename "$python")" "./$(basename "$plugin")"
+    check wheels/aarch64/installed "$said; see $log" test $? = 0
+    suite aarch64-python python/tests -k 'same_as_file or tree or direction or estimator or errors or records or ends or syntax'
+    mkdir -p "$root/opt/ffmpeg"
+    cp "build/$series-aarch64/obj/ffmpeg" "$root/opt/ffmpeg/"
+    suite aarch64-vapoursynth vapoursynth/tests -k 'vectors or cuts or properties or errors or repeats and Denoise-still'
+    in_env pip uninstall -q -y vapoursynth-gpume
+    leaves aarch64 gpume
+}
+
+# on_windows: programs and plugin of both wheels, which are unpacked, under Wine
+on_windows() {
+    if ! have wine; then
+        skip wheels/windows/run "there is no wine"
+        return
+    fi
+    for name in ffmpeg ffprobe; do
+        printf '#!/bin/sh\nexec "%s/tests/wine.sh" "%s/python/gpume/bin/%s.exe" "$@"\n' "$top" "$work" $name > "$work/$name"
+        chmod +x "$work/$name"
+    done
+    python3 -m venv "$work/env" && "$work/env/bin/pip" install -q numpy pytest >> "$log" 2>&1
+    check wheels/windows/peers "see $log" test $? = 0
+    "$work/ffmpeg" -version > /dev/null 2>&1
+    # GPUME_FFMPEG is a program for Windows, on a system that is not
+    (cd python/tests && PYTHONPATH=$work/python PYTHONDONTWRITEBYTECODE=1 GPUME_WINE=1 GPUME_FFMPEG=$work/ffmpeg GPUME_FFPROBE=$work/ffprobe \
+        "$work/env/bin/python" -m pytest -q -p no:cacheprovider test_vectors.py test_convert.py \
+        -k 'same_as_file or tree or direction or parts or estimator or errors or records or score or colours') > "$work/said" 2>&1
+    check wheels/windows/pytest "$(grep -E '^(FAILED|ERROR)' "$work/said" | head -n 3 | paste -s -d ' '); see $log" test $? = 0
+    cat "$work/said" >> "$log"
+    say "windows, programs under Wine: $(grep . "$work/said" | tail -n 1)"
+    dll=$work/vapoursynth/vapoursynth/plugins/gpume/gpume.dll
+    x86_64-w64-mingw32-gcc -O1 -Wall -I"${VAPOURSYNTH_INCLUDE-build/vapoursynth}" tests/vapoursynth_load.c -o "$work/load.exe" \
+        >> "$log" 2>&1 && tests/wine.sh "$work/load.exe" "$dll" 2> /dev/null | tr -d '\r' > "$work/said"
+    check wheels/windows/plugin-loads "$(cat "$work/said")" grep -qx 'Analyse Deinterlace Denoise FPS Vectors View' "$work/said"
+    x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' | grep -vixE '(bcrypt|kernel32|msvcrt|shell32|ole32|psapi)\.dll' > "$work/dlls"
+    check wheels/windows/plugin-dlls "it needs $(paste -s -d ' ' "$work/dlls")" test ! -s "$work/dlls"
+}
+
 part_others() {
     for cross in aarch64 windows; do
         case $cross in
@@ -179,19 +246,25 @@ part_others() {
             continue
         fi
         for target in wheel vapoursynth; do
-            made $target $cross || continue
+            made $target $cross || continue 2
             check "wheels/$cross/$target/tag" "$(basename "$file")" eval "basename '$file' | grep -qE -- '-py3-none-$tag\\.whl\$'"
-            rm -rf "$work/unpacked"
-            python3 -m zipfile -e "$file" "$work/unpacked"
             case $target in
-                wheel)       has "$cross/$target" "$file" "bin/ffmpeg$exe" "bin/ffprobe$exe" py.typed licenses/LICENSE
-                             binary=gpume/bin/ffmpeg$exe ;;
-                vapoursynth) has "$cross/$target" "$file" licenses/LICENSE
-                             binary=vapoursynth/plugins/gpume/gpume.$so ;;
+                wheel)       python=$file unpacked=$work/python binary=gpume/bin/ffmpeg$exe
+                             set -- "bin/ffmpeg$exe" "bin/ffprobe$exe" py.typed ;;
+                vapoursynth) plugin=$file unpacked=$work/vapoursynth binary=vapoursynth/plugins/gpume/gpume.$so
+                             set -- "$binary" ;;
             esac
-            check "wheels/$cross/$target/binary" "$(file -b "$work/unpacked/$binary")" \
-                eval "file -b '$work/unpacked/$binary' | grep -qE '$kind'"
+            has "$cross/$target" "$file" licenses/LICENSE licenses/SOURCE.txt "$@"
+            rm -rf "$unpacked"
+            python3 -m zipfile -e "$file" "$unpacked"
+            chmod +x "$unpacked/$binary"
+            check "wheels/$cross/$target/binary" "$(file -b "$unpacked/$binary")" \
+                eval "file -b '$unpacked/$binary' | grep -qE '$kind'"
         done
+        case $cross in
+            aarch64) on_arm ;;
+            windows) on_windows ;;
+        esac
     done
 }
 

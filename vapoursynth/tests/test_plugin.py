@@ -12,6 +12,7 @@ import vapoursynth as vs
 
 core = vs.core
 FFMPEG = os.environ.get("GPUME_FFMPEG", "/opt/ffmpeg/ffmpeg")
+FFMS2 = "/usr/lib/x86_64-linux-gnu/libffms2.so.5"
 W, H = 160, 128
 NAMES = {vs.YUV420P8: "yuv420p", vs.YUV444P10: "yuv444p10le", vs.GRAY16: "gray16le", vs.RGB24: "gbrp",
          vs.YUV422P12: "yuv422p12le"}
@@ -247,16 +248,24 @@ def test_errors(call, text):
 
 
 def test_beside_others(tmp_path):
-    """Two other copies of FFmpeg in one process: BestSource's, and this one's twice."""
+    """Other copies of FFmpeg in one process: BestSource's, PyAV's and, where FFMS2 is installed, Debian's."""
     film = tmp_path / "film.mkv"
     subprocess.run([FFMPEG, "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={W}x{H}:r=24,format=yuv420p,trim=end_frame=12",
                     "-c:v", "ffv1", str(film)], check=True)
-    clip = core.bs.VideoSource(str(film))
-    made = core.gpume.FPS(core.gpume.Denoise(clip, sigma=4))
+    av = pytest.importorskip("av")
+    clips = [core.bs.VideoSource(str(film))]
+    if os.path.exists(FFMS2):
+        core.std.LoadPlugin(FFMS2)
+        clips.append(core.ffms2.Source(str(film), cachefile=str(tmp_path / "index")))
+    with av.open(str(film)) as f:
+        raw = b"".join(frame.to_ndarray(format="yuv420p").tobytes() for frame in f.decode(video=0))
     wanted = subprocess.run([FFMPEG, "-v", "error", "-i", str(film), "-vf", "mvdenoise=sigma=4", "-f", "rawvideo", "-"],
                             check=True, stdout=subprocess.PIPE).stdout
     size = W * H * 3 // 2
-    assert [data_of(f) for f in made.frames()][::2] == [wanted[i:i + size] for i in range(0, len(wanted), size)]
+    wanted = [wanted[i:i + size] for i in range(0, len(wanted), size)]
+    for clip in clips + [clip_of(raw)]:
+        made = core.gpume.FPS(core.gpume.Denoise(clip, sigma=4))
+        assert [data_of(f) for f in made.frames()][::2] == wanted
     # nothing of its FFmpeg is to be seen
     path = [p for p in core.plugins() if p.namespace == "gpume"][0].plugin_path
     with open("/proc/self/maps") as f:
