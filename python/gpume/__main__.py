@@ -121,12 +121,13 @@ def _fields(args: argparse.Namespace, options: Dict[str, Any], bar: Bar, ending:
     os.makedirs(args.output, exist_ok=True)
     with gpume.vectors(args.input, **_shared(args), **options) as fields:
         for field in fields:
-            name = f"{field.number:06d}{'' if field.distance in (-1, 1) and not _both(options) else f'_{field.distance:+d}'}"
-            write(os.path.join(args.output, name + ending), field)
+            distance = f"_{field.distance:+d}" if _many(options) else ""
+            write(os.path.join(args.output, f"{field.number:06d}{distance}{ending}"), field)
             bar(field.pts_time or 0.0)
 
 
-def _both(options: Dict[str, Any]) -> bool:
+def _many(options: Dict[str, Any]) -> bool:
+    """Return whether a frame has several fields."""
     return options.get("dir") == "both" or options.get("refs", "1") != "1"
 
 

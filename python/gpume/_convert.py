@@ -3,23 +3,12 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._process import Error, Output, PathLike, Process, Progress, ffmpeg_exe, probe, run, write
+from ._process import Output, PathLike, Process, Progress, probe, write
 from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
-
-
-@functools.lru_cache(maxsize=None)
-def _has_filter(name: str, program: str) -> bool:
-    return f"Filter {name}\n" in run(["-h", f"filter={name}"]).decode("utf-8", "replace").replace("\r", "")
-
-
-def _need(name: str) -> None:
-    if not _has_filter(name, ffmpeg_exe()):
-        raise Error(f"{ffmpeg_exe()} has no filter {name}: a later version of gpume has it")
 
 
 def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
@@ -43,9 +32,9 @@ def _convert(before: List[str], output: PathLike, device: Device, codec: Optiona
     write(file, [*gpu, *before, *encoder, *options, *file.arguments()], progress, device != "cpu")
 
 
-def _process(input: PathLike, output: PathLike, filters: List[str], *, device: Device, start: Optional[Time], duration: Optional[Time],
-             size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str], quality: int,
-             audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
+def _process(input: PathLike, output: PathLike, filters: List[str], device: Device, start: Optional[Time],
+             duration: Optional[Time], size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str],
+             quality: int, audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
              progress: Optional[Progress]) -> None:
     maps = ["-map", "0:v:0", *(["-map", "0:a?", "-c:a", "copy"] if audio else [])]
     if os.fspath(output).lower().endswith((".y4m", ".gif")):
@@ -101,9 +90,8 @@ def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, 
         fps: frames per second: a number, "30000/1001", or a factor of the input's, "2x".
 COMMON
     """
-    _process(input, output, [filter_text("mvfps", fps=fps, **options)], device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
-             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
-             output_options=output_options, progress=progress)
+    _process(input, output, [filter_text("mvfps", fps=fps, **options)], device, start, duration,
+             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
@@ -117,30 +105,28 @@ def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start
     Args:
 COMMON
     """
-    _process(input, output, [filter_text("mvdenoise", **options)], device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
-             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
-             output_options=output_options, progress=progress)
+    _process(input, output, [filter_text("mvdenoise", **options)], device, start, duration,
+             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
-def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None, duration: Optional[Time] = None,
-                threads: Optional[int] = None, codec: Optional[str] = None, quality: int = 2, audio: bool = True,
-                overwrite: bool = True, input_options: Sequence[str] = (), output_options: Sequence[str] = (),
-                progress: Optional[Progress] = None, **options: Value) -> None:
+def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+                duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
+                quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
+                output_options: Sequence[str] = (), progress: Optional[Progress] = None, **options: Value) -> None:
     """Deinterlace a video along motion vectors (filter mvdeint).
 
     Args:
 COMMON
     """
-    _need("mvdeint")
-    _process(input, output, [filter_text("mvdeint", **options)], device=device, start=start, duration=duration, size=None,
-             threads=threads, codec=codec, quality=quality, audio=audio, overwrite=overwrite,
-             input_options=input_options, output_options=output_options, progress=progress)
+    _process(input, output, [filter_text("mvdeint", **options)], device, start, duration,
+             None, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
-def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, threads: Optional[int] = None,
-              codec: Optional[str] = None, quality: int = 2, overwrite: bool = True,
-              output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
+def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, start: Optional[Time] = None,
+              duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
+              quality: int = 2, overwrite: bool = True, output_options: Sequence[str] = (),
+              progress: Optional[Progress] = None, show: str = "disparity",
               **options: Value) -> None:
     """Find how far each point of the left view of a scene is to the left in the right one (filter mvstereo).
 
@@ -149,22 +135,22 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, th
             as the option layout says ("sbsl": side by side).
         output: the map of the left view; .mkv keeps disparities exactly.
         show: the filter's option output: "disparity", "gray8", "color", "depth" or "confidence".
-        threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes them.
+        start, duration, threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes
+            them.
 
     Raises:
-        Error: ffmpeg failed, or it has no such filter.
+        Error: ffmpeg failed.
         FileNotFoundError, FileExistsError, OSError: of the files.
     """
-    _need("mvstereo")
     options["output"] = show
     if right is None:
         filters = ["-map", "0:v:0", *(["-filter_threads", str(threads)] if threads else []),
                    "-vf", filter_text("mvstereo", **options)]
-        inputs = input_arguments(left, None, None, ())
+        inputs = input_arguments(left, start, duration, ())
     else:
         filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
                    f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
-        inputs = [*input_arguments(left, None, None, ()), *input_arguments(right, None, None, ())]
+        inputs = [*input_arguments(left, start, duration, ()), *input_arguments(right, start, duration, ())]
     _convert([*inputs, *filters], output, "auto", codec, quality, overwrite, output_options, progress)
 
 
@@ -183,9 +169,8 @@ COMMON
     filters = [filter_text("mvview", **options)]
     if search is not None:
         filters.insert(0, search_text(device, **search))
-    _process(input, output, filters, device=device, start=start, duration=duration, size=size, threads=threads, codec=codec,
-             quality=quality, audio=audio, overwrite=overwrite, input_options=input_options,
-             output_options=output_options, progress=progress)
+    _process(input, output, filters, device, start, duration,
+             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 class FrameScore(NamedTuple):
@@ -219,7 +204,7 @@ class MotionScore(NamedTuple):
 
 
 def _is_cut(novelty: float, consistent: float) -> bool:
-    """Return whether a scene begins: a match costs twice as much as none, or hardly a vector is found from both sides."""
+    """Return whether a scene begins: matches cost twice as much as none, or hardly one is found from both sides."""
     return novelty >= 2 or novelty >= 1 and consistent < 0.1
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import gpume
-from gpume import _convert
 from conftest import PAN, make
 
 
@@ -103,25 +102,15 @@ def test_overwriting(clip, tmp_path):
     assert not [p for p in tmp_path.iterdir() if "part" in p.name]
 
 
-def test_filters_that_are_not_there(clip, tmp_path):
-    for name, call in (("mvdeint", lambda: gpume.deinterlace(clip, tmp_path / "x.mkv")),
-                       ("mvstereo", lambda: gpume.disparity(clip, clip, tmp_path / "x.mkv"))):
-        said = subprocess.run([gpume.ffmpeg_exe(), "-hide_banner", "-h", "filter=" + name], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT).stdout
-        if b"Filter " + name.encode() in said:
-            call()
-            assert len(hashes(tmp_path / "x.mkv")) == (12 if name == "mvdeint" else 6)
-            (tmp_path / "x.mkv").unlink()
-        else:
-            with pytest.raises(gpume.Error, match="has no filter " + name):
-                call()
-
-
-def test_views_in_one_frame(clip, tmp_path):
-    if not _convert._has_filter("mvstereo", gpume.ffmpeg_exe()):
-        pytest.skip("there is no mvstereo")
+def test_deinterlace_and_disparity(clip, tmp_path):
+    gpume.deinterlace(clip, tmp_path / "x.mkv", passes=1, mode="send_frame")
+    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvdeint=passes=1:mode=send_frame", tmp_path / "y.mkv")
     gpume.disparity(clip, None, tmp_path / "x.mkv", show="color", layout="sbsl")
-    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstereo=layout=sbsl:output=color", tmp_path / "y.mkv")
+    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstereo=layout=sbsl:output=color", tmp_path / "z.mkv")
+    gpume.disparity(clip, clip, tmp_path / "x.mkv", start=0.2, show="gray8", max=32, threads=1)
+    assert len(hashes(tmp_path / "x.mkv")) == 4
+    with pytest.raises(gpume.Error, match="nosuch"):
+        gpume.disparity(clip, clip, tmp_path / "x.mkv", nosuch=1)
 
 
 def test_score(tmp_path):
