@@ -76,6 +76,9 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
     [ANALYSE]     = { "Analyse", "gpume", NOT_HERE ",dir,refs,block,pel",
                       "super:vnode;clip:vnode;delta:int:opt;algo:data:opt;range:int:opt;",
                       "prefix:data:opt;device:int:opt;threads:int:opt;" },
+    [ANALYSE_MANY] = { "AnalyseMany", "gpume", NOT_HERE ",dir,refs,block,pel",
+                       "super:vnode;clip:vnode;radius:int:opt;algo:data:opt;range:int:opt;",
+                       "prefix:data:opt;device:int:opt;threads:int:opt;" },
 };
 
 /* Returns a frame that is kept, or that of the input with fields that are kept; else NULL. */
@@ -91,13 +94,10 @@ static const VSFrame *kept_frame(const Clip *c, int64_t n, VSFrameContext *ctx)
         return NULL;
     if (c->kept[i].frame)
         return c->vs->addFrameRef(c->kept[i].frame);
-    f   = c->vs->getFrameFilter(n, c->super ? c->super : c->node, ctx);
+    f   = c->vs->getFrameFilter(n, c->node, ctx);
     out = c->vs->copyFrame(f, c->core);
     c->vs->freeFrame(f);
-    if (c->kind == ANALYSE)
-        set_analysis(c, c->vs->getFramePropertiesRW(out), c->kept[i].fields);
-    else
-        set_field_properties(c, c->vs->getFramePropertiesRW(out), c->kept[i].fields);
+    set_field_properties(c, c->vs->getFramePropertiesRW(out), c->kept[i].fields);
     return out;
 }
 
@@ -239,8 +239,6 @@ static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **fram
         r->first = FFMAX(m - c->past - c->leaves_repeats, 0);
         r->end   = FFMIN(m + c->ahead + 1, c->in.numFrames);
         request(c, r->first, r->end, ctx);
-        if (c->super)
-            vs->requestFrameFilter(n, c->super, ctx);
         return NULL;
     }
     if (reason == arAllFramesReady)
@@ -266,7 +264,6 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
         free_fields(&c->kept[i].fields);
     }
     vs->freeNode(c->node);
-    vs->freeNode(c->super);
     av_bprint_finalize(&c->chain, NULL);
     av_free(c);
 }
@@ -384,49 +381,6 @@ static void set_deinterlace(Clip *c, const VSMap *in)
     c->out.fpsNum    *= c->per_frame;
 }
 
-static void begin_gpume(Clip *c, const VSMap *in)
-{
-    av_bprintf(&c->chain, "gpume=overwrite=1");
-    if (c->vs->mapNumElements(in, "algo") < 0)
-        av_bprintf(&c->chain, ":algo=hme");
-    add_option(c, in, "algo");
-    add_option(c, in, "device");
-}
-
-/* Reads from the super clip what its blocks are. @return an error, or NULL */
-static const char *set_analyse(Clip *c, const VSMap *in)
-{
-    char error[256];
-    const VSFrame *f;
-    const VSMap *map;
-    int err, step, side, pel;
-    const char *prefix = c->vs->mapGetData(in, "prefix", 0, &err);
-
-    snprintf(c->prefix, sizeof(c->prefix), "%s", err ? "MVUtensils" : prefix);
-    c->super = c->vs->mapGetNode(in, "super", 0, &err);
-    c->delta = argument(c, in, "delta", 1);
-    if (!c->delta || FFABS(c->delta) > GPUME_MAX_REFS)
-        return "'delta' must be from -8 to 8, and not 0";
-    f = c->vs->getFrame(0, c->super, error, sizeof(error));
-    if (!f)
-        return "'super' gives no frame";
-    map  = c->vs->getFramePropertiesRO(f);
-    side = super_figure(c, map, "BlkSizeX");
-    step = side - super_figure(c, map, "OverlapX");
-    pel  = super_figure(c, map, "Pel");
-    err  = side && super_figure(c, map, "BlkSizeY") == side && step >= 4 && !(step & step - 1) && side % step == 0 &&
-           super_figure(c, map, "OverlapY") == super_figure(c, map, "OverlapX");
-    c->vs->freeFrame(f);
-    if (!pel)
-        return "'super' is no clip of mvu.Super";
-    if (!err)
-        return "blocks of 'super' must be squares, and the overlap 0 or half of a block of 8, 16, 32, 64 or 128";
-    begin_gpume(c, in);
-    av_bprintf(&c->chain, ":dir=%s:refs=%d:block=%d:pel=%d", c->delta > 0 ? "future" : "past",
-               FFABS(c->delta), step, pel);
-    return NULL;
-}
-
 /* Returns what is wrong with a clip, or NULL. */
 static const char *check_clip(Clip *c)
 {
@@ -442,11 +396,9 @@ static const char *check_clip(Clip *c)
     return NULL;
 }
 
-/* Writes the filters. @return an error, or NULL */
-static const char *set_up(Clip *c, const VSMap *in)
+/* Writes the filters. */
+static void set_up(Clip *c, const VSMap *in)
 {
-    const char *wrong = NULL;
-
     switch (c->kind) {
     case DENOISE:
         set_denoise(c, in);
@@ -462,14 +414,14 @@ static const char *set_up(Clip *c, const VSMap *in)
         set_deinterlace(c, in);
         break;
     case VECTORS:
-        begin_gpume(c, in);
+        av_bprintf(&c->chain, c->vs->mapNumElements(in, "algo") < 0 ? "gpume=algo=hme" : "gpume=overwrite=1");
+        add_option(c, in, "algo");
+        add_option(c, in, "device");
         break;
-    case ANALYSE:
-        wrong = set_analyse(c, in);
+    default:
         break;
     }
     add_options(c, in);
-    return wrong;
 }
 
 /* Reads from the options of a lane's filter on how many frames before it an output frame depends. */
@@ -495,8 +447,7 @@ static void set_past(Clip *c, const Lane *lane)
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;
     case DEINTERLACE: c->past = 3 + passes;                             break;
-    case VECTORS:
-    case ANALYSE:     c->past = radius;                                 break;
+    default:          c->past = radius;                                 break;
     }
     if (c->kind == FPS)
         c->gap = av_rescale(FFMIN(gap, 600 * INT64_C(1000000)), c->in.fpsNum, c->in.fpsDen * INT64_C(1000000)) + 2;
@@ -524,7 +475,8 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     c->threads = argument(c, in, "threads", info.numThreads);
     av_bprint_init(&c->chain, 0, AV_BPRINT_SIZE_UNLIMITED);
     wrong = check_clip(c);
-    wrong = wrong ? wrong : set_up(c, in);
+    if (!wrong)
+        set_up(c, in);
     if (wrong) {
         snprintf(text, sizeof(text), "%s: %s", functions[c->kind].name, wrong);
         vs->mapSetError(out, text);
@@ -544,14 +496,8 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
         free_clip(c, core, vs);
         return;
     }
-    {
-        const VSFilterDependency on[] = { { c->node, rpGeneral }, { c->super, rpStrictSpatial } };
-
-        if (c->super)
-            c->out = *vs->getVideoInfo(c->super);
-        vs->createVideoFilter(out, functions[c->kind].name, &c->out, get_frame, free_clip, fmParallelRequests, on,
-                              c->super ? 2 : 1, c, core);
-    }
+    vs->createVideoFilter(out, functions[c->kind].name, &c->out, get_frame, free_clip, fmParallelRequests,
+                          (const VSFilterDependency[]){ { c->node, rpGeneral } }, 1, c, core);
 }
 
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI *api)
@@ -574,7 +520,8 @@ VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI
         }
         av_bprintf(&arguments, "%s", functions[i].last);
         if (av_bprint_is_complete(&arguments))
-            api->registerFunction(functions[i].name, arguments.str, "clip:vnode;", create, (void *)i, plugin);
+            api->registerFunction(functions[i].name, arguments.str, i == ANALYSE_MANY ? "clip:vnode[];" : "clip:vnode;",
+                                  i < ANALYSE ? create : create_analysis, (void *)i, plugin);
         av_bprint_finalize(&arguments, NULL);
     }
 }

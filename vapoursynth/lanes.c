@@ -71,7 +71,7 @@ int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
                                             lane->graph)) < 0 ||
         (ret = parse_chain(lane, c->chain.str)) < 0)
         goto end;
-    for (int i = 0; i < lane->graph->nb_filters && c->kind >= VECTORS; i++)
+    for (int i = 0; i < lane->graph->nb_filters && c->kind == VECTORS; i++)
         if (!strcmp(lane->graph->filters[i]->filter->name, "gpume")) {
             lane->results = (GpumeSink){ take_result, lane, 1 };
             ff_gpume_filter_set_sink(lane->graph->filters[i], &lane->results);
@@ -173,7 +173,7 @@ int pull(Clip *c, Lane *lane)
         lane->next_out = n + 1;
         if (n < lane->exact_from) {
             free_fields(&fields);
-        } else if (c->kind >= VECTORS) {
+        } else if (c->kind == VECTORS) {
             keep(c, n, NULL, fields);
         } else {
             const VSFrame *out = export_frame(c, frame);

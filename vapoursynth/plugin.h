@@ -30,7 +30,7 @@
 /** Equal frames among which the first one is sought. */
 #define MAX_STILL 100
 
-enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE };
+enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY };
 
 /** Motion fields of a frame. */
 typedef struct Fields {
@@ -55,7 +55,7 @@ typedef struct Lane {
 
 typedef struct Clip {
     enum Kind kind;
-    VSNode *node, *super;
+    VSNode *node;
     VSVideoInfo in, out;
     enum AVPixelFormat format;
     AVBPrint chain;             ///< the filters
@@ -65,9 +65,7 @@ typedef struct Clip {
     int64_t gap;                ///< FPS: input frames, between farther ones nothing is interpolated
     int per_frame;              ///< output frames for each input frame, but of FPS
     int threads;
-    int delta;                  ///< ANALYSE
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass
-    char prefix[64];
     Lane lanes[MAX_LANES];
     unsigned clock;
     struct { int64_t n; const VSFrame *frame; Fields *fields; } kept[MAX_KEPT];
@@ -95,9 +93,11 @@ int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
 /** Takes the fields of the next output frame out of a lane; the caller frees them. Returns NULL if it has none. */
 Fields *take_fields(Lane *lane);
 void set_field_properties(const Clip *c, VSMap *map, const Fields *f);
-/** The figure of the super clip that MVUtensils has under this name; 0 if there is none. */
-int super_figure(const Clip *c, const VSMap *map, const char *name);
-int set_analysis(const Clip *c, VSMap *map, const Fields *f);
+
+/* analyse.c: vectors in the form of MVUtensils */
+
+/** Creates the filters of ANALYSE or ANALYSE_MANY. */
+void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs);
 
 /* lanes.c: graphs that are fed */
 

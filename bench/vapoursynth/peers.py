@@ -3,8 +3,10 @@
 """Compare the plugin with its peers, in one run: PSNR of the luma in dB, and processor time.
 
 usage: peers.py FFMPEG CLIP [FRAMES]     the middle of CLIP, 640x360, with white noise of sigma 10; and every second frame
-made again. Needs VapourSynth with the plugin, MVUtensils and VapourSynth-BM3D."""
+made again. Needs VapourSynth with the plugin (GPUME_PLUGIN names the file of one that is not installed), MVUtensils,
+MVTools and VapourSynth-BM3D."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -14,6 +16,8 @@ import numpy as np
 import vapoursynth as vs
 
 core = vs.core
+if "GPUME_PLUGIN" in os.environ:
+    core.std.LoadPlugin(os.environ["GPUME_PLUGIN"])
 W, H = 640, 360
 ffmpeg, film = sys.argv[1:3]
 frames = int(sys.argv[3]) if len(sys.argv) > 3 else 40
@@ -50,18 +54,24 @@ def measure(name, clip, reference):
           f"{len(lumas) / (time.time() - began):6.1f} frames/s", flush=True)
 
 
+def smoothed(clip):
+    """Return what SMDegrain and others search in instead of the noise."""
+    return core.std.Convolution(clip, [1, 2, 1, 2, 4, 2, 1, 2, 1])
+
+
 def degrain(clip, n, thsad, analyse):
-    sup = core.mvu.Super(clip, blksize=[16, 16], overlap=[8, 8])
-    vectors = [analyse(sup, clip, d) for i in range(1, n + 1) for d in (i, -i)]
-    return core.mvu.Degrain(clip, sup, vectors, thsad=thsad, thscd1=16000)
+    blocks = {"blksize": [16, 16], "overlap": [8, 8]}
+    search = smoothed(clip)
+    vectors = analyse(core.mvu.Super(search, **blocks), search, n)
+    return core.mvu.Degrain(clip, core.mvu.Super(clip, **blocks), vectors, thsad=thsad, thscd1=16000)
 
 
-def theirs(sup, clip, delta):
-    return core.mvu.Analyse(sup, delta=delta)
+def theirs(sup, clip, n):
+    return [core.mvu.Analyse(sup, delta=d) for i in range(1, n + 1) for d in (i, -i)]
 
 
-def ours(sup, clip, delta):
-    return core.gpume.Analyse(sup, clip, delta=delta)
+def ours(sup, clip, n):
+    return core.gpume.AnalyseMany(sup, clip, radius=n)
 
 
 source = clip_of(noisy, 24)
@@ -69,22 +79,25 @@ measure("noisy", source, clean)
 measure("gpume.Denoise(sigma=10)", core.gpume.Denoise(source, sigma=10), clean)
 measure("gpume.Denoise(sigma=10, radius=1, passes=1)", core.gpume.Denoise(source, sigma=10, radius=1, passes=1), clean)
 measure("gpume.Denoise()", core.gpume.Denoise(source), clean)
-for n in (2, 6):
-    for thsad in (400, 800, 1600):
+# thresholds and sigmas around the best of each
+for n in (2, 6, 12):
+    for thsad in (600, 800, 1200):
         measure(f"mvu.Degrain, {n} a side, thsad={thsad}", degrain(source, n, thsad, theirs), clean)
-for thsad in (400, 800, 1600):
-    measure(f"mvu.Degrain 2, gpume.Analyse, thsad={thsad}", degrain(source, 2, thsad, ours), clean)
-measure("mvu.Degrain, 12 a side, thsad=800", degrain(source, 12, 800, theirs), clean)
+for thsad in (600, 800, 1200):
+    measure(f"mvu.Degrain, 2 a side, gpume.AnalyseMany, thsad={thsad}", degrain(source, 2, thsad, ours), clean)
 luma = source.std.ShufflePlanes(0, vs.GRAY).std.Expr("x 255 /", vs.GRAYS)
-for sigma in (10, 13, 16):
+for sigma in (13, 16):
     basic = core.bm3d.VAggregate(core.bm3d.VBasic(luma, radius=2, sigma=[sigma]), radius=2, sample=1)
     final = core.bm3d.VAggregate(core.bm3d.VFinal(luma, basic, radius=2, sigma=[sigma]), radius=2, sample=1)
     measure(f"V-BM3D, luma only, radius 2, sigma {sigma}", final.std.Expr("x 255 *", vs.GRAY8), clean)
 
 half = clip_of(clean[::2], 12)
 sup = core.mvu.Super(half, blksize=[16, 16], overlap=[8, 8])
-pair = [core.mvu.Analyse(sup, delta=d) for d in (1, -1)]
-made = [core.gpume.Analyse(sup, half, delta=d) for d in (1, -1)]
+pair, made = theirs(sup, half, 1), ours(sup, half, 1)
+old = core.mv.Super(half, pel=2)
+fields = [core.mv.Analyse(old, blksize=16, overlap=8, isb=isb) for isb in (1, 0)]
 measure("gpume.FPS()", core.gpume.FPS(half), clean)
 measure("mvu.FlowFPS", core.mvu.FlowFPS(half, sup, pair, num=24, den=1), clean)
-measure("mvu.FlowFPS, gpume.Analyse", core.mvu.FlowFPS(half, sup, made, num=24, den=1), clean)
+measure("mvu.FlowFPS, gpume.AnalyseMany", core.mvu.FlowFPS(half, sup, made, num=24, den=1), clean)
+measure("mv.FlowFPS", core.mv.FlowFPS(half, old, *fields, num=24, den=1), clean)
+measure("mv.BlockFPS", core.mv.BlockFPS(half, old, *fields, num=24, den=1), clean)

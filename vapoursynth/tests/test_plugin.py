@@ -203,6 +203,13 @@ def test_analyse(blksize, overlap, capfd):
         x, y = (v & 0xffffffff).astype(np.uint32).astype(np.int32), (v >> 32).astype(np.int32)
         # delta 1 is the next frame, in which the content is 3 to the left and 2 up
         assert (np.median(x) / pel, np.median(y) / pel) == (-3 * delta, -2 * delta)
+    many = core.gpume.AnalyseMany(sup, clip, radius=2)
+    for delta, made in zip((1, -1, 2, -2), many):
+        for n in (4, 0, 7, 8):
+            a, b = made.get_frame(n).props, core.gpume.Analyse(sup, clip, delta=delta).get_frame(n).props
+            assert list(a) == list(b) and all(a[k] == b[k] for k in a if "Analysis" in k)
+    assert len(many) == 4
+    core.mvu.Degrain(clip, sup, many).get_frame(4)
     both = [core.gpume.Analyse(sup, clip, delta=d) for d in (1, -1)]
     for made in (core.mvu.Degrain(clip, sup, both), core.mvu.Compensate(clip, sup, both[1]),
                  core.mvu.FlowFPS(clip, sup, both, num=48, den=1)):
@@ -238,6 +245,9 @@ def test_properties():
     (lambda c: core.gpume.Denoise(c.resize.Point(format=vs.YUV420PS)), "YUV420P16"),
     (lambda c: core.gpume.Vectors(c, algo="ds", levels=3), "'levels' is only valid with algo=hme"),
     (lambda c: core.gpume.FPS(c, fpsnum=0), "fps"), (lambda c: core.gpume.Analyse(c, c), "mvu.Super"),
+    (lambda c: core.gpume.AnalyseMany(c, c, radius=-1), "radius"), (lambda c: core.gpume.Analyse(c, c, delta=9), "delta"),
+    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[8, 8], overlap=0), c, algo="no"), "no"),
+    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "squares"),
     (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
     (lambda c: core.gpume.FPS(core.std.AssumeFPS(c, fpsnum=0, fpsden=1) if 0 else
                               core.std.BlankClip(varformat=1, format=vs.GRAY8)), "must not change"),

@@ -1,0 +1,286 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Analyse and AnalyseMany: vectors in the form of MVUtensils. Vectors searches them, for all distances at once;
+ * a filter for each distance writes those into the frames of the super clip.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin.h"
+
+#include "libavutil/mem.h"
+
+typedef struct Analysis {
+    VSNode *super, *vectors;    ///< clips of mvu.Super, and of Vectors
+    int delta;                  ///< distance, positive: the future
+    char prefix[64];            ///< of MVUtensils' properties
+} Analysis;
+
+/** A field of Vectors. */
+typedef struct Grid {
+    int cols, rows, block;
+    const int32_t *mvs;         ///< x, y of each block
+    const uint32_t *costs;
+} Grid;
+
+static int64_t figure(const Analysis *a, const VSMap *map, const VSAPI *vs, const char *name)
+{
+    char key[128];
+    int error;
+
+    /* 0 if there is none */
+    snprintf(key, sizeof(key), "%sSuper%s", a->prefix, name);
+    return vs->mapGetInt(map, key, 0, &error);
+}
+
+/* Finds the field of the distance among the properties of a frame. Returns 0 if there is none. */
+static int find_field(Grid *g, const VSMap *map, int distance, const VSAPI *vs)
+{
+    char key[64];
+    int error;
+
+    g->cols  = vs->mapGetInt(map, "GpumeCols", 0, &error);
+    g->rows  = vs->mapGetInt(map, "GpumeRows", 0, &error);
+    g->block = vs->mapGetInt(map, "GpumeBlock", 0, &error);
+    snprintf(key, sizeof(key), "GpumeVectors%s%d", distance < 0 ? "Past" : "Future", FFABS(distance));
+    g->mvs   = (const int32_t *)vs->mapGetData(map, key, 0, &error);
+    snprintf(key, sizeof(key), "GpumeCosts%s%d", distance < 0 ? "Past" : "Future", FFABS(distance));
+    g->costs = (const uint32_t *)vs->mapGetData(map, key, 0, &error);
+    return g->mvs && g->costs;
+}
+
+/*
+ * A block of MVUtensils, which may overlap others, consists of blocks of the grid of its steps. It has the
+ * vector that is nearest to those of all of them, and what their vectors cost together.
+ */
+static void join_blocks(const Grid *g, int x0, int y0, int side, int vector[2], int64_t *cost)
+{
+    const int x1 = FFMIN(x0 + side, g->cols), y1 = FFMIN(y0 + side, g->rows);
+    int64_t least = INT64_MAX;
+    int nb = 0;
+
+    *cost = 0;
+    for (int y = y0; y < y1; y++)
+        for (int x = x0; x < x1; x++) {
+            const int32_t *a = g->mvs + 2 * (y * g->cols + x);
+            int64_t sum = 0;
+
+            for (int v = y0; v < y1; v++)
+                for (int u = x0; u < x1; u++) {
+                    const int32_t *b = g->mvs + 2 * (v * g->cols + u);
+
+                    sum += FFABS(a[0] - b[0]) + FFABS(a[1] - b[1]);
+                }
+            if (sum < least) {
+                least     = sum;
+                vector[0] = a[0];
+                vector[1] = a[1];
+            }
+            *cost += g->costs[y * g->cols + x];
+            nb++;
+        }
+    /* of blocks that the picture's edge cuts */
+    *cost = *cost * side * side / FFMAX(nb, 1);
+}
+
+/* Returns a component of a vector that keeps the block within the picture and its padding, as MVUtensils wants it. */
+static int keep_inside(int d, int at, int side, int length, int padding, int pel)
+{
+    return av_clip(d, -pel * (at + padding), pel * (length + padding - side - at) - 1);
+}
+
+/* Writes vectors and costs of nx * ny blocks. @param map of a frame of the super clip */
+static void set_vectors(const Analysis *a, VSMap *map, const Grid *g, int nx, int ny, const VSAPI *vs)
+{
+    const int pel = figure(a, map, vs, "Pel"), side = figure(a, map, vs, "BlkSizeX");
+    const int width = figure(a, map, vs, "Width"), height = figure(a, map, vs, "Height");
+    const int hpad = figure(a, map, vs, "HPad"), vpad = figure(a, map, vs, "VPad");
+    /* costs are luma's; MVUtensils adds chroma's */
+    const int samples = figure(a, map, vs, "XRatioUV") * figure(a, map, vs, "YRatioUV");
+    const int chroma  = figure(a, map, vs, "Chroma") && samples;
+    int64_t *vectors = av_malloc_array(nx * ny, sizeof(*vectors)), *costs = av_malloc_array(nx * ny, sizeof(*costs));
+    int d[2] = { 0 };
+    char key[128];
+
+    for (int i = 0; i < nx * ny && vectors && costs; i++) {
+        /* a block beyond the picture is that at its edge */
+        const int x = FFMIN(i % nx, g->cols - 1), y = FFMIN(i / nx, g->rows - 1);
+
+        join_blocks(g, x, y, side / g->block, d, &costs[i]);
+        d[0] = keep_inside(d[0], i % nx * g->block, side, width,  hpad, pel);
+        d[1] = keep_inside(d[1], i / nx * g->block, side, height, vpad, pel);
+        vectors[i] = (int64_t)((uint64_t)(uint32_t)d[1] << 32 | (uint32_t)d[0]);
+        costs[i] = chroma ? costs[i] * (samples + 2) / samples : costs[i];
+    }
+    if (vectors && costs) {
+        snprintf(key, sizeof(key), "%sAnalysisVectors", a->prefix);
+        vs->mapSetIntArray(map, key, vectors, nx * ny);
+        snprintf(key, sizeof(key), "%sAnalysisSAD", a->prefix);
+        vs->mapSetIntArray(map, key, costs, nx * ny);
+    }
+    av_free(vectors);
+    av_free(costs);
+}
+
+static void set_analysis(const Analysis *a, VSMap *map, const VSMap *found, const VSAPI *vs)
+{
+    static const char *const same[] = {
+        "BitsPerSample", "BlkSizeX", "BlkSizeY", "Chroma", "HPad", "Height", "Levels", "OverlapX", "OverlapY", "Pel",
+        "RealHeight", "RealWidth", "VPad", "Width", "XRatioUV", "YRatioUV",
+    };
+    const int overlap = figure(a, map, vs, "OverlapX"), step = FFMAX(figure(a, map, vs, "BlkSizeX") - overlap, 1);
+    const int nx = (figure(a, map, vs, "Width") - overlap) / step, ny = (figure(a, map, vs, "Height") - overlap) / step;
+    char key[128];
+    Grid g;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(same); i++) {
+        snprintf(key, sizeof(key), "%sAnalysis%s", a->prefix, same[i]);
+        vs->mapSetInt(map, key, figure(a, map, vs, same[i]), maReplace);
+    }
+    snprintf(key, sizeof(key), "%sAnalysisDeltaFrame", a->prefix);
+    vs->mapSetInt(map, key, a->delta, maReplace);
+    snprintf(key, sizeof(key), "%sAnalysisNBlkX", a->prefix);
+    vs->mapSetInt(map, key, nx, maReplace);
+    snprintf(key, sizeof(key), "%sAnalysisNBlkY", a->prefix);
+    vs->mapSetInt(map, key, ny, maReplace);
+    if (find_field(&g, found, a->delta, vs))
+        set_vectors(a, map, &g, nx, ny, vs);
+}
+
+static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **frame_data, VSFrameContext *ctx,
+                                      VSCore *core, const VSAPI *vs)
+{
+    const Analysis *a = data;
+    const VSFrame *super, *vectors;
+    VSFrame *out = NULL;
+
+    if (reason == arInitial) {
+        vs->requestFrameFilter(n, a->super, ctx);
+        vs->requestFrameFilter(n, a->vectors, ctx);
+    } else if (reason == arAllFramesReady) {
+        super   = vs->getFrameFilter(n, a->super, ctx);
+        vectors = vs->getFrameFilter(n, a->vectors, ctx);
+        out     = vs->copyFrame(super, core);
+        set_analysis(a, vs->getFramePropertiesRW(out), vs->getFramePropertiesRO(vectors), vs);
+        vs->freeFrame(super);
+        vs->freeFrame(vectors);
+    }
+    return out;
+}
+
+static void VS_CC free_analysis(void *data, VSCore *core, const VSAPI *vs)
+{
+    Analysis *a = data;
+
+    vs->freeNode(a->super);
+    vs->freeNode(a->vectors);
+    av_free(a);
+}
+
+/* Adds the options that follow from the super clip. @return an error, or NULL */
+static const char *add_blocks(const Analysis *a, VSMap *options, const VSAPI *vs)
+{
+    char error[256];
+    const VSFrame *f = vs->getFrame(0, a->super, error, sizeof(error));
+    const VSMap *map = f ? vs->getFramePropertiesRO(f) : NULL;
+    int side, step, pel, fits;
+
+    if (!f)
+        return "'super' gives no frame";
+    side = figure(a, map, vs, "BlkSizeX");
+    step = side - figure(a, map, vs, "OverlapX");
+    pel  = figure(a, map, vs, "Pel");
+    fits = side && figure(a, map, vs, "BlkSizeY") == side && step >= 4 && !(step & step - 1) && side % step == 0 &&
+           figure(a, map, vs, "OverlapY") == figure(a, map, vs, "OverlapX");
+    vs->freeFrame(f);
+    if (!pel)
+        return "'super' is no clip of mvu.Super";
+    if (!fits)
+        return "blocks of 'super' must be squares, and the overlap 0 or half of a block of 8, 16, 32, 64 or 128";
+    vs->mapSetInt(options, "block", step, maReplace);
+    vs->mapSetInt(options, "pel", pel, maReplace);
+    return NULL;
+}
+
+/* Has Vectors search as the arguments say, in these directions. @return an error, or NULL, then a->vectors is set */
+static const char *search(Analysis *a, const VSMap *in, const char *dir, int refs, char message[600], VSCore *core,
+                          const VSAPI *vs)
+{
+    static const char *const own[] = { "super", "delta", "radius", "prefix" };
+    VSMap *options = vs->createMap(), *found = NULL;
+    const char *wrong;
+    int error;
+
+    vs->copyMap(in, options);
+    for (int i = 0; i < FF_ARRAY_ELEMS(own); i++)
+        vs->mapDeleteKey(options, own[i]);
+    wrong = add_blocks(a, options, vs);
+    if (!wrong) {
+        vs->mapSetData(options, "dir", dir, -1, dtUtf8, maReplace);
+        vs->mapSetInt(options, "refs", refs, maReplace);
+        found = vs->invoke(vs->getPluginByNamespace("gpume", core), "Vectors", options);
+        if (vs->mapGetError(found)) {
+            snprintf(message, 600, "%s", vs->mapGetError(found));
+            wrong = message;
+        } else {
+            a->vectors = vs->mapGetNode(found, "clip", 0, &error);
+        }
+    }
+    vs->freeMap(found);
+    vs->freeMap(options);
+    return wrong;
+}
+
+/* Adds a clip of vectors of this distance. Takes nothing of the model. */
+static void add_clip(VSMap *out, const Analysis *model, int delta, VSCore *core, const VSAPI *vs)
+{
+    const VSFilterDependency on[] = { { model->super, rpStrictSpatial }, { model->vectors, rpStrictSpatial } };
+    Analysis *a = av_memdup(model, sizeof(*model));
+    VSNode *node;
+
+    if (!a)
+        return;
+    a->super   = vs->addNodeRef(model->super);
+    a->vectors = vs->addNodeRef(model->vectors);
+    a->delta   = delta;
+    node = vs->createVideoFilter2("Analyse", vs->getVideoInfo(a->super), get_frame, free_analysis, fmParallel, on, 2, a,
+                                  core);
+    vs->mapConsumeNode(out, "clip", node, maAppend);
+}
+
+void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs)
+{
+    const int is_many = (intptr_t)kind == ANALYSE_MANY;
+    Analysis model = { 0 };
+    int error, nb = vs->mapGetInt(in, is_many ? "radius" : "delta", 0, &error);
+    const char *prefix, *wrong = NULL;
+    char text[700], message[600];
+
+    if (error)
+        nb = 1;
+    prefix = vs->mapGetData(in, "prefix", 0, &error);
+    snprintf(model.prefix, sizeof(model.prefix), "%s", error ? "MVUtensils" : prefix);
+    model.super = vs->mapGetNode(in, "super", 0, &error);
+    if (!nb || FFABS(nb) > GPUME_MAX_REFS || is_many && nb < 0)
+        wrong = is_many ? "'radius' must be from 1 to 8" : "'delta' must be from -8 to 8, and not 0";
+    wrong = wrong ? wrong : search(&model, in, is_many ? "both" : nb > 0 ? "future" : "past", FFABS(nb), message, core, vs);
+    if (wrong) {
+        snprintf(text, sizeof(text), "%s: %s", is_many ? "AnalyseMany" : "Analyse", wrong);
+        vs->mapSetError(out, text);
+    } else if (is_many) {
+        for (int i = 1; i <= nb; i++) {
+            add_clip(out, &model, i, core, vs);
+            add_clip(out, &model, -i, core, vs);
+        }
+    } else {
+        add_clip(out, &model, nb, core, vs);
+    }
+    vs->freeNode(model.super);
+    vs->freeNode(model.vectors);
+}
