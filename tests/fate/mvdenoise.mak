@@ -61,6 +61,15 @@ fate-mvdenoise-repeats-still:   CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,
 # frames 0, 1, 4 and 5 must be those of the input
 fate-mvdenoise-enable:          CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=enable=between(n\,2\,3))
 
+# Samples above their depth, whose mean is that of no tone: frames come out. What is in them depends on the processor.
+FATE_MVDENOISE_ABOVE = fate-mvdenoise-above
+fate-mvdenoise-above: CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)$(GPUME_SCALE)gray10le$(GPUME_COMMA)geq=lum=64000+mod(X*X*37+Y*911+N*333\$(GPUME_COMMA)1500),mvdenoise) | sed -e "s/ *0x.*//"
+
+# Which frames have vectors where some came with them and repeats are near others does not depend on threads
+FATE_MVDENOISE_HAVE = $(foreach N,1 5,fate-mvdenoise-have-$(N))
+$(FATE_MVDENOISE_HAVE): REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-have
+fate-mvdenoise-have-%: CMD = { ffmpeg -v info -filter_complex_threads $(lastword $(subst -, ,$@)) -lavfi "$(call MVDENOISE_SRC,12)$(GPUME_COMMA)split[a][b];[a]trim=end_frame=6$(GPUME_COMMA)fps=20[c];[b]trim=start_frame=6$(GPUME_COMMA)setpts=PTS-STARTPTS$(GPUME_COMMA)$(call MVDENOISE_HME,2)[d];[c][d]concat$(GPUME_COMMA)mvdenoise$(GPUME_COMMA)showinfo" -f null - 2>&1 | sed -n -e "s/^.Parsed_showinfo.* n: *\([0-9]*\) .*/\1/p" -e "s/^.Parsed_showinfo.*side data.*/has vectors/p"; }
+
 # PSNR of luma if much of the picture has no noise, or noise that is not white. $(1): filters for
 # noisy frames; $(2): filters for all frames; $(3): options of mvdenoise; $(4): noise
 MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=320:240:20+3*n:30+n$(GPUME_COMMA)trim=end_frame=8
@@ -126,6 +135,9 @@ FATE_MVDENOISE_ALL = $(FATE_MVDENOISE_PICTURES) $(FATE_MVDENOISE_SAME) $(FATE_MV
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SETPTS_FILTER SETTB_FILTER FPS_FILTER SELECT_FILTER CONCAT_FILTER SCALE_FILTER MVFPS_FILTER \
                               NULL_MUXER) += $(filter-out $(MVDENOISE_OTHER),$(FATE_MVDENOISE_ALL))
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SCALE_FILTER) += $(FATE_MVDENOISE_FORMATS)
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SCALE_FILTER GEQ_FILTER) += $(FATE_MVDENOISE_ABOVE)
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SPLIT_FILTER FPS_FILTER SETPTS_FILTER CONCAT_FILTER SHOWINFO_FILTER NULL_MUXER) += \
+                              $(FATE_MVDENOISE_HAVE)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) MESTIMATE_FILTER) += fate-mvdenoise-mestimate
 
 FATE_MVDENOISE_PROGRAMS-$(call ALLYES, GPUME_FILTER MVDENOISE_FILTER) += fate-mvdenoise-unit fate-mvdenoise-unit-quick
