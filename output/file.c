@@ -268,7 +268,7 @@ static av_cold void release_target(GpumeFile *file, int may_continue)
  * libavutil's generator is not used: if it cannot open a source of random numbers, it reads the
  * cycle counter of Arm processors, which is a privileged instruction on most systems.
  */
-static av_cold uint32_t uncommon_number(const GpumeFile *file)
+static av_cold uint32_t random_number(const GpumeFile *file)
 {
     const uint64_t parts[] = { av_gettime(), ff_gpume_system_process(), (uintptr_t)file };
     uint64_t number = 0;
@@ -284,7 +284,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     const char *name = av_basename(file->target);
     /* shortens a long name to make space for the suffix, but not within a character */
     int len = FFMIN(strlen(name), NAME_MAX - strlen(PART_SUFFIX)), tries = 0, is_kept;
-    const uint32_t number = uncommon_number(file);
+    const uint32_t number = random_number(file);
     FILE *f;
 
     while (len && ((uint8_t)name[len] & 0xc0) == 0x80)

@@ -77,7 +77,7 @@ enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg)
 }
 
 /* Rejects options for files that are not written. */
-static int check_needless(const GpumeOutputConfig *cfg)
+static int check_unused_options(const GpumeOutputConfig *cfg)
 {
     const char *option = NULL, *with = "mv_file or stats_file";
 
@@ -100,7 +100,7 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
 {
     const char *mv_file = cfg->mv_file, *stats_file = cfg->stats_file;
 
-    if (check_needless(cfg) < 0)
+    if (check_unused_options(cfg) < 0)
         return AVERROR(EINVAL);
     if (mv_file && !*mv_file) {
         av_log(cfg->log_ctx, AV_LOG_ERROR, "'mv_file' is empty; it must be a file name, "

@@ -224,7 +224,7 @@ static inline void draw_parts(TestRandom *r, TestStream *s)
 }
 
 /* Removes something that takes time. */
-static inline void lessen(Case *c)
+static inline void reduce_work(Case *c)
 {
     TestStream *s = &c->s;
 
@@ -302,7 +302,7 @@ static inline void draw_case(TestRandom *r, const CaseLimits *l, Case *c)
     if (s->tree_max)
         draw_parts(r, s);
     while (case_work(c) > l->max_work && (s->nb > 1 || s->range > 1))
-        lessen(c);
+        reduce_work(c);
     c->work        = case_work(c);
     c->close_after = FFMIN(c->close_after, s->nb);
 

@@ -346,7 +346,7 @@ static void sweep_disk(const Row *row, TestRun *r, const TestStream *s)
 }
 
 /* Returns whether allocation i of nb is the first, second or last at its call site; with -quick only the first. */
-static int is_worth(const uint64_t *sites, int nb, int i)
+static int is_tested(const uint64_t *sites, int nb, int i)
 {
     int nb_before = 0, nb_after = 0;
 
@@ -371,7 +371,7 @@ static void sweep_memory(const Row *row, TestRun *r, const TestStream *s)
         const int outstanding = test_nb_outstanding;
 
         /* not all allocations of a call site are tested; those beyond nb are new */
-        while (n > 0 && n <= nb && !is_worth(sites, nb, n - 1))
+        while (n > 0 && n <= nb && !is_tested(sites, nb, n - 1))
             n++;
         now.fail_at = n;
         prepare(row->before);

@@ -433,7 +433,7 @@ static void sizes_that_change(void)
 }
 
 /* Tests that mvview draws at both ends of codecview's arrows, and nowhere far from them. */
-static void beside_codecview(int nb)
+static void compare_with_codecview(int nb)
 {
     for (int i = 0; i < nb; i++) {
         TestRandom r = { .state = test_mix(i + 77) };
@@ -615,7 +615,7 @@ static void in_memory(int quick)
     failing_allocations();
     failing_searches();
     if (avfilter_get_by_name("codecview"))
-        beside_codecview(quick ? 40 : 400);
+        compare_with_codecview(quick ? 40 : 400);
     all_formats();
     bad_side_data(quick ? 100 : 1000);
 }

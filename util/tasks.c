@@ -21,7 +21,7 @@
 #define PATIENCE 1000
 
 /** The longest time that waking threads can take, microseconds / 16. */
-#define MOST_LOSS (16 * 200)
+#define MAX_LOSS (16 * 200)
 
 /** Threads continue with later lists until their work is this many times their loss. */
 #define WORTH 8
@@ -192,7 +192,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
     /* the loss may have become less, so a smaller value is tried now and then */
     loss    = r.nb_workers > 1 ? 16 * (av_gettime_relative() - r.begin) - busy / r.nb_workers : s->loss - s->loss / 32;
     s->work = s->work ? s->work + (work - s->work) / 8 : work;
-    s->loss = s->loss + (FFMIN(loss, MOST_LOSS) - s->loss) / 8;
+    s->loss = s->loss + (FFMIN(loss, MAX_LOSS) - s->loss) / 8;
 }
 
 void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker, int start, int end), void *arg,
