@@ -7,10 +7,10 @@
 #include "libavfilter/tests/gpume_bench_ceilings.h"
 
 /**
- * Absolute differences of four bytes and their sum, as many as there can be: all in
- * registers, in chains that do not depend on each other.
- * Launch: any grid, GPUME_BENCH_ABSDIFF_THREADS threads, no shared memory.
- * @param out a word of device memory, written when the sum has one value of 2^32
+ * Computes as many sums of absolute differences of four bytes as possible: all operands are in
+ * registers, in independent chains. Launch: any grid, GPUME_BENCH_ABSDIFF_THREADS threads, no
+ * shared memory.
+ * @param out a word of device memory, written if the sum has one value of 2^32
  */
 extern "C" __global__ void gpume_bench_absdiff(GpumeU32 *out)
 {
@@ -25,7 +25,7 @@ extern "C" __global__ void gpume_bench_absdiff(GpumeU32 *out)
         for (int j = 0; j < GPUME_BENCH_ABSDIFF_UNROLL; j++) {
 #pragma unroll
             for (int i = 0; i < GPUME_BENCH_ABSDIFF_CHAINS; i++)
-                /* a chain's sum is its next operand: nothing can be left out */
+                /* the sum of a chain is its next operand, so the compiler cannot remove anything */
                 acc[i] = gpume_sad4(acc[i], a, acc[i]);
         }
     }
@@ -35,7 +35,7 @@ extern "C" __global__ void gpume_bench_absdiff(GpumeU32 *out)
         *out = sum;
 }
 
-/** Launch: anything. */
+/** Does nothing. Launch: any. */
 extern "C" __global__ void gpume_bench_empty(void)
 {
 }

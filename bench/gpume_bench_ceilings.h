@@ -5,14 +5,14 @@
 
 /**
  * @file
- * What gpume_bench_ceilings.c and its kernels share.
+ * Declarations that gpume_bench_ceilings.c and its kernels share.
  */
 
 #ifndef GPUME_BENCH_CEILINGS_H
 #define GPUME_BENCH_CEILINGS_H
 
 #define GPUME_BENCH_ABSDIFF_THREADS 256
-/** Independent chains of a thread, and links of each: an instruction of 4 bytes each. */
+/** Number of independent chains of a thread, and of links of each chain; a link is an instruction on 4 bytes. */
 #define GPUME_BENCH_ABSDIFF_CHAINS    8
 #define GPUME_BENCH_ABSDIFF_LOOPS   512
 #define GPUME_BENCH_ABSDIFF_UNROLL    8

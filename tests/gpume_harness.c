@@ -187,8 +187,8 @@ static void print_in_handler(const char *msg)
         _exit(2);
 }
 
-static const char outside_text[] = "FAIL: a sample outside of a picture was read, or a picture written to: ";
-static const char endless_text[] = "FAIL: this does not end: ";
+static const char outside_text[] = "FAIL: a sample outside a picture was read, or a picture was written: ";
+static const char endless_text[] = "FAIL: this test does not end: ";
 
 #ifdef _WIN32
 static LONG CALLBACK on_exception(EXCEPTION_POINTERS *e)
@@ -1405,7 +1405,7 @@ static int can_open(int id)
         printf("%s: skipped, %s: %s\n", ff_gpume_backends[id]->name, av_err2str(ret),
                test_last_log);
         if (!test_last_log[0])
-            test_fail("a backend that cannot be opened has to say why");
+            test_fail("a backend that cannot be opened must log the reason");
     }
     return ret >= 0;
 }
@@ -1678,7 +1678,7 @@ static int pull(Feeder *f, AVFrame *out)
         out->height != s->pics[i].h ||
         (!r->upload && !r->hw_frames && out->format != s->pics[i].format) ||
         (!r->upload && !r->download && out->data[0] != f->luma[i])) {
-        snprintf(r->wrong, sizeof(r->wrong), "another frame than %d comes out: %dx%d, pts "
+        snprintf(r->wrong, sizeof(r->wrong), "the output is not frame %d but %dx%d, pts "
                  "%"PRId64"%s", i, out->width, out->height, out->pts,
                  out->data[0] == f->luma[i] ? "" : ", a copy");
         goto end;

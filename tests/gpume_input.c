@@ -150,9 +150,9 @@ static void find_part(char path[512])
         if (!strncmp(entry->d_name, name, strlen(name)) && strstr(entry->d_name, ".gpume-part"))
             snprintf(found, sizeof(found), "%s/%.255s", folder, entry->d_name);
     closedir(dir);
-    CHECK(found[0], "there is no part of %s", path);
-    CHECK(strstr(test_errors, found) || strstr(test_warnings, found), "no message has %s: %s%s", found, test_errors,
-          test_warnings);
+    CHECK(found[0], "%s has no part file", path);
+    CHECK(strstr(test_errors, found) || strstr(test_warnings, found),
+          "no message contains %s: %s%s", found, test_errors, test_warnings);
     snprintf(path, 512, "%s", found);
 }
 
@@ -166,13 +166,13 @@ static void check_file(const char *kind, const char *path, const char *value,
 
     CHECK(there, "there is no %s", path);
     if (!strcmp(kind, "dir")) {
-        CHECK(S_ISDIR(st.st_mode), "%s is no folder any more", path);
+        CHECK(S_ISDIR(st.st_mode), "%s is no longer a folder", path);
     } else if (!strcmp(kind, "link")) {
-        CHECK(S_ISLNK(st.st_mode), "%s is no link any more", path);
+        CHECK(S_ISLNK(st.st_mode), "%s is no longer a link", path);
     } else if (!strcmp(kind, "mode")) {
         CHECK((st.st_mode & 0777) == strtol(value, NULL, 8), "%s has mode %o", path, st.st_mode);
     } else if (!strcmp(kind, "fifo")) {
-        CHECK(S_ISFIFO(st.st_mode), "%s is no pipe any more", path);
+        CHECK(S_ISFIFO(st.st_mode), "%s is no longer a pipe", path);
         CHECK((read(fifo, &c, 1) == 1) == !strcmp(value, "full"), "%s is not %s", path, value);
     } else {
         const int is_text = !strcmp(kind, "text");

@@ -160,7 +160,7 @@ void test_check_around(const TestShape *s, AVFrame *f, const uint8_t *before)
         for (int y = 0; y < test_height(s, i); y++)
             for (int x = 0; x < test_width(s, i); x++)
                 test_set_word(s, f, i, x, y, canary(s));
-    CHECK(!memcmp(before, f->buf[0]->data, f->buf[0]->size), "something beside the samples was written");
+    CHECK(!memcmp(before, f->buf[0]->data, f->buf[0]->size), "bytes around the samples were written");
 }
 
 /* On a device */
@@ -207,7 +207,7 @@ AVBufferRef *test_device_frames(const TestShape *s)
     return ref;
 }
 
-/* Returns a frame in memory, as large as those on the device, of canaries. */
+/* Returns a frame of canaries in memory, with the size of frames on the device. */
 static AVFrame *even_canaries(const TestShape *s)
 {
     AVFrame *f = test_alloc(av_frame_alloc());
@@ -264,7 +264,7 @@ void test_check_beside(const TestShape *s, const AVFrame *f)
             for (int x = 0; x < AV_CEIL_RSHIFT(f->width, test_shift_x(s, i)); x++)
                 nb_wrong += (x >= test_width(s, i) || y >= test_height(s, i)) &&
                             test_word(s, f, i, x, y) != canary(s);
-    CHECK(!nb_wrong, "%d samples beside the picture were written", nb_wrong);
+    CHECK(!nb_wrong, "%d samples outside the picture were written", nb_wrong);
 }
 
 /* A filter in its graph */
@@ -310,8 +310,8 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
         const void *pool = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
 
         CHECK(pool && (!f->pool || pool == f->pool || frame->width != f->pool_w || frame->height != f->pool_h),
-              "a frame is of another pool");
-        CHECK(!f->writable || av_frame_is_writable(frame), "somebody else has a frame that comes out");
+              "a frame belongs to another pool");
+        CHECK(!f->writable || av_frame_is_writable(frame), "an output frame has another reference");
         f->pool   = pool;
         f->pool_w = frame->width;
         f->pool_h = frame->height;
@@ -322,7 +322,7 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
         const TestShape size = test_shape(s->format, frame->width, frame->height);
         AVFrame *down;
 
-        /* what the test does itself must not fail */
+        /* the test's own calls must not fail */
         test_pause_failing(1);
         down = test_download(&size, frame);
         av_frame_copy_props(down, frame);

@@ -63,10 +63,10 @@ static AVFrame *filter_frame(const Input *in, const char *filter, const char *op
     if (ret < 0) {
         av_frame_free(&out);
     } else if (held) {
-        CHECK(same_pictures(other, before), "a frame that somebody holds was drawn into");
-        CHECK(in->even || is_intact(other), "a frame that somebody holds was written to");
+        CHECK(same_pictures(other, before), "a frame with another reference was drawn into");
+        CHECK(in->even || is_intact(other), "bytes around a frame with another reference were written");
     } else if (out->data[0] == data) {
-        CHECK(in->even || is_intact(out), "what is outside the picture was written to");
+        CHECK(in->even || is_intact(out), "bytes outside the picture were written");
     }
     av_frame_free(&f);
     av_frame_free(&before);
@@ -114,7 +114,7 @@ static void check_same(const Input *in, const char *options)
         av_force_cpu_flags(ways[i].cpu_flags);
         other = filter_frame(in, "mvview", options, ways[i].threads, ways[i].held);
         av_force_cpu_flags(-1);
-        CHECK(other && same_pictures(first, other), "another picture %s", ways[i].name);
+        CHECK(other && same_pictures(first, other), "the picture differs %s", ways[i].name);
         av_frame_free(&other);
     }
     av_frame_free(&first);
@@ -276,17 +276,17 @@ static int check_on_device(DeviceGraph *d, const Input *in, const char *options,
     CHECK(ret < 0 || out->width == in->w && out->height == in->h && out->data[0] != up->data[0] &&
           out->hw_frames_ctx->data != up->hw_frames_ctx->data &&
           !!av_frame_get_side_data(out, AV_FRAME_DATA_MOTION_VECTORS) == in->has_side_data,
-          "it is not a new frame with the properties of the old one");
+          "the output is not a new frame with the properties of the input");
     if (ret >= 0)
         ret = download(down, out);
     if (ret >= 0)
         ret = download(kept, up);
     CHECK(ret >= 0, "%s", av_err2str(ret));
     if (ret >= 0) {
-        CHECK(same_pictures(kept, f), "the frame that went in was drawn into");
+        CHECK(same_pictures(kept, f), "the input frame was changed");
         f->width  = down->width  = in->w;
         f->height = down->height = in->h;
-        CHECK(same_pictures(expected ? expected : f, down), "another picture on the device");
+        CHECK(same_pictures(expected ? expected : f, down), "the device draws another picture");
     }
     av_frame_free(&f);
     av_frame_free(&up);

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The baseline: the system of A. Monteiro, motion estimation on GPUs (UFRGS, 2012),
- * rebuilt from its description. Its kernels alone, and a frame as it does it: memory is
- * allocated, both frames go up, the kernels run, vectors and costs come down.
+ * Measures the baseline: the system of A. Monteiro, motion estimation on GPUs (UFRGS, 2012),
+ * rebuilt from its description. Measures its kernels alone, and a complete frame as in the thesis:
+ * memory is allocated, both frames are uploaded, the kernels run, vectors and costs are downloaded.
  */
 
 #include <stdint.h>
@@ -31,13 +31,13 @@
 extern const unsigned char ff_gpume_bench_seed_ptx_data[];
 extern const unsigned int ff_gpume_bench_seed_ptx_len;
 
-/** Frames of the split of time; the first one is left out. */
+/** Number of frames for the division of time into stages; the first frame is not counted. */
 #define SPLIT_FRAMES 10
 
 /**
- * The thesis's frames/s on a GTX 480, with areas of n x n around blocks of 4x4, on other
- * clips of the same size: Foreman, Mobcal, Blue Sky. 688.75 is implausible: the area of 12x12
- * has 2.25 times the candidates, and a thirteenth of the rate.
+ * Frames/s in the thesis, on a GTX 480, with areas of n x n around blocks of 4x4, for other clips
+ * of the same size: Foreman, Mobcal, Blue Sky. 688.75 is implausible: the area of 12x12 has 2.25
+ * times as many candidates, but a thirteenth of the rate.
  */
 static const struct Published {
     int ds, height, area;
@@ -51,7 +51,7 @@ static const struct Published {
     { 1,  288, 240, 1174    }, { 1,  720, 240,  340    }, { 1, 1080, 240,  177    },
 };
 
-/** The thesis's speed-up over its serial program: CUDA. */
+/** Speed-up of CUDA over the serial program in the thesis. */
 static const struct Published speed_ups[] = {
     { 0,  288,  16,  35.12 }, { 0,  288,  32,   35.75 }, { 0,  288,  48,   80.17 },
     { 0,  288,  64,  85.98 }, { 0,  288,  80,   88.55 },
@@ -60,10 +60,13 @@ static const struct Published speed_ups[] = {
     { 1,  288, 240,  39    }, { 1,  720, 240,   43    }, { 1, 1080, 240,   63    },
 };
 
-/** A serial measurement has about so many absolute differences; of more, only some rows of blocks are searched. */
+/**
+ * Approximate number of absolute differences of a serial measurement; if there are more, only some
+ * rows of blocks are searched.
+ */
 #define SERIAL_DIFFERENCES 250000000
 #define SERIAL_REPEATS     3
-/** As many as the thesis's machine had cores. */
+/** Number of threads, equal to the number of cores of the thesis's machine. */
 #define SERIAL_THREADS     6
 
 enum { ALLOCATION, UP, KERNEL, DOWN, NB_STAGES };
@@ -98,7 +101,7 @@ static void launch(Bench *b, Seed *s)
                                2 * sizeof(int) * GPUME_SEED_MIN_THREADS, b->stream, params, NULL));
 }
 
-/* BenchLaunch: every search has another pair of neighbouring pictures. */
+/* BenchLaunch: searches the next pair of neighbouring pictures. */
 static void launch_next(Bench *b, void *opaque, int i)
 {
     Seed *s = opaque;
@@ -127,8 +130,8 @@ static uint64_t residual(Bench *b, Seed *s, int cur)
 }
 
 /*
- * What it leaves over, as a part of what gpume does. Its full search has to find what
- * gpume finds, or it is no baseline; its diamond search gives up after some steps.
+ * Returns the residual relative to gpume's. The full search must find the same costs as gpume, or
+ * the baseline is wrong; the diamond search ends after some steps.
  */
 static double compare_with_gpume(Bench *b, Seed *s)
 {
@@ -139,7 +142,7 @@ static double compare_with_gpume(Bench *b, Seed *s)
                       s->args.range, 0, NULL);
     ours = bench_search_residual(b, &search, 1);
     bench_search_uninit(b, &search);
-    /* an even number of candidates in a row: gpume has one more */
+    /* the number of candidates in a row is even; gpume has one more */
     if (s->ds || !(s->args.side & 1) ? theirs < 0.9 * ours || theirs > 1.5 * ours : theirs != ours) {
         fprintf(stderr, "the seed's %s, range %d: costs %"PRIu64", gpume's %"PRIu64"\n",
                 s->ds ? "diamond search" : "full search", s->args.range, theirs, ours);
@@ -148,7 +151,7 @@ static double compare_with_gpume(Bench *b, Seed *s)
     return (double)theirs / ours;
 }
 
-/* A row of an area; of odd ones the range is not the same. */
+/* Returns a row for an area; if its side is odd, the range differs. */
 static BenchRow row_of(const Bench *b, const Seed *s, const char *part)
 {
     return (BenchRow) {
@@ -159,7 +162,7 @@ static BenchRow row_of(const Bench *b, const Seed *s, const char *part)
     };
 }
 
-/* Rows of what the thesis says. */
+/* Writes rows with the numbers of the thesis. */
 static void published_rows(Bench *b, BenchRow row, const struct Published *p, int nb, int ds, const char *metric,
                            const char *unit)
 {
@@ -187,7 +190,7 @@ static void print_times(Bench *b, Seed *s, int area, const BenchTimes *t, double
     printf("\n");
 }
 
-/* A frame from the host's memory to vectors there, in the four stages. */
+/* Measures a frame from the host's memory to vectors there, in the four stages. */
 static void split(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, int area)
 {
     const size_t size = (size_t)b->width * b->height;
@@ -246,7 +249,7 @@ static void split(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, i
     }
 }
 
-/* Vectors of the kernels for the first pair of pictures. */
+/* Gets the kernels' vectors for the first pair of pictures. */
 static void kernel_vectors(Bench *b, Seed *s, GpumeSeedVector *v)
 {
     b->next = 0;
@@ -255,7 +258,7 @@ static void kernel_vectors(Bench *b, Seed *s, GpumeSeedVector *v)
     BENCH_CU(b, cuMemcpyDtoH(v, s->args.vectors, s->vectors_size));
 }
 
-/* The serial program and its threads; they have to find what the kernels find. */
+/* Measures the serial program and its threads; they must find the same vectors as the kernels. */
 static void serial(Bench *b, Seed *s, const uint8_t *pictures, int area)
 {
     const int64_t differences = (int64_t)s->args.bw * s->args.bh * s->args.side * s->args.side *
@@ -298,7 +301,7 @@ static void serial(Bench *b, Seed *s, const uint8_t *pictures, int area)
     av_free(ours);
 }
 
-/* gpume in the same area: its kernel, and a frame from and to the host's memory. */
+/* Measures gpume in the same area: its kernel, and a frame from and to the host's memory. */
 static void gpume(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, int area)
 {
     const size_t size = b->pitch * b->height;
@@ -318,7 +321,7 @@ static void gpume(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, i
         const int next = (b->next + 1) % b->nb_pictures;
         int64_t began;
 
-        /* as the filter has it, once it is in pinned memory; the picture before is there */
+        /* as in the filter when the frame is in pinned memory; the previous picture is on the device */
         for (int y = 0; y < b->height; y++)
             memcpy(up + y * b->pitch, pictures + ((size_t)((n + 2) % nb_pictures) * b->height + y) * b->width,
                    b->width);
@@ -341,7 +344,10 @@ static void gpume(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, i
     bench_search_uninit(b, &search);
 }
 
-/* 10^9 operations/s of the device, as its maker counts them: two a clock of each lane for floating point. */
+/*
+ * Returns the device's 10^9 operations/s as its maker counts them: two for each clock cycle of a
+ * lane, for floating point.
+ */
 static void device_rate(Bench *b)
 {
     static const struct { int cc, lanes; } generations[] = {
@@ -364,7 +370,7 @@ static void device_rate(Bench *b)
     bench_number(b, &row, 2e-6 * sms * lanes * khz);
 }
 
-/* One area: memory for it, and what is measured. */
+/* Measures one area, and allocates memory for it. */
 static void measure(Bench *b, Seed *s, const uint8_t *host, int nb_host, int area)
 {
     BenchTimes t;
@@ -409,7 +415,7 @@ void bench_seed(Bench *b, const char *path)
     BENCH_CU(b, cuModuleGetFunction(&s.search_ds, s.module, "gpume_seed_ds"));
     host = bench_read_pictures(b, path, SPLIT_FRAMES + 2, &nb_host);
 
-    /* its pictures have no padding */
+    /* the baseline's pictures have no padding */
     memcpy(padded, b->pictures, sizeof(padded));
     for (int i = 0; i < b->nb_pictures; i++) {
         CUDA_MEMCPY2D copy = {
@@ -426,7 +432,7 @@ void bench_seed(Bench *b, const char *path)
         copy.dstDevice = b->pictures[i];
         BENCH_CU(b, cuMemcpy2D(&copy));
     }
-    /* b->stream does not wait for it */
+    /* b->stream does not wait for the copy */
     BENCH_CU(b, cuStreamSynchronize(NULL));
     b->pitch = b->width;
 

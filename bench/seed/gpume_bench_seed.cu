@@ -5,14 +5,14 @@
 
 /**
  * @file
- * Full and diamond search as A. Monteiro's thesis (UFRGS, 2012) has them on CUDA: the
- * baseline of the benchmark, in its ways and not in ours.
+ * Full and diamond search of A. Monteiro's thesis (UFRGS, 2012) in CUDA: the baseline of the
+ * benchmark, written as in the thesis and not as in gpume.
  */
 
 #include "libavfilter/gpume/cuda/device.cuh"
 #include "libavfilter/tests/gpume_bench_seed.h"
 
-/** No candidate is worse: 16 differences of 255 are less. */
+/** Larger than the cost of any candidate: 16 differences of 255 are less. */
 #define NOT_ADMISSIBLE 0x7fffffff
 
 static __device__ __forceinline__ int seed_sad(const GpumeSeedArgs &a, int x0, int y0,

@@ -5,22 +5,22 @@
 
 /**
  * @file
- * What gpume_bench_seed.c and its kernels share.
+ * Declarations that gpume_bench_seed.c and its kernels share.
  */
 
 #ifndef GPUME_BENCH_SEED_H
 #define GPUME_BENCH_SEED_H
 
-/** Side of a video block; steps of the diamond search, at most. */
+/** Side of a block of the picture; maximum number of steps of the diamond search. */
 #define GPUME_SEED_BLOCK 4
 #define GPUME_SEED_STEPS 20
 
-/** Threads of a block: for candidates at most, for minima, for the diamond search. */
+/** Numbers of threads of a thread block: maximum for candidates, for minima, for the diamond search. */
 #define GPUME_SEED_FS_THREADS  1024
 #define GPUME_SEED_MIN_THREADS  128
 #define GPUME_SEED_DS_THREADS   128
 
-/** A vector and its cost, as it goes down to the host. */
+/** A vector and its cost, as downloaded to the host. */
 typedef struct GpumeSeedVector {
     short x, y;
     int sad;
@@ -32,9 +32,9 @@ typedef struct GpumeSeedArgs {
     unsigned long long ref;
     unsigned long long sads;    ///< int[bh][bw][candidates], fs only
     unsigned long long vectors; ///< GpumeSeedVector[bh][bw]
-    int width, height;          ///< of the picture
-    int bw, bh;                 ///< whole blocks
-    int range;                  ///< samples to each side; to the right and down one less if side is even
+    int width, height;          ///< size of the picture
+    int bw, bh;                 ///< number of complete blocks
+    int range;                  ///< samples to each side; one less to the right and downwards if side is even
     int side;                   ///< candidates in a row and in a column, fs only
 } GpumeSeedArgs;
 
@@ -42,9 +42,9 @@ typedef struct GpumeSeedArgs {
 #include <stdint.h>
 
 /**
- * The same searches as a serial program, or by threads that share the rows of blocks.
+ * Searches as a serial program, or with threads that share the rows of blocks.
  * @param args    a rectangle of blocks, its range and side; no addresses
- * @param vectors of all blocks; those of every every-th row are found
+ * @param vectors vectors of all blocks; only those of every every-th row are computed
  * @return microseconds, or an AVERROR code
  */
 int64_t bench_seed_serial(const GpumeSeedArgs *args, int ds, const uint8_t *cur, const uint8_t *ref,

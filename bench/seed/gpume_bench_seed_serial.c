@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Full and diamond search as the serial and the multi-core program of A. Monteiro's thesis (UFRGS, 2012) have
- * them: plain C, a block after the other, or a thread for some rows of blocks. What the kernels' speed-up is
- * measured against, and what they have to find.
+ * Full and diamond search of the serial and the multi-core program of A. Monteiro's thesis (UFRGS,
+ * 2012): plain C, block by block, or with a thread for a part of the rows of blocks. The kernels'
+ * speed-up is measured against it, and their results must be equal to its results.
  */
 
 #include <pthread.h>
@@ -21,7 +21,7 @@
 
 #define MAX_THREADS 64
 
-/** No candidate is worse: 16 differences of 255 are less. */
+/** Larger than the cost of any candidate: 16 differences of 255 are less. */
 #define NOT_ADMISSIBLE INT32_MAX
 
 typedef struct Share {
@@ -29,7 +29,7 @@ typedef struct Share {
     int ds;
     const uint8_t *cur, *ref;
     int every;
-    int first, step;            ///< of the rows that are searched
+    int first, step;            ///< rows that are searched
     GpumeSeedVector *vectors;
 } Share;
 
@@ -64,7 +64,7 @@ static GpumeSeedVector full_search(const Share *s, int x0, int y0)
     return best;
 }
 
-/* Tries points around the best one so far. */
+/* Tries points around the best point so far. */
 static GpumeSeedVector try_points(const Share *s, int x0, int y0, GpumeSeedVector best,
                                   const int8_t (*points)[2], int nb_points)
 {
