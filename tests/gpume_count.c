@@ -171,9 +171,9 @@ static av_noinline void count_mvfps(void)
     COUNT("a tile divided, 8x8", dsp.divide(tiles[2], sum, tiles[3], 64));
     if (dsp.store)
         COUNT("a tile stored, 8x8", dsp.store(out, LINE, tiles[2], 8, 8));
-    COUNT("17 vectors from 8 neighbours", dsp.unlike(costs, v, 17, v));
-    COUNT("16 vectors from 4 fields", dsp.unfaithful(costs, v, 16, &fields, 80, 40, 2048));
-    COUNT("cells alike, 16", dsp.like(v, 5));
+    COUNT("17 vectors from 8 neighbours", dsp.sum_distances(costs, v, 17, v));
+    COUNT("16 vectors from 4 fields", dsp.field_penalties(costs, v, 16, &fields, 80, 40, 2048));
+    COUNT("cells alike, 16", dsp.cluster(v, 5));
 }
 #endif
 
