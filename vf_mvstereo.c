@@ -55,7 +55,7 @@ typedef struct MvstereoContext {
     int inputs;
     int layout;
     int min, max;
-    int rows, fill;
+    int rows, fast, fill;
     int view;                   ///< enum View
     int output, legend;
     char *file;
@@ -99,6 +99,8 @@ static const AVOption mvstereo_options[] = {
       { .i64 = 0 }, -MVSTEREO_MAX_RANGE + 1, MVSTEREO_MAX_RANGE, FLAGS },
     { "rows", "rows above and below that are searched as well", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1,
       FLAGS },
+    { "fast", "match views of half the size first, then 32 disparities of each sample", OFFSET(fast),
+      AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "fill", "fill holes", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "view", "view whose map is made", OFFSET(view), AV_OPT_TYPE_INT, { .i64 = VIEW_LEFT }, VIEW_LEFT, VIEW_BOTH,
       FLAGS, .unit = "view" },
@@ -291,6 +293,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .min       = s->max ? s->min : 0,
         .max       = s->max,
         .rows      = s->rows,
+        .fast      = s->fast,
         .fill      = s->fill,
         .output    = s->output,
         .legend    = s->legend,

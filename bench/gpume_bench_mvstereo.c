@@ -157,6 +157,7 @@ void bench_mvstereo(Bench *b, const char *path)
            "disparity\n", "options", "size", "range", "device, us", "spread", "pairs/s", "GB/s", BYTES);
     for (int range = 64; range <= 256; range *= 2)
         measure(b, path, "defaults", (MvstereoConfig) { .max = range });
+    measure(b, path, "fast=1", (MvstereoConfig) { .max = 128, .fast = 1 });
     measure(b, path, "rows=1", (MvstereoConfig) { .max = 128, .rows = 1 });
 }
 #else

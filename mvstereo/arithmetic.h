@@ -22,6 +22,10 @@
 #define MVSTEREO_MAX_RANGE  1024
 #define MVSTEREO_LANES      32
 
+/** Disparities of a sample where halved views have been matched before, and how many of them are less than theirs. */
+#define MVSTEREO_WINDOW     32
+#define MVSTEREO_WINDOW_MID 16
+
 #define MVSTEREO_CENSUS_R   3       ///< a census is of 7x7 samples, without the one in the middle
 #define MVSTEREO_NIBBLES    12      ///< its 48 bits, in fours
 #define MVSTEREO_FEATURES   (MVSTEREO_NIBBLES + 2)  ///< and luma, and the gradient
@@ -65,6 +69,21 @@ GPUME_INLINE int mvstereo_subpel(int index, int before, int sum, int after)
     if (!den)
         return index * MVSTEREO_ONE;
     return index * MVSTEREO_ONE + ((a - b) * MVSTEREO_ONE + (a > b ? den : -den)) / (2 * den);
+}
+
+/** Returns the least disparity of halved views that are matched first, and sets how many they are. */
+GPUME_INLINE int mvstereo_halved_range(int min, int span, int *halved_span)
+{
+    *halved_span = (span / 2 + MVSTEREO_LANES) / MVSTEREO_LANES * MVSTEREO_LANES;
+    return min >> 1;
+}
+
+/** Returns the first disparity of a sample, from min, by that of halved views in 1/16 from their least one. */
+GPUME_INLINE int mvstereo_base(int halved, int halved_min, int min, int span)
+{
+    const int d = ((2 * halved + MVSTEREO_ONE / 2) >> 4) + 2 * halved_min - MVSTEREO_WINDOW_MID - min;
+
+    return av_clip(d, 0, span - MVSTEREO_WINDOW);
 }
 
 /** Returns the weight of a disparity in the weighted median. */

@@ -23,14 +23,6 @@ static __device__ __forceinline__ int place_of(int i)
     return (i & 3) * (MVSTEREO_CUDA_COST_ROW / 4) + (i >> 2);
 }
 
-static __device__ __forceinline__ GpumeU32 cost(GpumeU32 low, GpumeU32 high, GpumeU32 other_low, GpumeU32 other_high)
-{
-    const GpumeU32 differences = mvstereo_differences(high, other_high);
-
-    return gpume_popcount(low ^ other_low) + gpume_popcount((high ^ other_high) & 0xffff) +
-           mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
-}
-
 /** Loads the features of samples first to first + nb - 1 of a row, the nearest ones where there is none. */
 static __device__ __forceinline__ void load_row(Row *to, const MvstereoCudaArgs &args, int first, int nb, int y)
 {
@@ -78,8 +70,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
                     GpumeU32 costs = 0;
 
                     GPUME_UNROLL for (int d = 0; d < 4; d++) {
-                        GpumeU32 v = cost((GpumeU32)features, (GpumeU32)(features >> 32), low[c + 3 - d],
-                                          high[c + 3 - d]);
+                        GpumeU32 v = mvstereo_cost((GpumeU32)features, (GpumeU32)(features >> 32), low[c + 3 - d],
+                                                   high[c + 3 - d]);
 
                         if (j > -args.rows)
                             v = gpume_umin(v, *to >> 8 * d & 0xff);

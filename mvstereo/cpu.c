@@ -40,6 +40,10 @@ typedef struct CPUBackend {
     MvstereoMatcher coarse_matcher;
     MvstereoRefiner coarse_refiner;
 
+    /* halved views that are matched first */
+    MvstereoMatcher half_matcher;
+    MvstereoRefiner half_refiner;
+
     /* the work that is being done */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
@@ -67,6 +71,8 @@ static av_cold void uninit(void *priv)
     }
     ff_mvstereo_matcher_close(&s->matcher);
     ff_mvstereo_matcher_close(&s->coarse_matcher);
+    ff_mvstereo_matcher_close(&s->half_matcher);
+    ff_mvstereo_refiner_close(&s->half_refiner);
     ff_mvstereo_refiner_close(&s->refiner);
     ff_mvstereo_refiner_close(&s->coarse_refiner);
     s->w = s->h = 0;
@@ -82,11 +88,12 @@ static int open_coarse(CPUBackend *s)
         w = (w + 1) / 2;
         h = (h + 1) / 2;
         for (int i = 0; i < 2 && ret >= 0; i++)
-            ret = ff_mvstereo_plane_alloc(&s->halved[i][j], w, h, 1);
+            ret = s->halved[i][j].memory ? 0 : ff_mvstereo_plane_alloc(&s->halved[i][j], w, h, 1);
     }
     min = mvstereo_range_coarse(w, &range);
     if (ret >= 0)
-        ret = ff_mvstereo_matcher_open(&s->coarse_matcher, &s->cfg->executor, w, h, min, range, s->cfg->rows);
+        ret = ff_mvstereo_matcher_open(&s->coarse_matcher, &s->cfg->executor, w, h, min, range, range,
+                                       s->cfg->rows);
     return ret < 0 ? ret : ff_mvstereo_refiner_open(&s->coarse_refiner, w, h);
 }
 
@@ -102,6 +109,10 @@ static int open_size(CPUBackend *s, int w, int h)
         ret = ff_mvstereo_plane_alloc(&s->luma[i], w, h, 1);
     if (ret >= 0)
         ret = ff_mvstereo_refiner_open(&s->refiner, w, h);
+    for (int i = 0; i < 2 && ret >= 0 && s->cfg->fast; i++)
+        ret = ff_mvstereo_plane_alloc(&s->halved[i][0], (w + 1) / 2, (h + 1) / 2, 1);
+    if (ret >= 0 && s->cfg->fast)
+        ret = ff_mvstereo_refiner_open(&s->half_refiner, (w + 1) / 2, (h + 1) / 2);
     if (ret >= 0 && s->cfg->min >= s->cfg->max)
         ret = open_coarse(s);
     if (ret < 0)
@@ -180,9 +191,37 @@ static int fit_range(CPUBackend *s)
 {
     const int range = FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES);
 
-    if (s->matcher.range == range && s->matcher.min == s->range.min)
+    int half_min, half_range, ret;
+
+    if (s->matcher.span == range && s->matcher.min == s->range.min)
         return 0;
-    return ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range.min, range, s->cfg->rows);
+    ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range.min, range,
+                                   s->cfg->fast ? MVSTEREO_WINDOW : range, s->cfg->rows);
+    if (ret < 0 || !s->matcher.base)
+        return ret;
+    half_min = mvstereo_halved_range(s->range.min, range, &half_range);
+    ret = ff_mvstereo_matcher_open(&s->half_matcher, &s->cfg->executor, (s->w + 1) / 2, (s->h + 1) / 2, half_min,
+                                   half_range, half_range, s->cfg->rows);
+    if (ret < 0)
+        ff_mvstereo_matcher_close(&s->matcher);
+    return ret;
+}
+
+/* Finds where the disparities of each sample begin, by those of halved views. */
+static void find_bases(CPUBackend *s)
+{
+    const MvstereoMatcher *m = &s->matcher;
+
+    for (int i = 0; i < 2; i++)
+        ff_mvstereo_halve(&s->halved[i][0], &s->luma[i]);
+    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table);
+    ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1);
+    for (int y = 0; y < s->h; y++) {
+        const int16_t *row = mvstereo_row16(&s->half_refiner.disparity, y / 2);
+
+        for (int x = 0; x < s->w; x++)
+            m->base[y * (ptrdiff_t)s->w + x] = mvstereo_base(row[x / 2], s->half_matcher.min, m->min, m->span);
+    }
 }
 
 static void paint_rows(void *arg, int job, int nb_jobs)
@@ -250,6 +289,8 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     ret = fit_range(s);
     if (ret < 0)
         return ret;
+    if (s->matcher.base)
+        find_bases(s);
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table);
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
     s->paint = (MvstereoPaint) {

@@ -37,6 +37,7 @@ enum Kernel {
     FEATURES, COSTS,
     PATHS, PATHS2, PATHS8,
     WINNERS, WINNERS2, WINNERS8,
+    WINDOW_COSTS, WINDOW_PATHS, WINDOW_WINNERS,
     CHECK, JOIN, COUNT, DROP,
     FILL, WMEDIAN, PAINT,
     NB_KERNELS
@@ -57,6 +58,9 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [WINNERS]  = { MVSTEREO_CUDA_winners, 1, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [WINNERS2] = { MVSTEREO_CUDA_winners, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [WINNERS8] = { MVSTEREO_CUDA_winners, 8, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
+    [WINDOW_COSTS]   = { MVSTEREO_CUDA_window, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
+    [WINDOW_PATHS]   = { MVSTEREO_CUDA_window, 1, MVSTEREO_CUDA_THREADS, 0, "add costs along paths" },
+    [WINDOW_WINNERS] = { MVSTEREO_CUDA_window, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, 0, "compare both maps" },
     [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_THREADS, 0, "find pieces" },
     [COUNT]    = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_THREADS, 0, "measure pieces" },
@@ -80,7 +84,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer planes;     ///< luma of all sizes
     MvstereoCudaArgs views;     ///< where it is
     MvstereoRange range;
-    Map map, coarse;
+    Map map, coarse, half;
 } CUDABackend;
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
@@ -136,7 +140,8 @@ static void forget(CUDABackend *s)
     ff_gpume_cuda_free(&s->planes);
     ff_gpume_cuda_free(&s->map.memory);
     ff_gpume_cuda_free(&s->coarse.memory);
-    s->map.args.range = s->coarse.args.range = 0;
+    ff_gpume_cuda_free(&s->half.memory);
+    s->map.args.range = s->coarse.args.range = s->half.args.range = 0;
     s->w = s->h = 0;
 }
 
@@ -169,13 +174,15 @@ static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int 
 static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
 {
     MvstereoCudaArgs *a = &map->args;
-    const size_t nb     = w * (size_t)h, costs = nb * range;
+    const int is_window = map == &s->map && s->cfg->fast && range > MVSTEREO_WINDOW;
+    const size_t nb     = w * (size_t)h, costs = nb * (is_window ? MVSTEREO_WINDOW : range);
     const Part parts[]  = {
         { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->p2[0], nb }, { &a->p2[1], nb },
         { &a->costs, costs }, { &a->paths[0], costs },
         { &a->paths[1], costs }, { &a->paths[2], costs }, { &a->paths[3], costs }, { &a->matched, 2 * nb },
         { &a->checked, 2 * nb }, { &a->kept, 2 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
         { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->valid, nb }, { &a->confidence, nb },
+        { &a->base, is_window ? 2 * nb : 0 },
         { &a->parents, 4 * nb }, { &a->sizes, 4 * nb }, { &a->row_valid, 4 * (size_t)h },
     };
     int ret;
@@ -192,6 +199,8 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
     ret = get_parts(s, &map->memory, parts, FF_ARRAY_ELEMS(parts), "costs");
     if (ret < 0)
         return ret;
+    if (!is_window)
+        a->base = 0;
     a->w     = w;
     a->h     = h;
     a->min   = min;
@@ -258,6 +267,27 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
     return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, a->h, 2, a);
 }
 
+/* Finds the least sums, of the whole range. */
+static int match_range(CUDABackend *s, MvstereoCudaArgs *a, int kind)
+{
+    int ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
+
+    if (ret >= 0)
+        ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
+    return ret < 0 ? ret : launch(s, WINNERS + kind, 1, a->h, 1, a);
+}
+
+/* Finds the least sums, of the disparities from each sample's base on. */
+static int match_window(CUDABackend *s, MvstereoCudaArgs *a)
+{
+    const int words = MVSTEREO_WINDOW / 4;
+    int ret = launch(s, WINDOW_COSTS, gpume_divide_up(words * a->w, MVSTEREO_CUDA_THREADS), a->h, 1, a);
+
+    if (ret >= 0)
+        ret = launch(s, WINDOW_PATHS, gpume_divide_up(words * FFMAX(a->w, a->h), MVSTEREO_CUDA_THREADS), 4, 1, a);
+    return ret < 0 ? ret : launch(s, WINDOW_WINNERS, 1, a->h, 1, a);
+}
+
 /* Finds what is valid. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
@@ -265,18 +295,16 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
     int ret;
 
     s->shell.launches[WINNERS + kind].shared = 16 * gpume_divide_up(a->w + a->range, 4);
+    s->shell.launches[WINDOW_WINNERS].shared = s->shell.launches[WINNERS + kind].shared;
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
-    if (ret >= 0)
-        ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
-    if (ret >= 0)
-        ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
-    if (ret >= 0)
-        ret = launch(s, WINNERS + kind, 1, a->h, 1, a);
+    if (ret >= 0 && a->base)
+        ret = match_window(s, a);
+    else if (ret >= 0)
+        ret = match_range(s, a, kind);
     for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
         ret = launch_samples(s, i, a->w, a->h, 1, a);
     return ret;
 }
-
 /* Widens the range by that of this pair. */
 static int find_range(CUDABackend *s)
 {
@@ -315,12 +343,43 @@ static int find_range(CUDABackend *s)
     return 0;
 }
 
-/* Fills the map, and paints it. */
+/* Fills the map, and paints it if there is an output. */
+static int fill(CUDABackend *s, MvstereoCudaArgs *a)
+{
+    int ret = 0;
+
+    if (a->fill)
+        ret = launch_samples(s, FILL, a->w, a->h, 1, a);
+    if (a->fill && ret >= 0)
+        ret = launch_samples(s, WMEDIAN, a->w, a->h, 1, a);
+    return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
+}
+
+/* Makes the map of halved views. */
+static int match_half(CUDABackend *s)
+{
+    MvstereoCudaArgs *a = &s->half.args;
+    int min, range, ret;
+
+    min = mvstereo_halved_range(s->map.args.min, s->map.args.range, &range);
+    ret = open_map(s, &s->half, (s->w + 1) / 2, (s->h + 1) / 2, min, range);
+    if (ret >= 0)
+        ret = launch_samples(s, HALVE, a->w, a->h, 2, &s->views);
+    if (ret < 0)
+        return ret;
+    memcpy(a->luma, s->views.halved, sizeof(a->luma));
+    a->fill             = 1;
+    s->map.args.half     = a->disparity;
+    s->map.args.half_min = min;
+    ret = match(s, a);
+    return ret < 0 ? ret : fill(s, a);
+}
+
+/* Paints the map. */
 static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 {
     MvstereoCudaArgs *a = &s->map.args;
     const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
-    int ret = 0;
 
     a->fill            = s->cfg->fill;
     a->output          = s->cfg->output;
@@ -333,11 +392,7 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
         .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
-    if (a->fill)
-        ret = launch_samples(s, FILL, a->w, a->h, 1, a);
-    if (a->fill && ret >= 0)
-        ret = launch_samples(s, WMEDIAN, a->w, a->h, 1, a);
-    return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
+    return fill(s, a);
 }
 
 /* With the context pushed. */
@@ -356,7 +411,10 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     if (ret < 0)
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
-    ret = match(s, &s->map.args);
+    if (s->map.args.base)
+        ret = match_half(s);
+    if (ret >= 0)
+        ret = match(s, &s->map.args);
     return ret < 0 ? ret : finish(s, pair, out);
 }
 

@@ -69,7 +69,10 @@ typedef struct MvstereoCudaArgs {
     unsigned long long halved[2];       ///< of half the size
     unsigned long long features[2];     ///< words of 64 bits: census, luma << 48, gradient << 56
     unsigned long long p2[2];           ///< bytes: penalties of steps from the sample on the left, and from that above
-    unsigned long long costs;           ///< range bytes a sample
+    /* where halved views are matched first: their disparities from the least one, half_min, and bases made of them */
+    unsigned long long half, base;      ///< 16 bits
+    int half_min;
+    unsigned long long costs;           ///< range bytes a sample, or MVSTEREO_WINDOW with base
     unsigned long long paths[4];        ///< likewise, from left, right, above, below
     unsigned long long matched, checked, kept, filled, smoothed, disparity;     ///< maps of 16 bits, by step
     unsigned long long right;           ///< of the right view, 16 bits

@@ -134,6 +134,16 @@ static __device__ __forceinline__ GpumeU32 mvstereo_differences(GpumeU32 a, Gpum
 #endif
 }
 
+/** Returns the cost of two samples by their features, halves of which are apart. */
+static __device__ __forceinline__ GpumeU32 mvstereo_cost(GpumeU32 low, GpumeU32 high, GpumeU32 other_low,
+                                                         GpumeU32 other_high)
+{
+    const GpumeU32 differences = mvstereo_differences(high, other_high);
+
+    return gpume_popcount(low ^ other_low) + gpume_popcount((high ^ other_high) & 0xffff) +
+           mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
+}
+
 /** The sample of a thread, where blocks of threads have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */
 #define MVSTEREO_PLACE()                                                                            \
     const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);        \

@@ -68,7 +68,7 @@ static int sum(const MvstereoSums *s)
         least      = FFMIN(least, sum);
         if (sum < s->right_least[k]) {
             s->right_least[k] = sum;
-            s->right_index[k] = k;
+            s->right_index[k] = s->first + k;
         }
     }
     return least;
@@ -124,7 +124,7 @@ static void weighted_median(const MvstereoMedian *m)
 #if ARCH_X86_64 || ARCH_AARCH64
 static_assert(offsetof(MvstereoCosts, right) == 16 && offsetof(MvstereoCosts, range) == 48 &&
               offsetof(MvstereoPath, least_before) == 40 && offsetof(MvstereoPath, range) == 80 &&
-              offsetof(MvstereoSums, sums) == 32 && offsetof(MvstereoSums, range) == 56 &&
+              offsetof(MvstereoSums, sums) == 32 && offsetof(MvstereoSums, first) == 64 &&
               offsetof(MvstereoMedian, valid) == 24 && offsetof(MvstereoMedian, nb) == 40, "assembly code has them so");
 #endif
 

@@ -52,6 +52,7 @@ typedef struct MvstereoSums {
     uint16_t *right_least;      ///< of matches, from the one at the least disparity
     uint16_t *right_index;
     ptrdiff_t range;
+    uint16_t first;             ///< index of the first sum
 } MvstereoSums;
 
 /** A row of the weighted median. */

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * Makes what is compared of both views: census, luma, gradient, in a word. And the penalties of steps in the left view.
+ * Makes what is compared of both views: census, luma, gradient, in a word. And the penalties of steps in the left
+ * view; and where its disparities begin.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -41,6 +42,12 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
     if (blockIdx.z) {
         centre = stats->table[centre];
     } else {
+        if (args.base) {
+            const long long half = (long long)(y / 2) * ((args.w + 1) / 2) + x / 2;
+
+            ((short *)args.base)[q] = (short)mvstereo_base(((const short *)args.half)[half], args.half_min, args.min,
+                                                           args.range);
+        }
         ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[0]));
         ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[1]));
     }

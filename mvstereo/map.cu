@@ -96,6 +96,8 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
     const GpumeU64 row = args.out + y * args.out_linesize;
 
     ((short *)args.disparity)[q] = (short)v;
+    if (!args.out)
+        return;
     if (args.output == 0)
         ((GpumeU16 *)row)[to] = (GpumeU16)mvstereo_paint_disparity(p, v);
     else if (args.output == 3)

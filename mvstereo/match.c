@@ -19,7 +19,7 @@
 /* Returns bytes from row to row of paths. */
 static size_t path_row(const MvstereoMatcher *m)
 {
-    return m->w * (size_t)mvstereo_path_step(m->range);
+    return m->w * (size_t)m->path_step;
 }
 
 static size_t costs_row(const MvstereoMatcher *m)
@@ -38,8 +38,8 @@ typedef struct Scratch {
 
 static size_t scratch_layout(Scratch *s, const MvstereoMatcher *m, int job)
 {
-    const size_t row = FFALIGN(path_row(m) + 3 * mvstereo_path_step(m->range), 64), w = FFALIGN(m->w + 64, 64);
-    const size_t right = w + m->range, features = FFALIGN(MVSTEREO_FEATURES * m->left_plane, 64);
+    const size_t row = FFALIGN(path_row(m) + 3 * m->path_step, 64), w = FFALIGN(m->w + 64, 64);
+    const size_t right = w + m->span, features = FFALIGN(MVSTEREO_FEATURES * m->left_plane, 64);
     const size_t sums  = 2 * row + 3 * w + features;
     uint8_t *at = job >= 0 ? m->scratch + job * m->scratch_size : NULL;
 
@@ -60,13 +60,13 @@ static size_t scratch_layout(Scratch *s, const MvstereoMatcher *m, int job)
 static void set_pads(const MvstereoMatcher *m, uint8_t *paths, size_t nb)
 {
     for (size_t i = 0; i <= nb; i++)
-        memset(paths + i * mvstereo_path_step(m->range), 255, MVSTEREO_LANES);
+        memset(paths + i * m->path_step, 255, m->path_step - m->range);
 }
 
 /* Returns the costs of the path of sample x. */
 static uint8_t *path_at(const MvstereoMatcher *m, uint8_t *row, int x)
 {
-    return row + x * mvstereo_path_step(m->range) + MVSTEREO_LANES;
+    return row + (x + 1) * m->path_step - m->range;
 }
 
 av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
@@ -74,6 +74,7 @@ av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
     ff_mvstereo_plane_free(&m->disparity);
     av_freep(&m->right_index);
     av_freep(&m->confidence);
+    av_freep(&m->base);
     av_freep(&m->features[0]);
     av_freep(&m->features[1]);
     av_freep(&m->costs);
@@ -125,7 +126,7 @@ static av_cold int get_band(MvstereoMatcher *m)
 }
 
 av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min,
-                                     int range, int rows)
+                                     int span, int range, int rows)
 {
     const int threads = executor->nb_threads;
     int ret;
@@ -135,15 +136,18 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     m->w        = w;
     m->h        = h;
     m->min      = min;
+    m->span     = span;
     m->range    = range;
     m->rows     = rows;
+    /* a window can be that much away from the next one, and one more */
+    m->path_step = mvstereo_path_step(range) + (range < span ? MVSTEREO_WINDOW : 0);
     ff_mvstereo_dsp_init(&m->dsp);
     /* rows of a band have three volumes of costs, and each band one row: the least sum, and work for all threads */
     m->band        = av_clip(FFALIGN((int)ceil(sqrt(h / 3.)), threads), 2, FFMAX(h, 2));
     m->nb_bands    = (h + m->band - 1) / m->band;
     m->left_plane  = FFALIGN(w, 16);
     m->right_first = FFMAX(-min, 0);
-    m->right_plane = FFALIGN(m->right_first + w + FFMAX(min + range, 0) + MVSTEREO_LANES, 16);
+    m->right_plane = FFALIGN(m->right_first + w + FFMAX(min + span, 0) + MVSTEREO_LANES, 16);
     ret = ff_mvstereo_plane_alloc(&m->disparity, w, h, sizeof(int16_t));
     if (ret >= 0)
         ret = get(&m->features[0], MVSTEREO_FEATURES * m->left_plane, h);
@@ -153,7 +157,8 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
         ret = get(&m->confidence, w, h);
     if (ret >= 0) {
         m->right_index = av_malloc_array(w * (size_t)h, sizeof(*m->right_index));
-        ret = m->right_index ? get_band(m) : AVERROR(ENOMEM);
+        m->base        = range < span ? av_malloc_array(w * (size_t)h, sizeof(*m->base)) : NULL;
+        ret = m->right_index && (m->base || range == span) ? get_band(m) : AVERROR(ENOMEM);
     }
     if (ret < 0)
         ff_mvstereo_matcher_close(m);
@@ -230,8 +235,14 @@ static void feature_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Sets the costs of samples start to end - 1 of a row. */
-static void set_costs(const MvstereoMatcher *m, uint8_t *row, int y, int start, int end, uint8_t *other)
+/* Returns the first disparity of a sample, from the least one. */
+static int base_of(const MvstereoMatcher *m, int x, int y)
+{
+    return m->base ? m->base[y * (ptrdiff_t)m->w + x] : 0;
+}
+
+/* Sets the costs of samples start to end - 1 of a row, whose disparities begin at the same one. */
+static void set_costs_from(const MvstereoMatcher *m, uint8_t *row, int y, int start, int end, int base, uint8_t *other)
 {
     const size_t size = (end - start) * (size_t)m->range;
     MvstereoCosts c = {
@@ -244,12 +255,24 @@ static void set_costs(const MvstereoMatcher *m, uint8_t *row, int y, int start, 
         const int right_y = av_clip(y + (i + 1) / 2 * (i % 2 ? -1 : 1), 0, m->h - 1);
 
         c.right = m->features[1] + right_y * MVSTEREO_FEATURES * m->right_plane + m->right_first +
-                  m->w - 1 - start + m->min;
+                  m->w - 1 - start + m->min + base;
         m->dsp.costs(&c);
         if (i)
             for (size_t k = 0; k < size; k++)
                 row[start * (size_t)m->range + k] = FFMIN(row[start * (size_t)m->range + k], other[k]);
         c.costs = other;
+    }
+}
+
+/* Sets the costs of samples start to end - 1 of a row. */
+static void set_costs(const MvstereoMatcher *m, uint8_t *row, int y, int start, int end, uint8_t *other)
+{
+    for (int x = start, next; x < end; x = next) {
+        const int base = base_of(m, x, y);
+
+        for (next = m->base ? x + 1 : end; next < end && base_of(m, next, y) == base; next++)
+            ;
+        set_costs_from(m, row, y, x, next, base, other);
     }
 }
 
@@ -272,25 +295,58 @@ static Row edge_row(const MvstereoMatcher *m)
     return (Row) { m->edge, m->least_edge };
 }
 
-/* Takes paths one step from a row above or below. */
-static void step_between_rows(const MvstereoMatcher *m, Row to, Row from, const uint8_t *costs, const uint8_t *p2,
-                              int start, int end)
+/* Returns how far the disparities of a sample begin from those of the one dx, dy away; more than a window is as much. */
+static int shift_of(const MvstereoMatcher *m, int x, int y, int dx, int dy)
 {
-    const MvstereoPath p = {
+    if (x + dx < 0 || x + dx >= m->w || y + dy < 0 || y + dy >= m->h)
+        return 0;
+    return av_clip(base_of(m, x, y) - base_of(m, x + dx, y + dy), -MVSTEREO_WINDOW - 1, MVSTEREO_WINDOW + 1);
+}
+
+/* Takes paths, of samples x, x + p->step and so on of row y, from those dx, dy away: as many at once as are alike. */
+static void take_paths(const MvstereoMatcher *m, MvstereoPath *p, int x, int y, int dx, int dy)
+{
+    const ptrdiff_t nb    = p->nb;
+    const uint8_t *before = p->before;
+    int shift = m->base ? shift_of(m, x, y, dx, dy) : 0, next = 0;
+
+    for (ptrdiff_t done = 0; done < nb; done += p->nb, shift = next) {
+        p->before = before + shift;
+        for (p->nb = m->base ? 1 : nb; done + p->nb < nb; p->nb++) {
+            next = shift_of(m, x + p->nb * p->step, y, dx, dy);
+            if (next != shift)
+                break;
+        }
+        m->dsp.path(p);
+        x            += p->nb * p->step;
+        before       += p->nb * p->path_step;
+        p->path      += p->nb * p->path_step;
+        p->costs     += p->nb * p->costs_step;
+        p->p2        += p->nb * p->step;
+        p->least     += p->nb * p->step;
+        p->least_before += p->nb * p->step;
+    }
+}
+
+/* Takes paths one step from a row above or below, dy away. */
+static void step_between_rows(const MvstereoMatcher *m, Row to, Row from, const uint8_t *costs, const uint8_t *p2,
+                              int y, int dy, int start, int end)
+{
+    MvstereoPath p = {
         .path         = path_at(m, to.paths, start),
         .before       = path_at(m, from.paths, start),
         .costs        = costs + start * (size_t)m->range,
         .p2           = p2 + start,
         .least        = to.least + start,
         .least_before = from.least + start,
-        .path_step    = mvstereo_path_step(m->range),
+        .path_step    = m->path_step,
         .costs_step   = m->range,
         .step         = 1,
         .nb           = end - start,
         .range        = m->range,
     };
 
-    m->dsp.path(&p);
+    take_paths(m, &p, start, y, 0, dy);
 }
 
 static Row end_row(const MvstereoMatcher *m, int band)
@@ -327,7 +383,7 @@ static void find_ends(void *arg, int job, int nb_jobs)
 
         set_costs(m, m->costs, y, start, end, other_costs(m, job));
         set_p2(m, s.p2, y, FFMIN(y + 1, m->h - 1), start, end);
-        step_between_rows(m, to, from, m->costs, s.p2, start, end);
+        step_between_rows(m, to, from, m->costs, s.p2, y, 1, start, end);
         from = to;
     }
 }
@@ -348,7 +404,7 @@ static void band_columns(void *arg, int job, int nb_jobs)
 
         set_costs(m, costs, y, start, end, other_costs(m, job));
         set_p2(m, s.p2, y, FFMIN(y + 1, m->h - 1), start, end);
-        step_between_rows(m, to, from, costs, s.p2, start, end);
+        step_between_rows(m, to, from, costs, s.p2, y, 1, start, end);
         from = to;
     }
     from = band ? above_row(m, m->band - 1) : edge_row(m);
@@ -356,7 +412,7 @@ static void band_columns(void *arg, int job, int nb_jobs)
         const Row to = above_row(m, y - m->band_start);
 
         set_p2(m, s.p2, y, FFMAX(y - 1, 0), start, end);
-        step_between_rows(m, to, from, m->costs + (y - m->band_start) * costs_row(m), s.p2, start, end);
+        step_between_rows(m, to, from, m->costs + (y - m->band_start) * costs_row(m), s.p2, y, -1, start, end);
         from = to;
     }
 }
@@ -365,7 +421,7 @@ static void band_columns(void *arg, int job, int nb_jobs)
 static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uint8_t *costs, int y)
 {
     const uint8_t *luma  = mvstereo_row8(m->left, y);
-    const ptrdiff_t step = mvstereo_path_step(m->range);
+    const ptrdiff_t step = m->path_step;
     MvstereoPath p = {
         .path         = path_at(m, s->paths[0], 1),
         .before       = path_at(m, s->paths[0], 0),
@@ -384,7 +440,8 @@ static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uin
         s->p2[x] = mvstereo_p2(FFABS(luma[x] - luma[x - 1]));
     memset(path_at(m, s->paths[0], 0), 0, m->range);
     s->least[0][0] = 0;
-    m->dsp.path(&p);
+    take_paths(m, &p, 0, y, -1, 0);
+    p.nb = m->w;
 
     memset(path_at(m, s->paths[1], m->w + 1), 0, m->range);
     s->least[1][m->w + 1] = 0;
@@ -397,17 +454,18 @@ static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uin
     p.path_step    = -step;
     p.costs_step   = -m->range;
     p.step         = -1;
-    m->dsp.path(&p);
+    take_paths(m, &p, m->w - 1, y, 1, 0);
 }
 
 /* Sets what follows from the sums of a sample. */
-static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int16_t *disparity, uint8_t *confidence)
+static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int base, int16_t *disparity,
+                   uint8_t *confidence)
 {
     const int best  = m->dsp.find(sums, least, m->range);
     const int first = FFMAX(best - 1, 0), last = FFMIN(best + 1, m->range - 1);
 
-    *disparity = first < best && best < last ? mvstereo_subpel(best, sums[first], least, sums[last])
-                                             : best * MVSTEREO_ONE;
+    *disparity = first < best && best < last ? mvstereo_subpel(base + best, sums[first], least, sums[last])
+                                             : (base + best) * MVSTEREO_ONE;
     for (int i = first; i <= last; i++)
         sums[i] = INT16_MAX;
     *confidence = FFMIN(m->dsp.least(sums, m->range) - least, 255);
@@ -417,7 +475,7 @@ static void band_rows(void *arg, int job, int nb_jobs)
 {
     const MvstereoMatcher *m = arg;
     const int rows = m->band_end - m->band_start, end = gpume_first_row(rows, job + 1, nb_jobs);
-    const int right_nb = m->w + m->range - 1;
+    const int right_nb = m->w + m->span - 1;
     Scratch s;
 
     scratch_layout(&s, m, job);
@@ -437,9 +495,10 @@ static void band_rows(void *arg, int job, int nb_jobs)
             sums.paths[1]    = path_at(m, s.paths[1], x + 1);
             sums.paths[2]    = path_at(m, above_row(m, row).paths, x);
             sums.paths[3]    = path_at(m, below_row(m, row).paths, x);
-            sums.right_least = s.right_least + m->w - 1 - x;
-            sums.right_index = s.right_index + m->w - 1 - x;
-            choose(m, s.sums, m->dsp.sum(&sums), &disparity[x], &m->confidence[y * (size_t)m->w + x]);
+            sums.first       = base_of(m, x, y);
+            sums.right_least = s.right_least + m->w - 1 - x + sums.first;
+            sums.right_index = s.right_index + m->w - 1 - x + sums.first;
+            choose(m, s.sums, m->dsp.sum(&sums), sums.first, &disparity[x], &m->confidence[y * (size_t)m->w + x]);
         }
         for (int x = 0; x < m->w; x++) {
             const int i = m->w - 1 - m->min - x;

@@ -24,7 +24,10 @@ typedef struct MvstereoMatcher {
     GpumeExecutor executor;
     MvstereoDSP dsp;
     int w, h;
-    int min, range;             ///< disparities: min to min + range - 1
+    int min, span;              ///< disparities: min to min + span - 1
+    int range;                  ///< of each sample: span, or the range from its base on
+    ptrdiff_t path_step;        ///< from a sample's costs of paths to the next
+    int16_t *base;              ///< NULL: samples have all disparities; else the first one of each, from min
     int rows;                   ///< so far above and below matches are, too
 
     const MvstereoPlane *left, *right;  ///< luma, with edges
@@ -49,11 +52,12 @@ typedef struct MvstereoMatcher {
 /**
  * Gets what is needed for pictures of this size and these disparities.
  * @param m blank, or opened
- * @param range a multiple of MVSTEREO_LANES
+ * @param span  a multiple of MVSTEREO_LANES
+ * @param range the same, or MVSTEREO_WINDOW: then base has to be set before pictures are matched
  * @return 0 or AVERROR(ENOMEM), and then m is blank
  */
-int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min, int range,
-                             int rows);
+int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min, int span,
+                             int range, int rows);
 void ff_mvstereo_matcher_close(MvstereoMatcher *m);
 
 /** Sets disparity, right_index and confidence. */

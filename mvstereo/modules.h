@@ -13,7 +13,7 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
- * 0, of any. The variant of views, pieces and map is a step; of paths and winners, how many words of four disparities
+ * 0, of any. The variant of views, window, pieces and map is a step; of paths and winners, how many words of four disparities
  * a lane has, plus 16 where it is for compute capability 8.0 and later. One row a line: makefiles read it with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
@@ -37,6 +37,9 @@
     M(mvstereo_winners1_80, winners, 0, 17) \
     M(mvstereo_winners2_80, winners, 0, 18) \
     M(mvstereo_winners8_80, winners, 0, 24) \
+    M(mvstereo_costs_window,   window, 0, 0) \
+    M(mvstereo_paths_window,   window, 0, 1) \
+    M(mvstereo_winners_window, window, 0, 2) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
     M(mvstereo_count,     pieces,   0, 2) \
@@ -52,6 +55,7 @@ enum MvstereoCudaFamily {
     MVSTEREO_CUDA_costs,
     MVSTEREO_CUDA_paths,
     MVSTEREO_CUDA_winners,
+    MVSTEREO_CUDA_window,
     MVSTEREO_CUDA_pieces,
     MVSTEREO_CUDA_map,
 };

@@ -18,9 +18,9 @@
 #define FAR   0x800
 
 /** Halves of words, as mvstereo_bytes() takes them: the last of a and the first of b, or one of them twice. */
-#define ACROSS      0x5432
-#define FIRST_OF_B  0x5454
-#define LAST_OF_A   0x3232
+#define ACROSS      0x5432u
+#define FIRST_OF_B  0x5454u
+#define LAST_OF_A   0x3232u
 
 /** What does not change along a path. */
 typedef struct Lane {

@@ -172,7 +172,7 @@ static void draw_pair(Case *c, int n)
     const AVComponentDescriptor *d = &c->desc->comp[0];
     StereoOracle *o = &c->oracle[n];
 
-    *o = (StereoOracle) { .rows = c->cfg.rows, .fill = c->cfg.fill };
+    *o = (StereoOracle) { .rows = c->cfg.rows, .fill = c->cfg.fill, .fast = c->cfg.fast };
     stereo_alloc(o, c->w, c->h);
     o->left  = malloc(c->w * c->h);
     o->right = malloc(c->w * c->h);
@@ -233,6 +233,7 @@ static void draw_case(Case *c, uint64_t seed, int on_device)
     }
     c->cfg.rows     = !test_draw(&c->r, 4);
     c->cfg.fill     = !!test_draw(&c->r, 4);
+    c->cfg.fast     = !test_draw(&c->r, 3);
     c->right    = !test_draw(&c->r, 4);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
     if (on_device && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
@@ -439,9 +440,9 @@ static void run_case(uint64_t seed, int on_device)
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
     snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
-             "rows %d, right %d, fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h,
+             "rows %d, fast %d, right %d, fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h,
              c.desc->name, c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "",
-             c.cfg.rows, c.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
+             c.cfg.rows, c.cfg.fast, c.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
              c.cfg.executor.nb_threads);
     if (on_device)
         hw_frames = upload(&c);

@@ -19,7 +19,9 @@
 typedef struct StereoOracle {
     int w, h;
     int m, n;               ///< disparities m to m + n - 1
-    int rows, fill;
+    int rows, fill, fast;
+    int nb;                 ///< of each sample: n, or a part of them
+    int *base;              ///< the first of each, from m
     uint8_t *left, *right;
     uint8_t table[256];
     int *v;                 ///< -1: a hole
@@ -131,7 +133,7 @@ static int stereo_gradient(const uint8_t *p, int w, int h, int x, int y)
 
 static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 {
-    const int z = stereo_clip(x - o->m - k, 0, o->w - 1);
+    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1);
     int least   = 1000;
 
     for (int row = y - o->rows; row <= y + o->rows; row++) {
@@ -152,7 +154,7 @@ static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 /* Adds the costs of the path that comes from (dx, dy). */
 static void stereo_path(const StereoOracle *o, const int *cost, int *sum, int dx, int dy)
 {
-    const int n = o->n;
+    const int n = o->nb;
     int *path = malloc(o->w * o->h * n * sizeof(*path));
 
     for (int j = 0; j < o->h; j++)
@@ -169,9 +171,12 @@ static void stereo_path(const StereoOracle *o, const int *cost, int *sum, int dx
             for (int k = 0; k < n; k++) {
                 int best = least + (step < 8 ? 140 : step < 24 ? 46 : 28);
 
-                for (int b = -1; b <= 1 && !begins; b++)
-                    if (k + b >= 0 && k + b < n && path[from * n + k + b] + (b ? 24 : 0) < best)
-                        best = path[from * n + k + b] + (b ? 24 : 0);
+                for (int b = -1; b <= 1 && !begins; b++) {
+                    const int other = k + b + o->base[q] - o->base[from];
+
+                    if (other >= 0 && other < n && path[from * n + other] + (b ? 24 : 0) < best)
+                        best = path[from * n + other] + (b ? 24 : 0);
+                }
                 path[q * n + k] = cost[q * n + k] + (begins ? 0 : best - least);
                 sum[q * n + k] += path[q * n + k];
             }
@@ -181,7 +186,7 @@ static void stereo_path(const StereoOracle *o, const int *cost, int *sum, int dx
 
 static void stereo_winners(StereoOracle *o, const int *sum, int *right)
 {
-    const int n = o->n;
+    const int n = o->nb;
 
     for (int q = 0; q < o->w * o->h; q++) {
         const int *s = sum + q * n;
@@ -194,7 +199,7 @@ static void stereo_winners(StereoOracle *o, const int *sum, int *right)
             if (abs(k - b) > 1 && s[k] < second)
                 second = s[k];
         o->confidence[q] = second - s[b] < 255 ? second - s[b] : 255;
-        o->v[q] = 16 * b;
+        o->v[q] = 16 * (o->base[q] + b);
         if (b > 0 && b < n - 1) {
             const int before = s[b - 1] - s[b], after = s[b + 1] - s[b], r = before > after ? before : after;
 
@@ -207,11 +212,15 @@ static void stereo_winners(StereoOracle *o, const int *sum, int *right)
             int best = 1 << 20;
 
             right[y * o->w + z] = -100;
-            for (int k = 0; k < n; k++) {
+            for (int k = 0; k < o->n; k++) {
                 const int x = z + o->m + k;
+                int i;
 
-                if (x >= 0 && x < o->w && sum[(y * o->w + x) * n + k] < best) {
-                    best = sum[(y * o->w + x) * n + k];
+                if (x < 0 || x >= o->w)
+                    continue;
+                i = k - o->base[y * o->w + x];
+                if (i >= 0 && i < n && sum[(y * o->w + x) * n + i] < best) {
+                    best = sum[(y * o->w + x) * n + i];
                     right[y * o->w + z] = k;
                 }
             }
@@ -331,17 +340,17 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
     free(to);
 }
 
-/* Sets v and confidence of views that are ready. */
-static void stereo_match(StereoOracle *o)
+/* Sets v and confidence of views that are ready, and whose base and nb are set. */
+static void stereo_match_from(StereoOracle *o)
 {
     const int nb = o->w * o->h;
-    int *cost = malloc(nb * o->n * sizeof(*cost)), *sum = calloc(nb * o->n, sizeof(*sum));
+    int *cost = malloc(nb * o->nb * sizeof(*cost)), *sum = calloc(nb * o->nb, sizeof(*sum));
     int *right = malloc(nb * sizeof(*right));
     uint8_t *is_hole = malloc(nb);
 
     for (int q = 0; q < nb; q++)
-        for (int k = 0; k < o->n; k++)
-            cost[q * o->n + k] = stereo_cost(o, q % o->w, q / o->w, k);
+        for (int k = 0; k < o->nb; k++)
+            cost[q * o->nb + k] = stereo_cost(o, q % o->w, q / o->w, k);
     stereo_path(o, cost, sum, -1, 0);
     stereo_path(o, cost, sum, 1, 0);
     stereo_path(o, cost, sum, 0, -1);
@@ -389,6 +398,34 @@ static void stereo_free(StereoOracle *o)
     free(o->right);
     free(o->v);
     free(o->confidence);
+}
+
+/* Sets v and confidence of views that are ready. */
+static void stereo_match(StereoOracle *o)
+{
+    o->base = calloc(o->w * o->h, sizeof(*o->base));
+    o->nb   = o->n;
+    if (o->fast && o->n > 32) {
+        StereoOracle half = { .rows = o->rows, .fill = 1 };
+
+        half.left  = stereo_halve(o->left, o->w, o->h);
+        half.right = stereo_halve(o->right, o->w, o->h);
+        half.m     = (o->m - (o->m & 1)) / 2;
+        half.n     = (o->n / 2 + 1 + 31) / 32 * 32;
+        memcpy(half.table, o->table, sizeof(half.table));
+        stereo_alloc(&half, (o->w + 1) / 2, (o->h + 1) / 2);
+        stereo_match(&half);
+        for (int q = 0; q < o->w * o->h; q++) {
+            const int v = half.v[q / o->w / 2 * half.w + q % o->w / 2];
+
+            o->base[q] = stereo_clip((2 * v + 8) / 16 + 2 * half.m - 16 - o->m, 0, o->n - 32);
+        }
+        o->nb = 32;
+        stereo_free(&half);
+    }
+    stereo_match_from(o);
+    free(o->base);
+    o->base = NULL;
 }
 
 /* Finds the range of views that are ready; m and n are those before, n = 0 if there are none. */

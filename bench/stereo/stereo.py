@@ -95,6 +95,7 @@ METHODS = {
     'OpenCV SGBM HH4':   sgbm(cv2.STEREO_SGBM_MODE_HH4),
     'mvstereo':          mvstereo(''),
     'mvstereo range':    mvstereo(''),
+    'mvstereo fast=1':   mvstereo(':fast=1'),
     'mvstereo rows=1':   mvstereo(':rows=1'),
 }
 

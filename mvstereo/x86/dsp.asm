@@ -212,7 +212,8 @@ cglobal mvstereo_sum, 1, 9, 8, s, from0, from1, from2, from3, sums, least, index
     lea         leastq, [leastq + 2 * kq]
     lea         indexq, [indexq + 2 * kq]
     neg             kq
-    mova            m0, [order]
+    vpbroadcastw    m0, [sq + 64]
+    paddw           m0, [order]
     mova            m1, [most]
     mova            m7, [sixteen]
 .lanes:

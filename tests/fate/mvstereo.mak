@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -19,6 +19,7 @@ fate-mvstereo-depth:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:out
 fate-mvstereo-confidence: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=confidence)
 fate-mvstereo-holes:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:fill=0)
 fate-mvstereo-right:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:view=right)
+fate-mvstereo-fast:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-8:max=88:fast=1)
 fate-mvstereo-both:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:view=both:output=gray8)
 fate-mvstereo-float:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24:fill=0:output=float)
 fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=left+gray8,yuv420p10)
