@@ -23,6 +23,8 @@ GPUME_BIG   = testsrc2=s=240x180:r=5,format=gray,crop=200:140:5*n:4*n,trim=end_f
 GPUME_ODD   = testsrc2=s=96x80:r=10,format=gray,crop=53:37:3*n:2*n,trim=end_frame=3
 GPUME_10BIT = $(GPUME_SRC),scale=flags=accurate_rnd+bitexact,format=yuv420p10le
 GPUME_SCALE = scale=flags=accurate_rnd+bitexact,format=
+# Runs a command that prints CRCs for each format f of a list.
+GPUME_EACH  = { for f in $(1); do $(2) | sed -e "/^\#/d" -e "s/^/$$f: /"; done; }
 GPUME_COMMA = ,
 # Not empty with FFmpeg 7.
 GPUME_SERIES_7 := $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE))

@@ -50,8 +50,9 @@ fate-mvdeint-threads-%: CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint,-filter_co
 fate-mvdeint-passes-2:  CMD = $(call MVDEINT_CRC,$(MVDEINT_6),mvdeint=passes=2)
 
 # One of each kind of format, as in mvfps.mak
-FATE_MVDEINT_FORMATS = $(MVFPS_FORMATS:%=fate-mvdeint-format-%)
-$(FATE_MVDEINT_FORMATS): CMD = $(call MVDEINT_CRC,$(call MVDEINT_SRC,6)$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),mvdeint=passes=1) -pix_fmt $(lastword $(subst -, ,$@))
+FATE_MVDEINT_FORMATS = fate-mvdeint-formats fate-mvdeint-format
+fate-mvdeint-format: MVFPS_FORMATS = yuv420p10
+$(FATE_MVDEINT_FORMATS): CMD = $(call GPUME_EACH,$(MVFPS_FORMATS),$(call MVDEINT_CRC,$(call MVDEINT_SRC,6)$(GPUME_COMMA)$(GPUME_SCALE)$$f,mvdeint=passes=1) -pix_fmt $$f)
 
 # Times, durations and flags must be those of bwdif, also of frames that pass and with unknown or
 # unequal times.

@@ -102,8 +102,9 @@ FATE_MVDENOISE_MEAN = fate-mvdenoise-mean
 fate-mvdenoise-mean: CMD = { for f in null mvdenoise; do ffmpeg -lavfi "color=gray:s=640x480:r=25:d=0.32$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)noise=alls=20:allf=t$(GPUME_COMMA)$$f$(GPUME_COMMA)signalstats$(GPUME_COMMA)metadata=print:file=-" -f null - | sed -n -e "s/^.*signalstats.\([YUV]\)AVG=/\1 /p" | awk "{ sum[\$$1] += \$$2 / 8 } END { printf \"%.2f %.2f %.2f\\n\", sum[\"Y\"], sum[\"U\"], sum[\"V\"] }"; done; }
 
 # One of each kind of format, as in mvfps.mak
-FATE_MVDENOISE_FORMATS = $(MVFPS_FORMATS:%=fate-mvdenoise-format-%)
-$(FATE_MVDENOISE_FORMATS): CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),mvdenoise=radius=1:sigma=5) -pix_fmt $(lastword $(subst -, ,$@))
+FATE_MVDENOISE_FORMATS = fate-mvdenoise-formats fate-mvdenoise-format
+fate-mvdenoise-format: MVFPS_FORMATS = yuv422p12
+$(FATE_MVDENOISE_FORMATS): CMD = $(call GPUME_EACH,$(MVFPS_FORMATS),$(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)$(GPUME_SCALE)$$f,mvdenoise=radius=1:sigma=5) -pix_fmt $$f)
 
 # Vectors of another producer, of distance 1
 fate-mvdenoise-mestimate: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mestimate=epzs:8$(GPUME_COMMA)mvdenoise=radius=1)

@@ -108,8 +108,9 @@ fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=
 
 # One format of each kind except gray16, p010 and p016, to which FFmpeg's series convert differently
 MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp yuv420p10 yuv422p12 yuv444p16
-FATE_MVFPS_FORMATS = $(MVFPS_FORMATS:%=fate-mvfps-format-%)
-$(FATE_MVFPS_FORMATS): CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(lastword $(subst -, ,$@)),scene=0) -pix_fmt $(lastword $(subst -, ,$@))
+FATE_MVFPS_FORMATS = fate-mvfps-formats fate-mvfps-format
+fate-mvfps-format:  MVFPS_FORMATS = nv12
+$(FATE_MVFPS_FORMATS): CMD = $(call GPUME_EACH,$(MVFPS_FORMATS),$(call MVFPS_MCI,algo=hme:block=8:dir=both$(GPUME_COMMA)$(GPUME_SCALE)$$f,scene=0) -pix_fmt $$f)
 
 # Interpolated frames must not have statistics of another frame's motion, but all other properties.
 fate-mvfps-statistics: CMD = ffmpeg -lavfi "$(MVFPS_CUT),gpume=algo=ds:range=9:metadata=1,scdet=threshold=5,metadata=add:key=lavfi.kept:value=1,mvfps=mode=dup,metadata=print:file=-" -f null -

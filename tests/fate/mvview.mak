@@ -73,11 +73,10 @@ fate-mvview-twice: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC)$(GPUME_COMMA)mvview=mod
 # One of each kind of format
 MVVIEW_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gray16le gray16be yuv420p10le \
                  yuv420p10be yuv422p12le yuv444p16be p010le p016be rgb24 bgra 0rgb gbrp gbrap
-# FFmpeg's series convert to these formats differently, so the background must not have samples of
-# the picture
-MVVIEW_BACKGROUND   = $(if $(filter gray16% p0%,$(call MVVIEW_WORD,2)),black,gray)
-FATE_MVVIEW_FORMATS = $(MVVIEW_FORMATS:%=fate-mvview-format-%)
-$(FATE_MVVIEW_FORMATS): CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$(call MVVIEW_WORD,2),mode=arrows+flow+blocks:legend=1:background=$(MVVIEW_BACKGROUND)) -pix_fmt $(call MVVIEW_WORD,2)
+# FFmpeg's series convert to gray16 and p010 differently, so the background must not have samples of the picture.
+FATE_MVVIEW_FORMATS = fate-mvview-formats fate-mvview-format
+fate-mvview-format: MVVIEW_FORMATS = p010le
+$(FATE_MVVIEW_FORMATS): CMD = $(call GPUME_EACH,$(MVVIEW_FORMATS),[ "$${f#gray16}" = "$${f#p0}" ] && b=gray || b=black; $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$$f,mode=arrows+flow+blocks:legend=1:background=$$b) -pix_fmt $$f)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
 

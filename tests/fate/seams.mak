@@ -39,19 +39,19 @@ GPUME_SEAMS += gpume-hme-10bit-p010be gpume-tree-npy gpume-overlay-twice
 GPUME_SEAMS += gpume-encode-mpeg4-b-3 gpume-encode-mpeg2video gpume-encode-h263p-off
 
 # mvview
-GPUME_SEAMS += mvview-all mvview-alone mvview-byte-order mvview-no-vectors mvview-format-p010le
+GPUME_SEAMS += mvview-all mvview-alone mvview-byte-order mvview-no-vectors mvview-format
 
 # mvfps: pictures, times, messages
 GPUME_SEAMS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late mvfps-ntsc-ms mvfps-statistics \
-               mvfps-error-size mvfps-error-fields mvfps-error-removed mvfps-error-gap mvfps-repeats-twos mvfps-format-nv12
+               mvfps-error-size mvfps-error-fields mvfps-error-removed mvfps-error-gap mvfps-repeats-twos mvfps-format
 
 # mvdenoise: pictures, messages
 GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
-               mvdenoise-format-yuv422p12
+               mvdenoise-format
 
 # mvdeint: pictures, times, a change of the size
 GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
-               mvdeint-format-yuv420p10
+               mvdeint-format
 
 # mvstereo: maps, views in one frame or one after the other, messages
 GPUME_SEAMS += mvstereo-max mvstereo-rows mvstereo-layout-sbsr mvstereo-layout-al mvstereo-color mvstereo-error-layout
