@@ -94,7 +94,7 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_constant      \
                                     $(call GPUME_POSIX,gpume_count gpume_input gpume_soak) \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
-                                    $(if $(CONFIG_MVFPS_FILTER),gpume_fps gpume_mvfps)   \
+                                    $(if $(CONFIG_MVFPS_FILTER),gpume_streams gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \
                                     $(if $(CONFIG_MVDEINT_FILTER),gpume_mvdeint)         \
                                     $(if $(CONFIG_MVSTEREO_FILTER),gpume_mvstereo)       \
@@ -103,10 +103,10 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_fps gpume_input gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_streams gpume_input gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_samples.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_fps$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_streams$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
 $(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF)): libavfilter/tests/gpume_samples.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.

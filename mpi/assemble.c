@@ -392,7 +392,7 @@ static int complete(Clip *c, int64_t size)
     if (ret >= 0)
         ret = ff_gpume_file_complete(&c->stats, 0);
     else
-        ff_gpume_file_leave(&c->stats);
+        ff_gpume_file_keep_part(&c->stats);
     return ret;
 }
 

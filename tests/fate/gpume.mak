@@ -434,7 +434,7 @@ FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE
 # The excluded tests are about options, messages and the CPU's threads, or hide the device.
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-mvfps-graph fate-mvfps-graph-quick \
+                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-gpume-streams fate-gpume-streams-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks fate-gpume-count                \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
@@ -444,7 +444,7 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
 GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances)
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPUME_DEVICE))     \
                      $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
-                                  fate-gpume-disks-quick fate-mvfps-graph-quick,$(GPUME_QUICK)), \
+                                  fate-gpume-disks-quick fate-gpume-streams-quick,$(GPUME_QUICK)), \
                          $(FATE_GPUME_PROGRAMS))
 # With sanitizers and no device: the tests that the stand-in does not run, except options that
 # repeat the results of other tests, and except three tests in which FFmpeg overflows integers if a

@@ -174,10 +174,10 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
-FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-graph fate-mvfps-graph-quick
-fate-mvfps-graph fate-mvfps-graph-quick: libavfilter/tests/gpume_fps$(EXESUF)
-fate-mvfps-graph:       CMD = runecho libavfilter/tests/gpume_fps$(EXESUF)
-fate-mvfps-graph-quick: CMD = runecho libavfilter/tests/gpume_fps$(EXESUF) -quick
+FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-gpume-streams fate-gpume-streams-quick
+fate-gpume-streams fate-gpume-streams-quick: libavfilter/tests/gpume_streams$(EXESUF)
+fate-gpume-streams:       CMD = runecho libavfilter/tests/gpume_streams$(EXESUF)
+fate-gpume-streams-quick: CMD = runecho libavfilter/tests/gpume_streams$(EXESUF) -quick
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
 fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
 fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)

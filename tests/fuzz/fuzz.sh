@@ -29,7 +29,8 @@ UBSAN_OPTIONS=print_stacktrace=1
 GPUME_STANDIN_ABORT=1
 export ASAN_OPTIONS UBSAN_OPTIONS GPUME_STANDIN_ABORT
 
-# fuzz NAME CORPUS ARGUMENT...: the program is gpume_fuzz_CORPUS
+# fuzz NAME CORPUS ARGUMENT...: the program is gpume_fuzz_CORPUS, or gpume_fuzz_$program where that is set
+program=
 fuzz() {
     fuzzer=$1
     corpus=$2
@@ -38,7 +39,7 @@ fuzz() {
     log=$out/$fuzzer.log
     if [ "$seconds" = replay ]; then
         inputs=$(find "$top/tests/fuzz/corpus/$corpus" -type f | grep -c .)
-        if ! "$obj/gpume_replay_$corpus" "$top/tests/fuzz/corpus/$corpus"/* > "$log" 2>&1 ||
+        if ! "$obj/gpume_replay_${program:-$corpus}" "$top/tests/fuzz/corpus/$corpus"/* > "$log" 2>&1 ||
            [ "$(tail -n 1 "$log")" != "$inputs inputs" ] || [ "$inputs" -lt 10 ]; then
             fail "replay-$fuzzer" "the last file that $log names"
         else
@@ -53,7 +54,7 @@ fuzz() {
     fi
     [ -z "${GPUME_FUZZ_SEED-}" ] || set -- -seed="$GPUME_FUZZ_SEED" "$@"
     status=0
-    "$obj/gpume_fuzz_$corpus" -print_final_stats=1 -timeout=60 -rss_limit_mb=3000 \
+    "$obj/gpume_fuzz_${program:-$corpus}" -print_final_stats=1 -timeout=60 -rss_limit_mb=3000 \
         -artifact_prefix="$out/crash-$fuzzer-" "$@" \
         "$out/$corpus" "$top/tests/fuzz/corpus/$corpus" > "$log" 2>&1 || status=$?
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
@@ -68,7 +69,7 @@ fuzz() {
     fi
 }
 
-[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps denoise
+[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps denoise deint stereo
 for name; do
     case $name in
         options)
@@ -95,11 +96,10 @@ for name; do
             fi
             GPUME_FUZZ_BACKENDS=cuda LD_LIBRARY_PATH=$standin fuzz view-cuda view -max_len=400
             ;;
-        fps)
-            fuzz fps fps -max_len=400
-            ;;
-        denoise)
-            fuzz denoise denoise -max_len=400
+        fps | denoise | deint | stereo)
+            program=stream
+            GPUME_FUZZ_FILTER=mv$name fuzz "$name" "$name" -max_len=400
+            program=
             ;;
         *)
             die "there is no fuzzer '$name'" ;;

@@ -5,33 +5,33 @@
 
 /**
  * @file
- * Tests mvfps in its graph: invalid streams, closed captions, and failing allocations.
- * gpume_mvfps.c tests the pictures.
+ * Tests filters in their graphs: streams that they do not expect; and for mvfps closed captions, the frames of gaps,
+ * and failing allocations. gpume_mvfps.c and its relatives test the pictures.
  */
 
 #include "libavutil/avstring.h"
 #include "libavutil/intreadwrite.h"
 
-#include "gpume_fps_case.h"
+#include "gpume_stream_case.h"
 
-static void random_streams(int nb)
+static void random_streams(const StreamKind *kind, int nb)
 {
     int nb_frames = 0, nb_errors = 0;
 
     for (int seed = 1; seed <= nb; seed++) {
         TestRandom d = { .state = seed };
-        FpsResult r;
-        FpsCase c;
+        StreamResult r;
+        StreamCase c;
 
-        draw_fps_case(&c, &d);
+        draw_stream(&c, kind, &d);
         av_strlcatf(test_context, sizeof(test_context), ", seed %d", seed);
-        r = check_fps(&c);
+        r = check_stream(&c);
         nb_frames += r.nb;
         nb_errors += r.ret < 0;
-        free_fps_case(&c);
+        free_stream(&c);
     }
-    printf("  %d streams: %d frames, %d errors\n", nb, nb_frames, nb_errors);
-    CHECK(nb_frames > 3 * nb && nb_errors < nb / 2, "too few frames");
+    printf("  %s: %d streams, %d frames, %d errors\n", kind->filter, nb, nb_frames, nb_errors);
+    CHECK(nb_frames > nb && nb_errors < nb * 2 / 3, "too few frames of %s", kind->filter);
 }
 
 /*
@@ -56,7 +56,8 @@ static void one_by_one(void)
     };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
-        FpsCase c = { .nb = 3, .first = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 } };
+        StreamCase c = { .kind = stream_kind("mvfps"), .nb = 3,
+                         .first = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 } };
         AVFrame *out = test_alloc(av_frame_alloc());
         int ready = 0, nb = 0, ret;
         Graph g = { 0 };
@@ -94,7 +95,7 @@ static void one_by_one(void)
         CHECK(ready <= 2, "%d frames lie ready", ready);
         avfilter_graph_free(&g.graph);
         av_frame_free(&out);
-        free_fps_case(&c);
+        free_stream(&c);
     }
 }
 
@@ -186,10 +187,10 @@ static void bits_above(void)
     static const int values[] = { 4080, 0xffff, 0xfc00, 1024 };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(values); i++) {
-        FpsCase c = { .nb = 4, .first = { .w = 40, .h = 30, .format = AV_PIX_FMT_YUV420P10 },
-                      .options = "fps=3x:scene=0" };
+        StreamCase c = { .kind = stream_kind("mvfps"), .nb = 4,
+                         .first = { .w = 40, .h = 30, .format = AV_PIX_FMT_YUV420P10 }, .options = "fps=3x:scene=0" };
         TestRandom d = { .state = i };
-        FpsResult r;
+        StreamResult r;
 
         for (int n = 0; n < c.nb; n++) {
             AVFrame *f;
@@ -202,9 +203,9 @@ static void bits_above(void)
                     AV_WN16(f->data[0] + y * f->linesize[0] + 2 * x, n & 1 ? values[i] : 0);
         }
         snprintf(test_context, sizeof(test_context), "samples of %d in 10 bits", values[i]);
-        r = check_fps(&c);
+        r = check_stream(&c);
         CHECK(r.ret >= 0 && r.nb > 2 * c.nb, "%d frames, %s", r.nb, av_err2str(r.ret));
-        free_fps_case(&c);
+        free_stream(&c);
     }
 }
 
@@ -232,8 +233,9 @@ static void failing_allocations(void)
     int nb_tried = 0, nb_harmless = 0;
 
     for (int row = 0; row < FF_ARRAY_ELEMS(rows); row++) {
-        FpsCase c = { .nb = 4, .first = { .w = 70, .h = 50, .format = rows[row].format } };
-        FpsResult expected;
+        StreamCase c = { .kind = stream_kind("mvfps"), .nb = 4,
+                         .first = { .w = 70, .h = 50, .format = rows[row].format } };
+        StreamResult expected;
         int failed = 1;
 
         snprintf(c.options, sizeof(c.options), "%s", rows[row].options);
@@ -249,17 +251,17 @@ static void failing_allocations(void)
             c.frames[i]      = make_frame(&in);
             c.frames[i]->pts = i;
         }
-        expected = run_fps(&c, 2, NULL);
+        expected = run_stream(&c, 2, NULL);
         CHECK(expected.ret >= 0 && expected.nb > c.nb, "%d frames, %s", expected.nb,
               av_err2str(expected.ret));
         for (int n = 1; failed; n++) {
             const int outstanding = test_nb_outstanding;
-            FpsResult r;
+            StreamResult r;
 
             snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, c.options);
             next_to_fail = n;
             test_track(1);
-            r      = run_fps(&c, 2, let_fail);
+            r      = run_stream(&c, 2, let_fail);
             failed = test_nb_failed;
             test_fail_allocation(0, 0);
             test_track(0);
@@ -270,7 +272,7 @@ static void failing_allocations(void)
             nb_tried    += failed;
             nb_harmless += failed && r.ret >= 0;
         }
-        free_fps_case(&c);
+        free_stream(&c);
     }
     printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
     CHECK(nb_tried > 100 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
@@ -281,13 +283,15 @@ int main(int argc, char **argv)
     const int quick = argc > 1 && !strcmp(argv[1], "-quick");
 
     test_fail_init();
-    test_init("gpume_fps");
+    test_init("gpume_streams");
     test_watch(600);
-    random_streams(quick ? 300 : 3000);
+    for (int i = 0; i < FF_ARRAY_ELEMS(stream_kinds); i++)
+        if (avfilter_get_by_name(stream_kinds[i].filter))
+            random_streams(&stream_kinds[i], quick ? 300 : 3000);
     bits_above();
     one_by_one();
     captions();
     failing_allocations();
-    printf("gpume_fps: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
+    printf("gpume_streams: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;
 }
