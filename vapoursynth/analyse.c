@@ -269,7 +269,8 @@ void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core
     model.super = vs->mapGetNode(in, "super", 0, &error);
     if (!nb || FFABS(nb) > GPUME_MAX_REFS || is_many && nb < 0)
         wrong = is_many ? "'radius' must be from 1 to 8" : "'delta' must be from -8 to 8, and not 0";
-    wrong = wrong ? wrong : search(&model, in, is_many ? "both" : nb > 0 ? "future" : "past", FFABS(nb), message, core, vs);
+    if (!wrong)
+        wrong = search(&model, in, is_many ? "both" : nb > 0 ? "future" : "past", FFABS(nb), message, core, vs);
     if (wrong) {
         snprintf(text, sizeof(text), "%s: %s", is_many ? "AnalyseMany" : "Analyse", wrong);
         vs->mapSetError(out, text);
