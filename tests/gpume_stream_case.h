@@ -195,12 +195,16 @@ static int one_for_each_field(const StreamCase *c)
 static void draw_stereo_options(StreamCase *c, TestRandom *d)
 {
     static const char *const layouts[] = { "auto", "sbs", "sbsr", "tb", "abr", "sbs2l", "ab2r", "irl", "icl", "al" };
-    static const char *const outputs[] = { "disparity", "disparity", "gray8", "color", "confidence" };
+    static const char *const outputs[] = { "disparity", "disparity", "gray8", "color", "confidence", "float",
+                                           "left+gray8" };
+    static const char *const views[] = { "left", "left", "right", "both" };
+    const char *output = DRAWN(d, outputs);
     const int min = test_draw(d, 3) ? 0 : test_draw_range(d, -40, 40);
 
-    snprintf(c->options, sizeof(c->options), "layout=%s:output=%s:min=%d:max=%d:rows=%u:fill=%u:view=%s",
-             DRAWN(d, layouts), DRAWN(d, outputs), min, test_draw(d, 3) ? min + 1 + (int)test_draw(d, 70) : 0,
-             test_draw(d, 2), test_draw(d, 2), test_draw(d, 3) ? "left" : "right");
+    snprintf(c->options, sizeof(c->options), "layout=%s:output=%s:min=%d:max=%d:rows=%u:fast=%u:fill=%u:view=%s",
+             DRAWN(d, layouts), output, min, test_draw(d, 3) ? min + 1 + (int)test_draw(d, 70) : 0,
+             test_draw(d, 2), test_draw(d, 2), test_draw(d, 2),
+             strcmp(output, "left+gray8") ? DRAWN(d, views) : "left");
 }
 
 static const StreamKind stream_kinds[] = {
