@@ -411,7 +411,7 @@ int main(int argc, char **argv)
                "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
                "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
                "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise,\n"
-               "mvstereo, seed, nvofa, memory;\n"
+               "mvdeint, mvstereo, seed, nvofa, memory;\n"
                "without it all of them. With flow NVOFA's vectors are written beside FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
@@ -457,6 +457,8 @@ int main(int argc, char **argv)
         for (b->depth = 8; b->depth <= 16 && wanted(parts, "mvdenoise"); b->depth += 8)
             bench_mvdenoise(b, path);
         b->depth = 8;
+        if (wanted(parts, "mvdeint"))
+            bench_mvdeint(b, path);
         if (wanted(parts, "mvstereo"))
             bench_mvstereo(b, path);
         bench_load_pictures(b, path, 8);

@@ -190,6 +190,8 @@ void bench_mvview(Bench *b);
 void bench_mvfps(Bench *b);
 /** Measures mvdenoise, with noise added to the pictures of a file. */
 void bench_mvdenoise(Bench *b, const char *path);
+/** Measures mvdeint; the fields are those of pictures of the file. */
+void bench_mvdeint(Bench *b, const char *path);
 /** Measures mvstereo; each view is a shifted picture of the file. */
 void bench_mvstereo(Bench *b, const char *path);
 void bench_memory(Bench *b);

@@ -20,8 +20,8 @@
 
 #include "gpume_bench.h"
 
-#define MAX_KERNELS  32
-#define MAX_LAUNCHES 256
+#define MAX_KERNELS  64
+#define MAX_LAUNCHES 1024
 
 /** Size of a fill that keeps the device busy while launches are queued. */
 #define FILLER_BYTES (256 << 20)
@@ -121,21 +121,26 @@ void bench_print_launches(Bench *b, BenchRow row, int nb)
 
     for (int k = 0; k < launches.nb_kernels; k++) {
         BenchTimes t = { 0 };
+        double all = 0;
+        int count = 0;
 
         for (int i = 0; i < launches.nb; i++) {
             float ms;
 
-            if (launches.kernel[i] != k || t.nb == BENCH_MAX_REPEATS)
+            if (launches.kernel[i] != k)
                 continue;
             bench_check(b, b->elapsed(&ms, launches.begin[i], launches.end[i]), "cuEventElapsedTime");
-            t.us[t.nb++] = ms * 1000;
+            all += ms * 1000;
+            count++;
+            if (t.nb < BENCH_MAX_REPEATS)
+                t.us[t.nb++] = ms * 1000;
         }
         if (!t.nb)
             continue;
         bench_sort(&t);
-        sum += bench_median(&t) * t.nb / nb;
-        printf("    %-28s %10.2f us, %5.1f %%, %d a frame\n", launches.kernels[k].name, bench_median(&t),
-               bench_spread(&t), t.nb / nb);
+        sum += all / nb;
+        printf("    %-28s %10.2f us, %5.1f %%, %d a frame: %.2f us\n", launches.kernels[k].name, bench_median(&t),
+               bench_spread(&t), count / nb, all / nb);
         row.what   = launches.kernels[k].name;
         row.metric = "time of a kernel";
         bench_times(b, &row, &t);

@@ -1,0 +1,169 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * What mvdeint takes for a field on the device, its search included: in all, and kernel by kernel.
+ */
+
+#include "config_components.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/frame.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+#include "libavutil/time.h"
+
+#include "gpume_bench.h"
+
+#if CONFIG_MVDEINT_FILTER
+#include "libavfilter/gpume/mvdeint/mvdeint.h"
+
+/** Pictures of the clip, of which two are fields of a frame; and frames of a run. */
+#define PICTURES 32
+#define FRAMES   64
+
+typedef struct BenchMvdeint {
+    AVBufferRef *frames;
+    AVFrame *in[PICTURES / 2], *out;
+    Mvdeint *mvdeint;
+} BenchMvdeint;
+
+/* A frame of the fields of two pictures, on the device; chroma is half as much of the luma. */
+static AVFrame *weave(Bench *b, AVBufferRef *frames, const uint8_t *first, const uint8_t *second)
+{
+    AVFrame *frame = bench_get_frame(frames), *host = av_frame_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    if (host) {
+        host->format = AV_PIX_FMT_NV12;
+        host->width  = b->width;
+        host->height = b->height;
+        ret = av_frame_get_buffer(host, 0);
+    }
+    for (int y = 0; y < b->height && ret >= 0; y++)
+        memcpy(host->data[0] + y * host->linesize[0], (y & 1 ? second : first) + (size_t)y * b->width, b->width);
+    for (int y = 0; y < b->height / 2 && ret >= 0; y++) {
+        const uint8_t *luma = (y & 1 ? second : first) + (size_t)2 * y * b->width;
+
+        for (int x = 0; x < b->width; x++)
+            host->data[1][y * host->linesize[1] + x] = 64 + luma[x & ~1] / 2;
+    }
+    if (ret >= 0)
+        ret = av_hwframe_transfer_data(frame, host, 0);
+    if (ret < 0)
+        bench_die("interlaced frames", ret);
+    av_frame_free(&host);
+    return frame;
+}
+
+static void mvdeint_init(Bench *b, BenchMvdeint *d, const char *path, int passes)
+{
+    MvdeintConfig cfg = { .executor = { bench_execute, NULL, 1 }, .passes = passes, .refs = MVDEINT_MAX_REFS };
+    const size_t size = (size_t)b->width * b->height;
+    uint8_t *luma;
+    int nb, ret;
+
+    d->frames = bench_alloc_frames(b, AV_PIX_FMT_NV12);
+    luma      = bench_read_pictures(b, path, PICTURES, &nb);
+    for (int i = 0; i < PICTURES / 2; i++)
+        d->in[i] = weave(b, d->frames, luma + 2 * i % nb * size, luma + (2 * i + 1) % nb * size);
+    av_free(luma);
+    cfg.hw_frames = d->frames;
+    ret = ff_mvdeint_open(&d->mvdeint, &cfg);
+    if (ret < 0)
+        bench_die("deinterlaced frames", ret);
+    d->out = bench_get_frame(d->frames);
+}
+
+static void mvdeint_uninit(BenchMvdeint *d)
+{
+    ff_mvdeint_close(&d->mvdeint);
+    for (int i = 0; i < PICTURES / 2; i++)
+        av_frame_free(&d->in[i]);
+    av_frame_free(&d->out);
+    av_buffer_unref(&d->frames);
+}
+
+/* Adds a frame, and makes what can be made. Returns how many fields that were. */
+static int push(BenchMvdeint *d, int i)
+{
+    AVFrame *frame = av_frame_clone(d->in[i % (PICTURES / 2)]);
+    const MvdeintInput input = { 0 };
+    MvdeintNext next;
+    int ret = frame ? ff_mvdeint_push(d->mvdeint, &frame, &input, NULL) : AVERROR(ENOMEM), nb = 0;
+
+    while (ret >= 0 && (ret = ff_mvdeint_next(d->mvdeint, &next)) > 0) {
+        ret = ff_mvdeint_make(d->mvdeint, d->out);
+        nb++;
+    }
+    if (ret < 0)
+        bench_die("deinterlaced frames", ret);
+    return nb;
+}
+
+/* Microseconds for each field that is made, with the device and the host at work side by side. */
+static double make_fields(Bench *b, BenchMvdeint *d)
+{
+    int64_t began;
+    int nb = 0;
+
+    BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+    began = av_gettime_relative();
+    for (int i = 0; i < FRAMES; i++)
+        nb += push(d, i);
+    BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+    return (av_gettime_relative() - began) / (double)nb;
+}
+
+void bench_mvdeint(Bench *b, const char *path)
+{
+    BenchRow row = {
+        .part = "mvdeint", .what = "passes", .content = "clip", .width = b->width, .height = b->height,
+        .block = MVDEINT_BLOCK, .depth = 8, .metric = "time of a field", .unit = "us",
+    };
+    int nb = 0;
+
+    printf("\n%-6s %9s %10s %7s %9s   mvdeint, a field, search included\n", "passes", "size", "time, us", "spread",
+           "frames/s");
+    for (row.count = 1; row.count <= MVDEINT_MAX_PASSES; row.count++) {
+        BenchTimes times = { .nb = b->repeats };
+        BenchMvdeint d   = { 0 };
+
+        bench_begin_launches(b);
+        bench_forget_kernels();
+        mvdeint_init(b, &d, path, row.count);
+        make_fields(b, &d);
+        for (int k = 0; k < b->repeats; k++)
+            times.us[k] = make_fields(b, &d);
+        bench_sort(&times);
+        bench_times(b, &row, &times);
+        printf("%-6d %4dx%-4d %10.2f %5.1f %% %9.0f\n", row.count, b->width, b->height, bench_median(&times),
+               bench_spread(&times), 1e6 / bench_median(&times));
+        /* what a further pass runs are the same kernels */
+        if (row.count == 1) {
+            bench_keep_busy(b);
+            bench_record_launches(1);
+            for (int i = 0; i < 4; i++)
+                nb += push(&d, i);
+            bench_record_launches(0);
+            BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+            bench_print_launches(b, row, nb);
+        }
+        mvdeint_uninit(&d);
+        bench_end_launches(b);
+    }
+}
+#else
+void bench_mvdeint(Bench *b, const char *path)
+{
+    printf("mvdeint: this build has no mvdeint\n");
+}
+#endif
