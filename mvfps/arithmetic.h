@@ -26,6 +26,10 @@
 /** Weights of the differences from neighbours and from the fields. */
 #define MVFPS_SMOOTH 4
 #define MVFPS_FIELD_WEIGHT 8
+/** The greatest trust in a sample of a hypothesis, of 9 and 10 bits. */
+#define MVFPS_MOST_TRUST 3584
+/** Bits that the values of hypotheses have more than samples, with samples of 8 bits. */
+#define MVFPS_VALUE_BITS 2
 /** The difference of a tile from which one of the pictures may not show its place. */
 #define MVFPS_HIDDEN 256
 
@@ -266,12 +270,30 @@ GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
     return offset;
 }
 
-/** Returns the trust in a hypothesis along which the pictures of a tile differ so much. */
-GPUME_INLINE int mvfps_trust(int difference)
+/**
+ * Returns the trust in a sample of a hypothesis: the less, the more both pictures differ there and in its tile.
+ * @param tile   the sum of the tile's differences of luma, in levels of 8 bits
+ * @param sample the sample's own difference, in levels of 8 bits
+ */
+GPUME_INLINE int mvfps_trust(int tile, int sample, int depth)
 {
+    /* sums of weighted values have 32 bits */
+    const int most  = MVFPS_MOST_TRUST >> (depth > 8 ? FFMAX(depth - 10, 0) : MVFPS_VALUE_BITS);
     /* words may have bits above their samples: then it is larger than any square has room for */
-    difference = FFMIN(difference, 2048);
-    return FFMAX(31 * 65536 / ((256 + difference) * (256 + difference)), 1);
+    const int doubt = 64 + FFMIN((tile >> 3) + 8 * sample, 4095);
+
+    return FFMAX(4096 * most / (doubt * doubt), 1);
+}
+
+GPUME_INLINE int mvfps_value_bits(int depth)
+{
+    return depth > 8 ? 0 : MVFPS_VALUE_BITS;
+}
+
+/** Returns the value of a sample of a hypothesis, with so many bits more than a sample has. */
+GPUME_INLINE int mvfps_value(int before, int after, int share, int bits)
+{
+    return (before * share + after * (64 - share) + (32 >> bits)) >> (6 - bits);
 }
 
 GPUME_INLINE int mvfps_is_inside(int w, int h, int x, int y)

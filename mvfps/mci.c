@@ -42,8 +42,9 @@ static void mean(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share,
         dst[i] = (a[i] * share + b[i] * (64 - share) + 32) >> 6;
 }
 
-static void add_weighted(uint32_t *sum, uint16_t *weights, const uint16_t *values,
-                         const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first)
+static void add_weighted(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
+                         const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference,
+                         int nb, int first, int depth)
 {
     uint16_t window[MVFPS_TILE_SAMPLES] = { 0 };
 
@@ -52,18 +53,22 @@ static void add_weighted(uint32_t *sum, uint16_t *weights, const uint16_t *value
             for (int i = 0; i < nb; i++)
                 window[i] += windows[cell][i];
     for (int i = 0; i < nb; i++) {
-        const uint32_t weight = window[i] * trust;
+        const int before = matches[0][i], after = matches[1][i];
+        const uint32_t weight = window[i] * mvfps_trust(difference, abs(before - after) >> (depth - 8), depth);
 
-        sum[i]     = (first ? 0 : sum[i]) + weight * values[i];
+        sum[i]     = (first ? 0 : sum[i]) + weight * mvfps_value(before, after, share, mvfps_value_bits(depth));
         weights[i] = (first ? 0 : weights[i]) + weight;
     }
 }
 
-static void divide(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
+static void divide(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth)
 {
     for (int i = 0; i < nb; i++)
-        if (weights[i])
-            dst[i] = (sum[i] + weights[i] / 2) / weights[i];
+        if (weights[i]) {
+            const uint32_t whole = weights[i] << mvfps_value_bits(depth);
+
+            dst[i] = (sum[i] + whole / 2) / whole;
+        }
 }
 
 /* Adds a vector, if it is one, that is none of those from first to end. @return how many there are then */
@@ -417,14 +422,12 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
     }
 }
 
-/* Sets the trust in a hypothesis and the share of each picture, by how much their luma differs. */
-static void judge(const MvfpsPhase *s, MvfpsHypothesis *h, int tx, int ty, int difference, int is_single)
+/* Sets the difference of a hypothesis and the share of each picture, by how much their luma differs. */
+static void judge(const MvfpsPhase *s, MvfpsHypothesis *h, int tx, int ty, int difference)
 {
-    difference >>= s->layout->depth - 8;
-    /* a single one needs none */
-    h->trust = is_single ? 1 : mvfps_trust(difference);
+    h->difference = difference >> (s->layout->depth - 8);
     h->share = mvfps_share(&s->fields, s->layout->w, s->layout->h, h->v, (tx + 1) * MVFPS_CELL,
-                           (ty + 1) * MVFPS_CELL, s->part, difference);
+                           (ty + 1) * MVFPS_CELL, s->part, h->difference);
 }
 
 static void put(const GpumeLayout *l, uint8_t *dst, int x, int v)
@@ -482,7 +485,7 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
     const int nb = 8 * p.h;
     LOCAL_ALIGNED_32(uint16_t, match,   [2], [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint16_t, result,  [MVFPS_TILE_SAMPLES]);
-    LOCAL_ALIGNED_32(uint16_t, weights, [MVFPS_TILE_SAMPLES]);
+    LOCAL_ALIGNED_32(uint32_t, weights, [MVFPS_TILE_SAMPLES]);
     LOCAL_ALIGNED_32(uint32_t, sum,     [MVFPS_TILE_SAMPLES]);
 
     for (int i = 0; i < tile->nb; i++) {
@@ -502,15 +505,17 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
             const int difference = s->dsp.match(match, b, a, before->stride, at, p.w, p.h, max);
 
             if (!component)
-                judge(s, z, tx, ty, difference, tile->nb == 1);
+                judge(s, z, tx, ty, difference);
         }
-        s->dsp.mean(result, match[0], match[1], z->share, nb);
-        if (tile->nb > 1)
-            s->dsp.add(sum, weights, result, windows[c->vsub][c->hsub], z->cells, z->trust, nb, !i);
+        if (tile->nb == 1)
+            s->dsp.mean(result, match[0], match[1], z->share, nb);
+        else
+            s->dsp.add(sum, weights, match, windows[c->vsub][c->hsub], z->cells, z->share, z->difference, nb, !i,
+                       l->depth);
     }
     /* the mean of a single one is what it is */
     if (tile->nb > 1)
-        s->dsp.divide(result, sum, weights, nb);
+        s->dsp.divide(result, sum, weights, nb, l->depth);
     for (int i = 0; i < nb_components; i++)
         store(s, &c[i], &p, result + 4 * i, out);
 }

@@ -23,7 +23,7 @@
 typedef struct MvfpsHypothesis {
     MvfpsVector v, offset;
     int share;              ///< of the picture before, of 64
-    int trust;              ///< 1 to 31: the less both pictures differ along it
+    int difference;         ///< the sum of the tile's differences of luma along it, in levels of 8 bits
     unsigned cells;         ///< bits of the cells around the tile that have it
 } MvfpsHypothesis;
 
@@ -67,14 +67,18 @@ typedef struct MvfpsDsp {
     /** dst = (a * share + b * (64 - share) + 32) >> 6; nb is a multiple of 16, here and below. */
     void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
     /**
-     * weights += window * trust; sum, in an order of its own, += window * trust * values.
-     * The window is the sum of those of the cells, at least one, whose bits are set.
-     * @param first whether sum and weights have no values yet, as if they were 0
+     * weights += window * trust; sum += window * trust * value.
+     * The window is the sum of those of the cells, at least one, whose bits are set; the trust is mvfps_trust(), and
+     * the value mvfps_value().
+     * @param matches    the samples of both pictures
+     * @param difference of the tile
+     * @param first      whether sum and weights have no values yet, as if they were 0
      */
-    void (*add)(uint32_t *sum, uint16_t *weights, const uint16_t *values,
-                const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
-    /** dst = (sum + weights / 2) / weights, where weights are not 0. */
-    void (*divide)(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
+    void (*add)(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
+                const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference, int nb,
+                int first, int depth);
+    /** dst = sum / weights without the additional bits of the values, rounded, where weights are not 0. */
+    void (*divide)(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth);
     /** Rows of 8 or 4 samples, of one byte, an even number of them. NULL: there is no such function. */
     void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
     /**

@@ -45,7 +45,7 @@ struct MvfpsTile {
 struct MvfpsHypothesis {
     GpumeU32 v, offset;             ///< MvfpsVector as words
     GpumeU32 cells;                 ///< a bit each
-    int share, trust;
+    int share, difference;          ///< the tile's of luma, in levels of 8 bits
 };
 
 /** What of a component, or of two, a lane has. */
@@ -156,10 +156,13 @@ template<int SX, int SY> struct MvfpsPart {
     }
 
     /** Take what a hypothesis shows; the only one, or weighted. */
-    __device__ __forceinline__ void add(const MvfpsHypothesis &h, const int (&before)[OWN], const int (&after)[OWN])
+    __device__ __forceinline__ void
+    add(const MvfpsHypothesis &h, const int (&before)[OWN], const int (&after)[OWN], int depth)
     {
+        const int bits = h.cells == 0xffff ? 0 : mvfps_value_bits(depth);
+
         GPUME_UNROLL for (int k = 0; k < OWN; k++)
-            values[k] = (before[k] * h.share + after[k] * (64 - h.share) + 32) >> 6;
+            values[k] = mvfps_value(before[k], after[k], h.share, bits);
         if (h.cells == 0xffff)
             return;
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
@@ -171,7 +174,7 @@ template<int SX, int SY> struct MvfpsPart {
 
                 window += ((columns[k] & bytes) * 0x1010101 >> 24) * (row >> 8 * q & 255);
             }
-            window     *= h.trust;
+            window     *= mvfps_trust(h.difference, FFABS(before[k] - after[k]) >> (depth - 8), depth);
             sums[k]    += window * values[k];
             weights[k] += window;
         }
@@ -184,7 +187,7 @@ template<int SX, int SY> struct MvfpsPart {
         int before[OWN], after[OWN];
 
         match(t, c, component, h, before, after);
-        add(h, before, after);
+        add(h, before, after, t.args.depth);
     }
 
     /** Write the lane's samples. @param c the component that they are of */
@@ -198,8 +201,10 @@ template<int SX, int SY> struct MvfpsPart {
         if (!has || to_y < 0 || to_y >= c.h)
             return;
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
-            if (weights[k])
-                values[k] = (int)((sums[k] + weights[k] / 2) / weights[k]);
+            const GpumeU32 whole = weights[k] << mvfps_value_bits(t.args.depth);
+
+            if (whole)
+                values[k] = (int)((sums[k] + whole / 2) / whole);
             values[k] <<= t.args.shift;
         }
         if (OWN == 2 && !c.log2_step && to_x >= 0 && to_x + 2 <= c.w && !(p & (2 * MVFPS_BYTES - 1))) {
@@ -237,7 +242,7 @@ struct MvfpsSums {
             alpha.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
     }
 
-    /** What a hypothesis shows; its share and trust follow from luma. */
+    /** What a hypothesis shows; its share and difference follow from luma. */
     __device__ __forceinline__ void add(const MvfpsTile &t, MvfpsHypothesis h)
     {
         const MvfpsCudaTilesArgs &args = t.args;
@@ -249,11 +254,10 @@ struct MvfpsSums {
         GPUME_UNROLL for (int k = 0; k < MvfpsLuma::OWN; k++)
             difference += FFABS(before[k] - after[k]);
         difference = mvfps_add_lanes(difference, 1, 32) >> (args.depth - 8);
+        h.difference = (int)difference;
         h.share = mvfps_share(&fields, args.components[0].w, args.components[0].h, mvfps_of_word(h.v),
                               (t.x + 1) * MVFPS_CELL, (t.y + 1) * MVFPS_CELL, args.part, (int)difference);
-        if (h.cells != 0xffff)
-            h.trust = mvfps_trust((int)difference);
-        luma.add(h, before, after);
+        luma.add(h, before, after, args.depth);
 
         if (LIKE_LUMA) {
             GPUME_UNROLL for (int i = 0; i < OTHERS; i++)
@@ -327,7 +331,7 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
         const GpumeU32 cells = __ballot_sync(GPUME_WHOLE_WARP, FFABS(u.x - v.x) + FFABS(u.y - v.y) <= limit) & left;
 
         left &= ~cells;
-        sums.add(t, { leader_word, __shfl_sync(GPUME_WHOLE_WARP, offset_word, leader), cells, 0, 1 });
+        sums.add(t, { leader_word, __shfl_sync(GPUME_WHOLE_WARP, offset_word, leader), cells, 0, 0 });
     }
     sums.store(t);
 }

@@ -61,7 +61,7 @@ typedef struct Between {
 typedef struct BetweenHypothesis {
     BetweenVector v, o;
     int has[16];                ///< which cells have joined
-    int g, s;
+    int e, s;
 } BetweenHypothesis;
 
 static void *mvfps_oracle_memory(size_t nb, size_t size)
@@ -432,7 +432,16 @@ static int mvfps_oracle_slope_at(int p, int x, int shift)
     return (sum + (1 << shift) / 2) >> shift;
 }
 
-/* Trust and share. */
+/* The trust in a sample. */
+static int mvfps_oracle_trust(const Between *b, const BetweenHypothesis *y, int pa, int pc)
+{
+    const int u = 64 + (y->e >> 3) + 8 * (abs(pa - pc) >> (b->d - 8));
+    const int g = ((3584 >> (b->d == 8 ? 2 : b->d > 10 ? b->d - 10 : 0)) * 4096) / (u * u);
+
+    return g < 1 ? 1 : g;
+}
+
+/* The tile's difference, and the share. */
 static void mvfps_oracle_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
 {
     const BetweenComponent *m = &b->components[0];
@@ -448,9 +457,7 @@ static void mvfps_oracle_weigh(const Between *b, BetweenHypothesis *y, int i, in
             e += abs(mvfps_oracle_pa(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o) -
                      mvfps_oracle_pc(b, m, 8 * i + 4 + tx, 8 * j + 4 + ty, y->v, y->o));
     e >>= b->d - 8;
-    y->g = 31 * 65536 / ((256 + e) * (256 + e));
-    if (y->g < 1)
-        y->g = 1;
+    y->e = e;
 
     y->s = (64 * (4096 - b->t) + 2048) >> 12;
     if (e >= 256 && b->f.nb_blocks && b->k.nb_blocks) {
@@ -496,24 +503,27 @@ static void mvfps_oracle_tile(const Between *b, int i, int j)
         for (int ty = 0; ty < 8 >> m->sy; ty++)
             for (int tx = 0; tx < 8 >> m->sx; tx++) {
                 const int x = ((8 * i + 4) >> m->sx) + tx, y = ((8 * j + 4) >> m->sy) + ty;
+                const int f = b->d == 8 && nb > 1 ? 2 : 0;
                 int64_t sum = 0, weights = 0;
 
                 if (x < 0 || x >= m->w || y < 0 || y >= m->h)
                     continue;
                 for (int k = 0; k < nb; k++) {
                     const BetweenHypothesis *h = &list[k];
-                    const int64_t v = (mvfps_oracle_pa(b, m, x, y, h->v, h->o) * h->s +
-                                       mvfps_oracle_pc(b, m, x, y, h->v, h->o) * (64 - h->s) + 32) >> 6;
+                    const int pa = mvfps_oracle_pa(b, m, x, y, h->v, h->o);
+                    const int pc = mvfps_oracle_pc(b, m, x, y, h->v, h->o);
+                    const int64_t v = (pa * h->s + pc * (64 - h->s) + (32 >> f)) >> (6 - f);
+                    const int64_t g = mvfps_oracle_trust(b, h, pa, pc);
                     int window = 0;
 
                     for (int n = 0; n < 16; n++)
                         if (h->has[n])
                             window += mvfps_oracle_slope_at(n & 3, tx, m->sx) *
                                       mvfps_oracle_slope_at(n >> 2, ty, m->sy);
-                    sum     += window * h->g * v;
-                    weights += window * h->g;
+                    sum     += window * g * v;
+                    weights += window * g;
                 }
-                m->out[y * m->w + x] = (sum + weights / 2) / weights;
+                m->out[y * m->w + x] = (sum + (weights << f) / 2) / (weights << f);
             }
     }
 }

@@ -18,15 +18,17 @@ int ff_mvfps_match_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a,
 void ff_mvfps_match_two_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b,
                                ptrdiff_t stride, const int *at, ptrdiff_t apart, int h, int max);
 void ff_mvfps_mean_8_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
-void ff_mvfps_add_8_neon(uint32_t *sum, uint16_t *weights, const uint16_t *values,
-                         const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
-void ff_mvfps_divide_8_neon(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb);
+void ff_mvfps_add_8_neon(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
+                         const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference,
+                         int nb, int first, int depth);
+void ff_mvfps_divide_8_neon(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth);
 void ff_mvfps_store_8_neon(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
 void ff_mvfps_sum_distances_neon(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
 void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
                                    int y, int part);
 unsigned ff_mvfps_cluster_neon(const MvfpsVector *cells, int leader);
 
+static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "mci_neon.S has them so");
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
               offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&

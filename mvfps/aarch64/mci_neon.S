@@ -319,48 +319,81 @@ function ff_mvfps_mean_8_neon, export=1
         ret
 endfunc
 
-// Weights 16 values by their windows, in two registers; l: l to add to what there is, else nothing
-.macro add_weighted low, high, l
-        ld1             {v0.8h, v1.8h}, [x2], #32
-        mul             v\low\().8h, v\low\().8h, v24.8h
-        mul             v\high\().8h, v\high\().8h, v24.8h
+// Four weights from the doubts in a register, by the windows in another, and what they are worth
+.macro weigh weights, sums, doubts, windows, values
+        mul             \doubts, \doubts, \doubts
+        ucvtf           \doubts, \doubts
+        fdiv            \doubts, v25.4s, \doubts
+        fcvtzu          \doubts, \doubts
+        umax            \doubts, \doubts, v26.4s
+        mul             \weights, \doubts, \windows
+        mul             \sums, \weights, \values
+.endm
+
+// Weights 8 values by their windows, in a register; l: l to add to what there is, else nothing
+.macro add_weighted window, l
+        ld1             {v0.8h}, [x2], #16
+        ld1             {v1.8h}, [x11], #16
+        mul             v2.8h, v0.8h, v31.8h
+        mls             v2.8h, v1.8h, v31.8h
+        shl             v3.8h, v1.8h, #6
+        uabd            v0.8h, v0.8h, v1.8h
+        add             v2.8h, v2.8h, v3.8h
+        shl             v0.8h, v0.8h, #3
+        urshr           v2.8h, v2.8h, #4
+        add             v0.8h, v0.8h, v24.8h
+        uxtl            v1.4s, v0.4h
+        uxtl2           v3.4s, v0.8h
+        uxtl            v4.4s, v\window\().4h
+        uxtl2           v5.4s, v\window\().8h
+        uxtl            v6.4s, v2.4h
+        uxtl2           v7.4s, v2.8h
+        weigh           v27.4s, v29.4s, v1.4s, v4.4s, v6.4s
+        weigh           v28.4s, v30.4s, v3.4s, v5.4s, v7.4s
 .ifc \l, l
-        ld1             {v2.8h, v3.8h}, [x1]
-        ld1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x0]
-        umlal           v4.4s, v0.4h, v\low\().4h
-        umlal2          v5.4s, v0.8h, v\low\().8h
-        umlal           v6.4s, v1.4h, v\high\().4h
-        umlal2          v7.4s, v1.8h, v\high\().8h
-        add             v\low\().8h, v\low\().8h, v2.8h
-        add             v\high\().8h, v\high\().8h, v3.8h
-.else
-        umull           v4.4s, v0.4h, v\low\().4h
-        umull2          v5.4s, v0.8h, v\low\().8h
-        umull           v6.4s, v1.4h, v\high\().4h
-        umull2          v7.4s, v1.8h, v\high\().8h
+        ld1             {v0.4s, v1.4s}, [x1]
+        ld1             {v2.4s, v3.4s}, [x0]
+        add             v27.4s, v27.4s, v0.4s
+        add             v28.4s, v28.4s, v1.4s
+        add             v29.4s, v29.4s, v2.4s
+        add             v30.4s, v30.4s, v3.4s
 .endif
-        st1             {v\low\().8h, v\high\().8h}, [x1], #32
-        st1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x0], #64
+        st1             {v27.4s, v28.4s}, [x1], #32
+        st1             {v29.4s, v30.4s}, [x0], #32
 .endm
 
 .macro add_all l
-        add_weighted    16, 17, \l
-        subs            w6, w6, #16
+        add_weighted    16, \l
+        add_weighted    17, \l
+        subs            w7, w7, #16
         b.le            9f
-        add_weighted    18, 19, \l
-        subs            w6, w6, #16
+        add_weighted    18, \l
+        add_weighted    19, \l
+        subs            w7, w7, #16
         b.le            9f
-        add_weighted    20, 21, \l
-        subs            w6, w6, #16
+        add_weighted    20, \l
+        add_weighted    21, \l
+        subs            w7, w7, #16
         b.le            9f
-        add_weighted    22, 23, \l
+        add_weighted    22, \l
+        add_weighted    23, \l
 9:      ret
 .endm
 
-// void add_8(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t (*windows)[64],
-//            unsigned cells, int trust, int nb, int first)
+// void add_8(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[64], const uint16_t (*windows)[64],
+//            unsigned cells, int share, int difference, int nb, int first, int depth)
+// What is divided is below 1 << 24, so that quotients that are rounded down are exact.
 function ff_mvfps_add_8_neon, export=1
-        dup             v24.8h, w5
+        ldr             w8, [sp]
+        add             x11, x2, #128
+        dup             v31.8h, w5
+        lsr             w6, w6, #3
+        add             w6, w6, #64
+        dup             v24.8h, w6
+        movz            w9, #0x38, lsl #16      // (3584 >> 2) * 4096
+        dup             v25.4s, w9
+        ucvtf           v25.4s, v25.4s
+        movi            v26.4s, #1
         // the first of the cells, then the others
         rbit            w9, w4
         clz             w9, w9
@@ -386,32 +419,35 @@ function ff_mvfps_add_8_neon, export=1
         add             v22.8h, v22.8h, v6.8h
         add             v23.8h, v23.8h, v7.8h
         b.ne            1b
-2:      cbnz            w7, 3f
+2:      cbnz            w8, 3f
         add_all         l
 3:      add_all
 endfunc
 
-// void divide_8(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
-// Sums are below 1 << 24 and quotients below 1 << 8, so that what is rounded down is exact.
+// void divide_8(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth)
 function ff_mvfps_divide_8_neon, export=1
-1:      ld1             {v0.8h}, [x2], #16
-        ld1             {v2.4s, v3.4s}, [x1], #32
-        ushr            v1.8h, v0.8h, #1
-        uxtl2           v5.4s, v0.8h
-        uxtl            v4.4s, v0.4h
-        uaddw           v2.4s, v2.4s, v1.4h
-        uaddw2          v3.4s, v3.4s, v1.8h
-        ucvtf           v4.4s, v4.4s
-        ucvtf           v5.4s, v5.4s
-        ucvtf           v2.4s, v2.4s
-        ucvtf           v3.4s, v3.4s
-        subs            w3, w3, #8
-        fdiv            v2.4s, v2.4s, v4.4s
-        fdiv            v3.4s, v3.4s, v5.4s
-        fcvtzu          v2.4s, v2.4s
-        fcvtzu          v3.4s, v3.4s
-        uzp1            v2.8h, v2.8h, v3.8h
-        st1             {v2.8h}, [x0], #16
+1:      ld1             {v0.4s}, [x2], #16
+        ld1             {v2.4s}, [x1], #16
+        shl             v1.4s, v0.4s, #1
+        shl             v0.4s, v0.4s, #2
+        add             v2.4s, v2.4s, v1.4s
+        uxtl            v4.2d, v0.2s
+        uxtl2           v5.2d, v0.4s
+        uxtl            v6.2d, v2.2s
+        uxtl2           v7.2d, v2.4s
+        ucvtf           v4.2d, v4.2d
+        ucvtf           v5.2d, v5.2d
+        ucvtf           v6.2d, v6.2d
+        ucvtf           v7.2d, v7.2d
+        subs            w3, w3, #4
+        fdiv            v6.2d, v6.2d, v4.2d
+        fdiv            v7.2d, v7.2d, v5.2d
+        fcvtzu          v6.2d, v6.2d
+        fcvtzu          v7.2d, v7.2d
+        xtn             v6.2s, v6.2d
+        xtn2            v6.4s, v7.2d
+        xtn             v6.4h, v6.4s
+        st1             {v6.4h}, [x0], #8
         b.gt            1b
         ret
 endfunc

@@ -43,7 +43,10 @@ bilinear:
 taps_b: TAPS db
 taps_w: TAPS dw
 
+; (3584 >> 2) * 4096
+most_trust: times 8 dd 3670016.0
 ones_w:     times 16 dw 1
+words_8:    times 16 dw 8
 words_32:   times 16 dw 32
 words_255:  times 16 dw 255
 words_128:  times 16 dw 128
@@ -468,32 +471,63 @@ cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
     jg .loop
     RET
 
-; Weight 16 values. %1: their window, in a register; %2: 1: add to what there is; m5 to m7: clobbered
+; Weight 16 values. %1: their window, in a register; %2: 1: add to what there is; m4 to m7, m13, m14: clobbered
 %macro ADD_WEIGHTED 2
-    pmullw      m%1, m4
-    movu        m5, [valuesq]
-    pmullw      m6, m%1, m5
-    pmulhuw     m5, m%1, m5
+    movu        m13, [matchesq]
+    movu        m14, [matchesq + 128]
+    psubw       m4, m13, m14
+    pabsw       m4, m4
+    psllw       m4, 3
+    paddw       m4, m8
+    pmullw      m13, m11
+    pmullw      m14, m12
+    paddw       m13, m14
+    paddw       m13, [words_8]
+    psrlw       m13, 4
+%assign HALF 0
+%rep 2
+    pmovzxwd    m5, xm4
+    pmaddwd     m5, m5
+    cvtdq2ps    m5, m5
+    divps       m5, m9, m5
+    cvttps2dq   m5, m5
+    pmaxsd      m5, m10
+    pmovzxwd    m6, xm%1
+    pmaddwd     m5, m6
+    pmovzxwd    m7, xm13
+    pmulld      m7, m5
 %if %2
-    paddw       m%1, [weightsq]
+    paddd       m5, [weightsq + 32 * HALF]
+    paddd       m7, [sumq + 32 * HALF]
 %endif
-    movu        [weightsq], m%1
-    punpcklwd   m7, m6, m5
-    punpckhwd   m6, m5
-%if %2
-    paddd       m7, [sumq]
-    paddd       m6, [sumq + 32]
+    movu        [weightsq + 32 * HALF], m5
+    movu        [sumq + 32 * HALF], m7
+%if HALF == 0
+    vextracti128 xm4, m4, 1
+    vextracti128 xm%1, m%1, 1
+    vextracti128 xm13, m13, 1
 %endif
-    movu        [sumq], m7
-    movu        [sumq + 32], m6
+%assign HALF HALF + 1
+%endrep
 %endmacro
 
-; void mvfps_add_8(uint32_t *sum, uint16_t *weights, const uint16_t *values, const uint16_t (*windows)[64],
-;                  unsigned cells, int trust, int nb, int first)
-; The sums of 16 values: 0 to 3, 8 to 11, 4 to 7, 12 to 15.
-cglobal mvfps_add_8, 8, 9, 8, sum, weights, values, windows, cells, trust, nb, first, cell
-    movd        xm4, trustd
-    vpbroadcastw m4, xm4
+; void mvfps_add_8(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[64], const uint16_t (*windows)[64],
+;                  unsigned cells, int share, int difference, int nb, int first, int depth)
+; What is divided is below 1 << 24, so that quotients that are rounded down are exact.
+cglobal mvfps_add_8, 9, 10, 15, sum, weights, matches, windows, cells, share, difference, nb, first, cell
+    movd        xm11, shared
+    neg         shared
+    add         shared, 64
+    movd        xm12, shared
+    vpbroadcastw m11, xm11
+    vpbroadcastw m12, xm12
+    shr         differenced, 3
+    add         differenced, 64
+    movd        xm8, differenced
+    vpbroadcastw m8, xm8
+    movu        m9, [most_trust]
+    pcmpeqd     m10, m10
+    psrld       m10, 31
     pxor        m0, m0
     pxor        m1, m1
     pxor        m2, m2
@@ -522,8 +556,8 @@ cglobal mvfps_add_8, 8, 9, 8, sum, weights, values, windows, cells, trust, nb, f
     sub         nbd, 16
     jle .end
     add         sumq, 64
-    add         weightsq, 32
-    add         valuesq, 32
+    add         weightsq, 64
+    add         matchesq, 32
 %endif
 %assign I I + 1
 %endrep
@@ -535,33 +569,30 @@ cglobal mvfps_add_8, 8, 9, 8, sum, weights, values, windows, cells, trust, nb, f
 .end:
     RET
 
-; void mvfps_divide_8(uint16_t *dst, const uint32_t *sum, const uint16_t *weights, int nb)
-; Sums are below 1 << 24 and quotients below 1 << 8, so that what is rounded down is exact.
-cglobal mvfps_divide_8, 4, 4, 6, dst, sum, weights, nb
-    pxor        m5, m5
+; void mvfps_divide_8(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth)
+; What is divided is below 1 << 31.
+cglobal mvfps_divide_8, 4, 4, 4, dst, sum, weights, nb
 .loop:
     movu        m0, [weightsq]
-    psrlw       m4, m0, 1
-    punpckhwd   m1, m0, m5
-    punpcklwd   m0, m5
-    punpckhwd   m3, m4, m5
-    punpcklwd   m2, m4, m5
-    paddd       m2, [sumq]
-    paddd       m3, [sumq + 32]
-    cvtdq2ps    m0, m0
-    cvtdq2ps    m1, m1
-    cvtdq2ps    m2, m2
-    cvtdq2ps    m3, m3
-    divps       m2, m0
-    divps       m3, m1
-    cvttps2dq   m2, m2
-    cvttps2dq   m3, m3
-    packusdw    m2, m3
-    movu        [dstq], m2
-    add         dstq, 32
-    add         sumq, 64
+    paddd       m1, m0, m0
+    pslld       m0, 2
+    paddd       m1, [sumq]
+    cvtdq2pd    m2, xm0
+    cvtdq2pd    m3, xm1
+    divpd       m3, m2
+    vextracti128 xm0, m0, 1
+    vextracti128 xm1, m1, 1
+    cvtdq2pd    m0, xm0
+    cvtdq2pd    m1, xm1
+    divpd       m1, m0
+    cvttpd2dq   xm3, m3
+    cvttpd2dq   xm1, m1
+    packusdw    xm3, xm1
+    movu        [dstq], xm3
+    add         dstq, 16
+    add         sumq, 32
     add         weightsq, 32
-    sub         nbd, 16
+    sub         nbd, 8
     jg .loop
     RET
 

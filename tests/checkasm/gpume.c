@@ -1118,7 +1118,7 @@ typedef struct MvfpsBuffers {
     uint16_t matches[2][2][MVFPS_TILE_SAMPLES];
     DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
     uint32_t sum[2][MVFPS_TILE_SAMPLES];
-    uint16_t weights[2][MVFPS_TILE_SAMPLES];
+    uint32_t weights[2][MVFPS_TILE_SAMPLES];
     uint16_t dst[2][MVFPS_TILE_SAMPLES + 16];
 } MvfpsBuffers;
 
@@ -1253,11 +1253,11 @@ static void check_mvfps_mean(const MvfpsDsp *dsp, MvfpsBuffers *b)
     bench_new(b->dst[1], b->tiles[0], b->tiles[1], 20, 64);
 }
 
-/* Versions may order sums differently, so the quotients are compared. */
 static void check_mvfps_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
 {
-    declare_func(void, uint32_t *sum, uint16_t *weights, const uint16_t *values,
-                 const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int trust, int nb, int first);
+    declare_func(void, uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
+                 const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference, int nb,
+                 int first, int depth);
 
     if (!check_func(dsp->add, "mvfps_add_8"))
         return;
@@ -1270,22 +1270,24 @@ static void check_mvfps_add(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuf
         memset(b->weights, 0x5a, sizeof(b->weights));
         for (int first = 1; left; first = 0) {
             const unsigned some = left & rnd(), cells = some ? some : left;
-            const int trust = i ? 1 + rnd() % 31 : 31;
+            const int share = rnd() % 65;
+            const int difference = i ? (i & 3 ? rnd() % 1024 : rnd() % (64 * 255 + 1)) : 0;
 
             left &= ~cells;
             for (int x = 0; x < MVFPS_TILE_SAMPLES; x++)
-                b->tiles[0][x] = i ? rnd() & 255 : 255;
-            call_ref(b->sum[0], b->weights[0], b->tiles[0], b->windows, cells, trust, nb, first);
-            call_new(b->sum[1], b->weights[1], b->tiles[0], b->windows, cells, trust, nb, first);
+                for (int k = 0; k < 2; k++)
+                    b->matches[0][k][x] = i ? 255 - (rnd() & (i & 4 ? 255 : 15)) : 255;
+            call_ref(b->sum[0], b->weights[0], b->matches[0], b->windows, cells, share, difference, nb, first, 8);
+            call_new(b->sum[1], b->weights[1], b->matches[0], b->windows, cells, share, difference, nb, first, 8);
         }
-        plain->divide(b->dst[0], b->sum[0], b->weights[0], nb);
-        dsp->divide(b->dst[1], b->sum[1], b->weights[1], nb);
+        plain->divide(b->dst[0], b->sum[0], b->weights[0], nb, 8);
+        dsp->divide(b->dst[1], b->sum[1], b->weights[1], nb, 8);
         for (int x = 0; x < MVFPS_TILE_SAMPLES; x++)
-            if (b->weights[0][x] != b->weights[1][x] ||
+            if (b->weights[0][x] != b->weights[1][x] || b->sum[0][x] != b->sum[1][x] ||
                 x < nb && b->weights[0][x] && b->dst[0][x] != b->dst[1][x])
                 fail();
     }
-    bench_new(b->sum[1], b->weights[1], b->tiles[0], b->windows, 0x1248, 31, 64, 0);
+    bench_new(b->sum[1], b->weights[1], b->matches[0], b->windows, 0x1248, 32, 100, 64, 0, 8);
 }
 
 /* There is no C version. */
