@@ -12,7 +12,7 @@
 #                loads the plugin, and the package runs on this system's Python
 #
 # WHEELS_RELEASES names the releases of the part python.
-# If PIP_CERT is set, or /etc/pip.conf names a certificate, pip in the bare Debian uses it, too.
+# pip in the bare Debian uses the certificates of PIP_CERT, of /etc/pip.conf or of this system.
 
 set -u
 LC_ALL=C
@@ -54,12 +54,10 @@ room() {
         return 1
     fi
     cert=${PIP_CERT:-$(sed -n 's/^cert *= *//p' /etc/pip.conf 2> /dev/null)}
-    if [ -n "$cert" ]; then
-        cp "$cert" "$root/etc/pip.pem"
-        printf '[global]\ncert = /etc/pip.pem\n' > "$root/etc/pip.conf"
-    fi
+    cp "${cert:-/etc/ssl/certs/ca-certificates.crt}" "$root/etc/pip.pem"
+    printf '[global]\ncert = /etc/pip.pem\n' > "$root/etc/pip.conf"
     mkdir -p "$root/test"
-    inside "$root" apt-get -q install -y --no-install-recommends python3-venv ca-certificates >> "$log" 2>&1 &&
+    inside "$root" apt-get -q install -y --no-install-recommends python3-venv >> "$log" 2>&1 &&
         inside "$root" python3 -m venv /env >> "$log" 2>&1
     check "wheels/$release/room" "no environment; see $log" test $? = 0
 }
