@@ -143,6 +143,11 @@ static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int 
 
     if (!gpume_admissible(&b, dx, dy))
         return 1;
+    if (p->depth == 8) {
+        cost = f->sad[b.w - 1](f->cur.data + b.y0 * f->cur.linesize + b.x0, f->cur.linesize,
+                               f->ref.data + (b.y0 + dy) * f->ref.linesize + b.x0 + dx, f->ref.linesize, b.h, UINT32_MAX);
+        return gpume_global_doubtful(cost, b.w, b.h, 8);
+    }
     for (int y = b.y0; y < b.y0 + b.h; y++) {
         copy_row(p, cur, &f->cur, b.x0, y, b.w);
         copy_row(p, ref, &f->ref, b.x0 + dx, y + dy, b.w);
@@ -207,6 +212,11 @@ void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlane
 
 av_cold int ff_gpume_global_alloc(const GpumeParams *p, GpumeGlobalField *f)
 {
+    GpumeCost sad;
+
+    ff_gpume_sad_init(&sad, 8);
+    for (int w = 1; w <= GPUME_GLOBAL_BLOCK; w++)
+        f->sad[w - 1] = sad.one[gpume_width_index(w)];
     f->cost_row = cost_whole_row;
 #if ARCH_X86_64 && HAVE_X86ASM
     ff_gpume_global_init_x86(f);

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "libavfilter/gpume/core/plan.h"
+#include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/planes.h"
 
 /** Candidates of a row that are compared together: 2 * GPUME_GLOBAL_RANGE + 1, and one more. */
@@ -32,6 +33,7 @@ typedef unsigned (*GpumeGlobalRow)(uint16_t *cost, const uint8_t *cur, const uin
 /** The full search of one picture's blocks in another. */
 typedef struct GpumeGlobalField {
     GpumeGlobalRow cost_row;
+    GpumeCostOne sad[GPUME_GLOBAL_BLOCK];   ///< of blocks of 1, 2, ... columns, with samples of 8 bits
     GpumePlaneData cur, ref;    ///< GPUME_GLOBAL_LEVEL of both
     atomic_int *vectors;        ///< of each block, see global.c
 } GpumeGlobalField;

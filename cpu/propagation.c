@@ -386,8 +386,9 @@ static av_noinline void begin_global(Searcher *c, Best *o, int bx, int by)
     int nb;
 
     set_block(c, bx, by);
-    o->sum = gpume_global_limit(o->cost + penalty_before(c, o->vector, bx, by));
     nb = ff_gpume_global_candidates(&c->p->global, &c->run->global[0], c->run->back, &c->box, o->vector, candidates);
+    if (nb)
+        o->sum = gpume_global_limit(o->cost + penalty_before(c, o->vector, bx, by));
     for (int k = 0; k < nb; k++) {
         Best near = refine(c, candidates[k]);
 
