@@ -193,13 +193,35 @@ GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halve
     return more > 0 ? fine + (9 * more >> 2) : mvdenoise_of_white(fine);
 }
 
-/** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
-GPUME_INLINE long long mvdenoise_correlated(long long fine, long long total, long long coarse)
+/** Returns whether a level has enough blocks with matches, without which texture cannot be told from noise. */
+GPUME_INLINE int mvdenoise_is_known(const MvdenoiseFound *f, int level)
 {
-    const long long more  = total - 157286;
-    const long long coded = FFMIN(10 * more - 24 * fine, 1441792 + (13 * total >> 3));
-    const long long grain = (166 * (FFMIN(coarse, 10 * total) - 589824) >> 7) - 3 * fine;
+    return FFMIN(f->nb_fine[level], f->nb_total[level]) >= MVDENOISE_LEAST_LEVEL;
+}
 
+/** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
+GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f, long long fine)
+{
+    const long long total = f->total[MVDENOISE_LEVELS], more = total - 157286;
+    const long long most  = 1441792 + (13 * total >> 3);
+    const long long coded = FFMIN(10 * more - 24 * fine, most);
+    const long long grain = (166 * (FFMIN(f->coarse, 10 * total) - 589824) >> 7) - 3 * fine;
+    long long fines = 0, totals = 0, nb = 0;
+
+    /* noise that depends on brightness differs between levels, but at each level it is white or not */
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        if (mvdenoise_is_known(f, i)) {
+            const long long n = FFMIN(f->nb_fine[i], f->nb_total[i]);
+
+            fines  += n * FFMIN(f->fine[i], f->total[i]);
+            totals += n * f->total[i];
+            nb     += n;
+        }
+    if (nb) {
+        const long long kept = 40 * (totals / nb - 262144) - 50 * (fines / nb);
+
+        return FFMAX(FFMAX(coded, FFMIN(kept, most)), grain);
+    }
     return FFMAX(coded, grain);
 }
 
@@ -238,7 +260,7 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
     const long long fine = matched ? FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS])
                                    : f->fine[MVDENOISE_LEVELS];
     const long long halved = f->nb_halved < MVDENOISE_LEAST_HALVED ? 0 : f->halved;
-    const long long more   = matched ? mvdenoise_correlated(fine, f->total[MVDENOISE_LEVELS], f->coarse) : 0;
+    const long long more   = matched ? mvdenoise_correlated(f, fine) : 0;
     const int is_white     = more <= fine;
     long long square       = matched ? (is_white ? mvdenoise_of_white(fine) : more)
                                      : mvdenoise_without_matches(fine, halved);
@@ -249,8 +271,7 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
     for (int i = 0; i < MVDENOISE_LEVELS; i++) {
         const unsigned n = FFMIN(f->nb_fine[i], f->nb_total[i]);
 
-        /* without matches, a level that has only texture cannot be told from one that has more noise */
-        if (n < MVDENOISE_LEAST_LEVEL || !matched)
+        if (!matched || !mvdenoise_is_known(f, i))
             continue;
         known |= 1u << i;
         squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);

@@ -421,8 +421,22 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     int white, known[8];
 
     if (matched) {
+        int64_t fines = 0, totals = 0, all_known = 0;
+
         x = FFMAX(FFMIN(10 * (all->total - 157286) - 24 * p, 1441792 + ((13 * all->total) >> 3)),
                   ((166 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
+        for (int i = 0; i < 8; i++) {
+            const int64_t least = FFMIN(v[i].n, v[i].n_total);
+
+            if (least < 32)
+                continue;
+            fines     += FFMIN(v[i].fine, v[i].total) * least;
+            totals    += v[i].total * least;
+            all_known += least;
+        }
+        if (all_known)
+            x = FFMAX(x, FFMIN(40 * (totals / all_known - 262144) - 50 * (fines / all_known),
+                               1441792 + ((13 * all->total) >> 3)));
         white  = x <= p;
         square = white ? (35 * p) >> 5 : x;
     } else {

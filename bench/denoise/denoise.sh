@@ -114,7 +114,7 @@ fi
     --sigmas "$sigmas" ${methods:+--methods "$methods"} $clips
 if [ "${noises:-none}" != none ]; then
     # shellcheck disable=SC2086
-    "$python" bench/denoise/noise.py --ffmpeg "$program" --out "$out" --noises "$noises" $files
+    "$python" bench/denoise/noise.py --ffmpeg "$bin/ffmpeg" --encoder "$program" --out "$out" --noises "$noises" $files
 fi
 [ "${gain:-none}" != none ] || exit 0
 # shellcheck disable=SC2086

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares mvdenoise's estimate of the noise with the best sigma that is given.
 
-Small crops of clips get noise of many kinds, then boxes, borders or clipped tones, and some of them are encoded. Each
-of these cells is denoised with eleven values of sigma and with the default. The matrix shows by how many dB of luma's
-PSNR the default is below the best of those; clean clips show the PSNR of the output against the input. Noise is the
-same in every run. Wanted: within 0.5 dB in nine of ten cells, within 1.5 dB in all, never below the input, and clean
+Small crops of clips get noise of many kinds, then boxes, borders or clipped tones, and some of them are encoded. Some
+cells have full range, 10 or 16 bits, or show chroma. Each cell is denoised with eleven values of sigma and with the
+default. The matrix shows by how many dB of PSNR (of luma, or of chroma) the default is below the best of those; clean
+clips show the PSNR of the output against the input. Noise is the same in every run with the same --seed. Wanted: within 0.5 dB in nine of ten cells, within 1.5 dB in all, never below the input, and clean
 clips at 48 dB or more.
 """
 
@@ -18,6 +18,7 @@ import sys
 import numpy as np
 
 WIDTH, HEIGHT, FRAMES = 240, 176, 9
+PLANES = np.array([4, 5]) * WIDTH * HEIGHT // 4     # where those of chroma begin
 SIGMAS = [1, 1.7, 2.6, 4, 6, 8, 10.5, 14, 20, 30, 44]
 # clips that FFmpeg draws, beside those that are given
 DRAWN = {
@@ -102,6 +103,32 @@ AREAS = {"": lambda y: y, "box 1 %": box(.01), "box 8 %": box(.08), "box 30 %": 
 IN_AREAS = ["white 10", "mpeg4", "3 x + 9", "grain 2", "mpeg2"]
 
 
+class Form:
+    """How frames are stored: a pixel format, and which of its samples are measured."""
+
+    def __init__(self, pix_fmt, depth=8, full=False, chroma=False):
+        self.pix_fmt, self.full, self.chroma = pix_fmt, full, chroma
+        self.one = 1 << (depth - 8)
+
+    def samples(self, clip):
+        """Those of a clip, which is YUV 4:2:0 of 8 bits, in units of 8 bits."""
+        y = clip if self.chroma else clip[:, :WIDTH * HEIGHT]
+        return np.clip((y.astype(float) - 16) * 255 / 219, 0, 255) if self.full else y.astype(float)
+
+    def words(self, samples):
+        most = 256 * self.one - 1
+        return np.clip(np.rint(samples * self.one), 0, most).astype("<u2" if self.one > 1 else np.uint8)
+
+    def measured(self, words):
+        """Samples that are measured, in units of 8 bits, of frames or stacks of frames."""
+        return words.astype(float)[..., WIDTH * HEIGHT if self.chroma else 0:] / self.one
+
+
+FORMS = {"": Form("gray"), "full range": Form("gray", full=True), "10 bits": Form("gray10le", 10),
+         "16 bits": Form("gray16le", 16), "chroma": Form("yuv420p", chroma=True)}
+IN_FORMS = ["clean", "white 5", "white 20", "3 x + 9", "grain 2", "mpeg4"]
+
+
 def run(*command, data=None):
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode:
@@ -111,91 +138,111 @@ def run(*command, data=None):
 
 class Bench:
     def __init__(self, args):
-        self.command = [args.ffmpeg, "-v", "error", "-nostdin", "-filter_threads", "1", "-filter_complex_threads", "1"]
-        self.encoders = run(args.ffmpeg, "-v", "error", "-encoders").decode()
+        options = ["-v", "error", "-nostdin", "-filter_threads", "1", "-filter_complex_threads", "1"]
+        self.command = [args.ffmpeg, *options]
+        programs = {p: run(p, "-v", "error", "-encoders").decode().split() for p in (args.encoder or args.ffmpeg, args.ffmpeg)}
+        # each encoder, and the program that has it
+        self.encoders = {e: [p, *options] for p, names in programs.items() for e in names}
+        self.seed = args.seed
 
-    def raw(self, y):
-        return ["-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{y.shape[2]}x{y.shape[1]}", "-r", "25", "-i", "-"]
+    def raw(self, pix_fmt):
+        return ["-f", "rawvideo", "-pix_fmt", pix_fmt, "-s", f"{WIDTH}x{HEIGHT}", "-r", "25", "-i", "-"]
 
     def clip(self, name):
-        """Luma of a clip, scaled down so that little is left of its own noise."""
-        chain = (f"setpts=N/25/TB,scale={WIDTH}:{HEIGHT}:flags=area:force_original_aspect_ratio=increase,"
-                 f"crop={WIDTH}:{HEIGHT},format=gray")
-        source = ["-f", "lavfi", "-i", f"{DRAWN[name]},format=gray"] if name in DRAWN else ["-i", name, "-vf", chain]
+        """A clip, NAME or NAME@FIRST_FRAME, scaled down so that little is left of its own noise."""
+        name, _, first = name.partition("@")
+        chain = (f"trim=start_frame={first or 0},setpts=N/25/TB,"
+                 f"scale={WIDTH}:{HEIGHT}:flags=area:force_original_aspect_ratio=increase,crop={WIDTH}:{HEIGHT}")
+        source = ["-f", "lavfi", "-i", DRAWN[name]] if name in DRAWN else ["-i", name, "-vf", chain]
         made = run(*self.command, *source, "-map", "0:v:0", "-frames:v", str(FRAMES), "-fps_mode", "passthrough",
-                   "-f", "rawvideo", "-")
-        return np.frombuffer(made, np.uint8).reshape(-1, HEIGHT, WIDTH)
+                   "-pix_fmt", "yuv420p", "-f", "rawvideo", "-")
+        return np.frombuffer(made, np.uint8).reshape(-1, WIDTH * HEIGHT * 3 // 2)
 
-    def encode(self, y, options):
-        frames, height, width = y.shape
-        gray = bytes([128]) * (width * height // 2)
-        coded = run(*self.command, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-s", f"{width}x{height}", "-r", "25",
-                    "-i", "-", "-c:v", *options.split(), "-threads", "1", "-f", "nut", "-",
-                    data=b"".join(f.tobytes() + gray for f in y))
+    def encode(self, words, options):
+        """Frames of 8 bits, with gray chroma if they have none."""
+        gray = np.full((len(words), WIDTH * HEIGHT * 3 // 2 - words.shape[1]), 128, np.uint8)
+        coded = run(*self.encoders[options.split()[0]], *self.raw("yuv420p"), "-c:v", *options.split(), "-threads", "1", "-f", "nut", "-",
+                    data=np.hstack([words, gray]).tobytes())
         made = run(*self.command, "-i", "-", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
                    data=coded)
-        return np.frombuffer(made, np.uint8).reshape(frames, -1)[:, :width * height].reshape(y.shape)
+        return np.frombuffer(made, np.uint8).reshape(len(words), -1)[:, :words.shape[1]]
 
-    def denoise(self, y):
+    def denoise(self, words, pix_fmt):
         """What each sigma makes, then the default; vectors are searched once."""
         options = [f"=sigma={s}" for s in SIGMAS] + [""]
         pads = [f"[a{i}]" for i in range(len(options))]
         graph = f"gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=2,split={len(options)}{''.join(pads)};"
         graph += ";".join(f"{a}mvdenoise{o}{a.replace('a', 'b')}" for a, o in zip(pads, options))
         graph += f";{''.join(pads).replace('a', 'b')}vstack=inputs={len(options)}"
-        made = run(*self.command, *self.raw(y), "-filter_complex", graph, "-f", "rawvideo", "-pix_fmt", "gray", "-",
-                   data=y.tobytes())
-        return np.frombuffer(made, np.uint8).reshape(len(y), len(options), *y.shape[1:]).swapaxes(0, 1)
+        made = run(*self.command, *self.raw(pix_fmt), "-filter_complex", graph, "-f", "rawvideo", "-pix_fmt", pix_fmt, "-",
+                   data=words.tobytes())
+        frames = np.frombuffer(made, words.dtype).reshape(len(words), -1)
+        planes = [p.reshape(len(words), len(options), -1) for p in np.split(frames, len(options) * PLANES, 1) if p.size]
+        return np.concatenate(planes, 2).swapaxes(0, 1)
 
-    def cell(self, y, noise, area):
+    def cell(self, clip, noise, area, form):
         """PSNR of the noisy frames, of each sigma, of the default."""
-        random = np.random.default_rng([sum(map(ord, noise)), sum(map(ord, area))])
-        clean, add = AREAS[area](y), NOISES.get(noise)
+        seeds = [sum(map(ord, noise)), sum(map(ord, area)), sum(map(ord, form)), self.seed]
+        random = np.random.default_rng(seeds)
+        f = FORMS[form]
+        cover = lambda x: x if not area else AREAS[area](x.reshape(-1, HEIGHT, WIDTH)).reshape(x.shape)
+        clean, add = cover(f.samples(clip)), NOISES.get(noise)
         if noise in ENCODED:
             add = white(ENCODED[noise][0])
-        noisy = y if add is None else np.clip(np.rint(y + add(y.astype(float), random)), 0, 255).astype(np.uint8)
-        noisy = AREAS[area](noisy)
+        noisy = f.samples(clip)
+        if add is not None:
+            planes = [p.reshape(-1, HEIGHT >> (i > 0), WIDTH >> (i > 0)) for i, p in enumerate(np.split(noisy, PLANES, 1))]
+            noisy = np.hstack([(p + add(p, random)).reshape(len(noisy), -1) for p in planes if p.size])
+        noisy = cover(f.words(noisy))
         if noise in ENCODED:
             noisy = self.encode(noisy, ENCODED[noise][1])
-        return [psnr(x, clean) for x in (noisy, *self.denoise(noisy))]
+        clean = f.measured(f.words(clean))
+        return [psnr(f.measured(x), clean) for x in (noisy, *self.denoise(noisy, f.pix_fmt))]
 
 
 def psnr(x, y):
-    return 10 * np.log10(65025 / max(np.mean((x.astype(float) - y)**2), 1e-4))
+    return 10 * np.log10(65025 / max(np.mean((x - y)**2), 1e-4))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ffmpeg", required=True)
+    parser.add_argument("--encoder", help="an ffmpeg that encodes, as with libx264, beside that of --ffmpeg")
     parser.add_argument("--out", required=True)
     parser.add_argument("--noises", default="all", help="names, separated by commas")
-    parser.add_argument("clips", nargs="*", help="files of at least 9 frames")
+    parser.add_argument("--areas", default="all", help="names of areas and forms, separated by commas; 'plain': without either")
+    parser.add_argument("--seed", type=int, default=0, help="of the noise")
+    parser.add_argument("--drawn", default=",".join(DRAWN), help="clips that FFmpeg draws, separated by commas")
+    parser.add_argument("clips", nargs="*", help="FILE or FILE@FRAME, from which there are at least 9 frames")
     args = parser.parse_args()
     bench = Bench(args)
-    clips = {os.path.basename(c).rsplit(".", 1)[0]: bench.clip(c) for c in [*args.clips, *DRAWN]}
-    cells = [(n, "") for n in [*NOISES, *ENCODED]] + [(n, a) for a in AREAS if a for n in IN_AREAS]
+    clips = {os.path.basename(c).replace(".", "@").split("@")[0] + "@" * ("@" in c) + c.partition("@")[2]: bench.clip(c)
+             for c in [*args.clips, *filter(None, args.drawn.split(","))]}
+    cells = [(n, "", "") for n in [*NOISES, *ENCODED]]
+    cells += [(n, a, "") for a in AREAS if a for n in IN_AREAS] + [(n, "", f) for f in FORMS if f for n in IN_FORMS]
     rows, losses = [], []
     print("| noise | " + " | ".join(clips) + " |\n| --- |" + " --- |" * len(clips))
-    for noise, area in cells:
-        if args.noises != "all" and noise not in args.noises.split(","):
+    for noise, area, form in cells:
+        if args.noises != "all" and noise not in args.noises.split(",") or noise in ENCODED and FORMS[form].one > 1 or \
+                args.areas != "all" and (area or form or "plain") not in args.areas.split(","):
             continue
-        if noise in ENCODED and f" {ENCODED[noise][1].split()[0]} " not in bench.encoders:
+        if noise in ENCODED and ENCODED[noise][1].split()[0] not in bench.encoders:
             print(f"left out: {noise}, there is no such encoder", file=sys.stderr)
             continue
         shown = []
-        for name, y in clips.items():
-            values = bench.cell(y, noise, area)
+        for name, clip in clips.items():
+            values = bench.cell(clip, noise, area, form)
             best = max(values[:-1])
-            rows.append((name, noise, area, *(f"{v:.3f}" for v in values)))
+            rows.append((name, noise, area, form, *(f"{v:.3f}" for v in values)))
             if noise == "clean":
                 shown.append("unchanged" if values[-1] > 88 else f"{values[-1]:.1f} dB")
                 continue
             losses.append((values[-1] - best, values[-1] - values[0]))
             shown.append(f"{values[-1]:.1f} ({values[-1] - best:+.2f})")
-        print(f"| {noise}{', ' * bool(area)}{area} | " + " | ".join(shown) + " |", flush=True)
+        print(f"| {', '.join(filter(None, (noise, area, form)))} | " + " | ".join(shown) + " |", flush=True)
     with open(f"{args.out}/noise.csv", "w", newline="", encoding="utf-8") as f:
         writer = csv.writer(f, lineterminator="\n")
-        writer.writerow(("clip", "noise", "area", "noisy", *(f"sigma {s}" for s in SIGMAS), "default"))
+        writer.writerow(("clip", "noise", "area", "form", "noisy", *(f"sigma {s}" for s in SIGMAS), "default"))
         writer.writerows(rows)
     if losses:
         loss, gain = np.array(losses).T
