@@ -55,7 +55,7 @@ typedef struct MvstereoContext {
     int inputs;
     int layout;
     int min, max;
-    int rows, fast, fill;
+    int rows, fast, temporal, fill;
     int view;                   ///< enum View
     int output, legend;
     char *file;
@@ -101,6 +101,8 @@ static const AVOption mvstereo_options[] = {
       FLAGS },
     { "fast", "match views of half the size first, then 32 disparities of each sample", OFFSET(fast),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
+    { "temporal", "stabilise disparities of what does not move", OFFSET(temporal), AV_OPT_TYPE_BOOL, { .i64 = 0 },
+      0, 1, FLAGS },
     { "fill", "fill holes", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1, FLAGS },
     { "view", "view whose map is made", OFFSET(view), AV_OPT_TYPE_INT, { .i64 = VIEW_LEFT }, VIEW_LEFT, VIEW_BOTH,
       FLAGS, .unit = "view" },
@@ -294,6 +296,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .max       = s->max,
         .rows      = s->rows,
         .fast      = s->fast,
+        .temporal  = s->temporal,
         .fill      = s->fill,
         .output    = s->output,
         .legend    = s->legend,
@@ -331,6 +334,10 @@ static av_cold int check_options(AVFilterContext *ctx)
     }
     if (s->output == MVSTEREO_LEFT_GRAY && s->view != VIEW_LEFT) {
         av_log(ctx, AV_LOG_ERROR, "output=left+gray8 is only valid with view=left.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->temporal && !s->fill) {
+        av_log(ctx, AV_LOG_ERROR, "'temporal' is only valid with fill=1.\n");
         return AVERROR(EINVAL);
     }
     if (!s->file && !s->overwrite) {

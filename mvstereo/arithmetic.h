@@ -37,6 +37,10 @@
 #define MVSTEREO_PIECE      100     ///< smaller pieces are not valid
 #define MVSTEREO_ONE        16      ///< units of a sample
 #define MVSTEREO_WMED_R     4       ///< a weighted median is of 9x9 disparities
+/** Samples of as many around one are the same as before if the sum of their differences is at most so much. */
+#define MVSTEREO_STILL_R    2
+#define MVSTEREO_STILL      150
+#define MVSTEREO_MAX_AGE    6       ///< a disparity that stays is the mean of so many before and the new one
 #define MVSTEREO_INVALID    (-1)
 #define MVSTEREO_NOISY      16      ///< pictures whose noise is measured at so much are smoothed
 #define MVSTEREO_DARKER     6       ///< views whose mean luma differs by so much are not equally bright
@@ -84,6 +88,24 @@ GPUME_INLINE int mvstereo_base(int halved, int halved_min, int min, int span)
     const int d = ((2 * halved + MVSTEREO_ONE / 2) >> 4) + 2 * halved_min - MVSTEREO_WINDOW_MID - min;
 
     return av_clip(d, 0, span - MVSTEREO_WINDOW);
+}
+
+/**
+ * Returns a disparity of a sample that is as it was before, when it had the disparity before.
+ * @param age how often disparities before have confirmed each other; set to that of the result
+ */
+GPUME_INLINE int mvstereo_stabilise(int v, int before, int *age)
+{
+    const int difference = v - before, a = *age;
+
+    if (FFABS(difference) <= MVSTEREO_ONE) {
+        const int new_age = FFMIN(a + 1, MVSTEREO_MAX_AGE);
+
+        *age = new_age;
+        return (before * new_age + v + (new_age + 1) / 2) / (new_age + 1);
+    }
+    *age = FFMAX(a - 1, 0);
+    return a ? before : v;
 }
 
 /** Returns the weight of a disparity in the weighted median. */

@@ -26,6 +26,14 @@
 /** Halved pictures at most: of 2^31 samples a side none is wider than MVSTEREO_COARSE_W. */
 #define MAX_HALVINGS 24
 
+/** What a view and its map were before. */
+typedef struct Before {
+    MvstereoPlane luma;
+    MvstereoPlane disparity;    ///< in 1/16, from 0
+    MvstereoPlane age;          ///< 0: it is not known, or has not been confirmed
+    int is_known;
+} Before;
+
 typedef struct CPUBackend {
     const MvstereoConfig *cfg;
     int w, h;                   ///< 0: nothing is open
@@ -44,11 +52,15 @@ typedef struct CPUBackend {
     MvstereoMatcher half_matcher;
     MvstereoRefiner half_refiner;
 
+    Before before[2];           ///< of the left view, and of the right one
+
     /* the work that is being done */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
     AVFrame *out;
     GpumeLayout out_layout;     ///< with MVSTEREO_LEFT_GRAY
+    uint16_t *differences;      ///< rows of all threads
+    unsigned differences_size;
     MvstereoPaint paint;
 } CPUBackend;
 
@@ -66,6 +78,10 @@ static av_cold void uninit(void *priv)
 
     for (int i = 0; i < 2; i++) {
         ff_mvstereo_plane_free(&s->luma[i]);
+        ff_mvstereo_plane_free(&s->before[i].luma);
+        ff_mvstereo_plane_free(&s->before[i].disparity);
+        ff_mvstereo_plane_free(&s->before[i].age);
+        s->before[i].is_known = 0;
         for (int j = 0; j < MAX_HALVINGS; j++)
             ff_mvstereo_plane_free(&s->halved[i][j]);
     }
@@ -75,6 +91,8 @@ static av_cold void uninit(void *priv)
     ff_mvstereo_refiner_close(&s->half_refiner);
     ff_mvstereo_refiner_close(&s->refiner);
     ff_mvstereo_refiner_close(&s->coarse_refiner);
+    av_freep(&s->differences);
+    s->differences_size = 0;
     s->w = s->h = 0;
 }
 
@@ -224,6 +242,79 @@ static void find_bases(CPUBackend *s)
     }
 }
 
+static int open_before(CPUBackend *s, Before *b)
+{
+    int ret = 0;
+
+    if (!b->luma.memory)
+        ret = ff_mvstereo_plane_alloc(&b->luma, s->w, s->h, 1);
+    if (ret >= 0 && !b->disparity.memory)
+        ret = ff_mvstereo_plane_alloc(&b->disparity, s->w, s->h, sizeof(int16_t));
+    return ret < 0 || b->age.memory ? ret : ff_mvstereo_plane_alloc(&b->age, s->w, s->h, 1);
+}
+
+/* Sums up the differences of the rows around a row, from 2 columns before it on. */
+static void add_differences(uint16_t *sums, const MvstereoPlane *a, const MvstereoPlane *b, int y)
+{
+    const int nb = a->w + 2 * MVSTEREO_STILL_R;
+
+    memset(sums, 0, nb * sizeof(*sums));
+    for (int j = -MVSTEREO_STILL_R; j <= MVSTEREO_STILL_R; j++) {
+        const uint8_t *from = mvstereo_row8(a, y + j) - MVSTEREO_STILL_R;
+        const uint8_t *old  = mvstereo_row8(b, y + j) - MVSTEREO_STILL_R;
+
+        for (int x = 0; x < nb; x++)
+            sums[x] += FFABS(from[x] - old[x]);
+    }
+}
+
+static void stabilise_rows(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s   = arg;
+    Before *b       = &s->before[s->pair->right];
+    const int first = s->range.min * MVSTEREO_ONE, end = gpume_first_row(s->h, job + 1, nb_jobs);
+    uint16_t *sums  = s->differences + job * (size_t)(s->w + 2 * MVSTEREO_STILL_R);
+
+    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
+        int16_t *row = mvstereo_row16(&s->refiner.disparity, y), *before = mvstereo_row16(&b->disparity, y);
+        uint8_t *ages = mvstereo_row8(&b->age, y);
+
+        if (b->is_known)
+            add_differences(sums, &s->luma[0], &b->luma, y);
+        for (int x = 0; x < s->w; x++) {
+            int age = 0;
+
+            if (b->is_known && sums[x] + sums[x + 1] + sums[x + 2] + sums[x + 3] + sums[x + 4] <= MVSTEREO_STILL) {
+                age    = ages[x];
+                row[x] = mvstereo_stabilise(row[x], FFMAX(before[x] - first, 0), &age);
+            }
+            ages[x]   = age;
+            before[x] = row[x] + first;
+        }
+    }
+}
+
+/* Stabilises what is as it was before. */
+static int stabilise(CPUBackend *s)
+{
+    Before *b    = &s->before[s->pair->right];
+    const int nb = FFMIN(s->cfg->executor.nb_threads, s->h);
+    int ret      = open_before(s, b);
+
+    if (ret < 0)
+        return ret;
+    av_fast_malloc(&s->differences, &s->differences_size,
+                   nb * (size_t)(s->w + 2 * MVSTEREO_STILL_R) * sizeof(*s->differences));
+    if (!s->differences)
+        return AVERROR(ENOMEM);
+    gpume_execute(&s->cfg->executor, stabilise_rows, s, nb);
+    for (int y = 0; y < s->h; y++)
+        memcpy(mvstereo_row8(&b->luma, y), mvstereo_row8(&s->luma[0], y), s->w);
+    ff_mvstereo_plane_extend(&b->luma, 0, s->h);
+    b->is_known = 1;
+    return 0;
+}
+
 static void paint_rows(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
@@ -293,6 +384,9 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         find_bases(s);
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table);
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
+    ret = s->cfg->temporal ? stabilise(s) : 0;
+    if (ret < 0)
+        return ret;
     s->paint = (MvstereoPaint) {
         .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
         .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,

@@ -85,6 +85,9 @@ typedef struct CUDABackend {
     MvstereoCudaArgs views;     ///< where it is
     MvstereoRange range;
     Map map, coarse, half;
+    /* what the left and the right view were before */
+    unsigned long long luma_before[2], disparity_before[2], age[2];
+    int is_known[2];
 } CUDABackend;
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
@@ -142,6 +145,7 @@ static void forget(CUDABackend *s)
     ff_gpume_cuda_free(&s->coarse.memory);
     ff_gpume_cuda_free(&s->half.memory);
     s->map.args.range = s->coarse.args.range = s->half.args.range = 0;
+    s->is_known[0] = s->is_known[1] = 0;
     s->w = s->h = 0;
 }
 
@@ -214,11 +218,13 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
 static int open_size(CUDABackend *s, int w, int h)
 {
     MvstereoCudaArgs *a = &s->views;
-    const size_t nb     = w * (size_t)h;
+    const size_t nb     = w * (size_t)h, before = s->cfg->temporal ? nb : 0;
     const Part parts[]  = {
         { &a->raw[0], nb }, { &a->raw[1], nb }, { &a->luma[0], nb }, { &a->luma[1], nb },
         /* all that are halved follow each other */
         { &a->halved[0], nb + w + h + 64 }, { &a->halved[1], nb + w + h + 64 },
+        { &s->luma_before[0], before }, { &s->luma_before[1], before }, { &s->age[0], before }, { &s->age[1], before },
+        { &s->disparity_before[0], 2 * before }, { &s->disparity_before[1], 2 * before },
     };
     int ret;
 
@@ -380,6 +386,7 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 {
     MvstereoCudaArgs *a = &s->map.args;
     const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
+    int ret;
 
     a->fill            = s->cfg->fill;
     a->output          = s->cfg->output;
@@ -392,7 +399,18 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
         .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
-    return fill(s, a);
+    a->temporal         = s->cfg->temporal;
+    a->is_known         = s->is_known[pair->right];
+    a->luma_before      = s->luma_before[pair->right];
+    a->disparity_before = s->disparity_before[pair->right];
+    a->age              = s->age[pair->right];
+    ret = fill(s, a);
+    if (ret < 0 || !a->temporal)
+        return ret;
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoDAsync(a->luma_before, a->luma[0], s->w * (size_t)s->h,
+                                                 ff_gpume_shell_stream(&s->shell)), "copy a view")
+    s->is_known[pair->right] = 1;
+    return 0;
 }
 
 /* With the context pushed. */

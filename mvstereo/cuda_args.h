@@ -80,6 +80,9 @@ typedef struct MvstereoCudaArgs {
     unsigned long long parents, sizes;  ///< of pieces, 32 bits
     unsigned long long row_valid;       ///< whether anything in a row is, 32 bits
 
+    /* where disparities are stabilised: what was before of the view's luma, and of its map in 1/16 from 0 */
+    int temporal, is_known;
+    unsigned long long luma_before, disparity_before, age;
     int fill, output, counts;           ///< counts: whether to count disparities
     unsigned long long out, chroma;     ///< planes of the output; 0: it has no chroma
     long long out_linesize, chroma_linesize;

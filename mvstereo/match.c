@@ -295,7 +295,7 @@ static Row edge_row(const MvstereoMatcher *m)
     return (Row) { m->edge, m->least_edge };
 }
 
-/* Returns how far the disparities of a sample begin from those of the one dx, dy away; more than a window is as much. */
+/* Returns how far the disparities of a sample begin from those of the one dx, dy away, up to one more than a window. */
 static int shift_of(const MvstereoMatcher *m, int x, int y, int dx, int dy)
 {
     if (x + dx < 0 || x + dx >= m->w || y + dy < 0 || y + dy >= m->h)

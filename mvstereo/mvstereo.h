@@ -38,6 +38,7 @@ typedef struct MvstereoConfig {
     int min, max;               ///< disparities, as many as from min to max - 1; equal: they are found
     int rows;                   ///< how far above and below matches are, too
     int fast;                   ///< halved views are matched first, then a part of the range
+    int temporal;               ///< disparities of what does not move are stabilised; with fill only
     int fill;                   ///< whether holes are filled
     enum MvstereoOutput output;
     int legend;                 ///< whether a scale is painted beside colours

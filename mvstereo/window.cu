@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What costs.cu, paths.cu and winners.cu do, where samples have MVSTEREO_WINDOW disparities each, which begin at that of
- * halved views. A sample's are in eight lanes, so a warp has four samples.
+ * What costs.cu, paths.cu and winners.cu do, where samples have MVSTEREO_WINDOW disparities each, around that of halved
+ * views. A sample's are in eight lanes, so a warp has four samples.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"

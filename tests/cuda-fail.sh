@@ -127,4 +127,4 @@ each mvview device ds 999 0
 each mvfps device ds 999 0
 each mvdenoise device ds 999 0
 each mvstereo device sbsl 999 0
-each mvstereo device sbsl:max=64:fast=1:view=both 999 0
+each mvstereo device sbsl:max=64:fast=1:temporal=1:view=both 999 0

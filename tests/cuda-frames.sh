@@ -147,7 +147,7 @@ done
 
 # Maps of mvstereo, of one frame with both views and of two inputs. gpume_mvstereo tests more.
 views='testsrc2=size=200x140:rate=4:duration=0.5,format=nv12,split[a][b];[a]crop=92:61:20:10[l];[b]crop=92:61:26:10[r]'
-for row in disparity:max=32:p016 gray8:max=32:nv12 color:max=32:rgb0 disparity:max=64:fast=1:view=both:p016; do
+for row in disparity:max=32:p016 gray8:max=32:nv12 color:max=32:rgb0 disparity:max=64:fast=1:temporal=1:view=both:p016; do
     options=output=${row%:*}
     format=${row##*:}
     planes=extractplanes=y

@@ -66,6 +66,7 @@ typedef struct Case {
     AVFrame *frames[MAX_PAIRS][2];      ///< the second one may be NULL
     MvstereoPair pairs[MAX_PAIRS];
     StereoOracle oracle[MAX_PAIRS];
+    uint8_t drawn[2][90 * 50];  ///< luma of the last pair, without what is done with it
 } Case;
 
 static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_darker;
@@ -170,6 +171,7 @@ static void arrange(Case *c, int n)
 static void draw_pair(Case *c, int n)
 {
     const AVComponentDescriptor *d = &c->desc->comp[0];
+    const int still = n && c->cfg.temporal && test_draw(&c->r, 3);
     StereoOracle *o = &c->oracle[n];
 
     *o = (StereoOracle) { .rows = c->cfg.rows, .fill = c->cfg.fill, .fast = c->cfg.fast };
@@ -177,6 +179,13 @@ static void draw_pair(Case *c, int n)
     o->left  = malloc(c->w * c->h);
     o->right = malloc(c->w * c->h);
     draw_views(c, o->left, o->right, test_draw(&c->r, 2) ? CONTENT_SCENE : test_draw(&c->r, CONTENT_NB));
+    for (int i = 0; i < 2; i++) {
+        uint8_t *view = i ? o->right : o->left;
+
+        for (int k = 0; k < c->w * c->h && still; k++)
+            view[k] = av_clip_uint8(c->drawn[i][k] + test_draw_range(&c->r, -2, 2));
+        memcpy(c->drawn[i], view, c->w * c->h);
+    }
     arrange(c, n);
     for (int i = 0; i < 2; i++)
         for (int y = 0; y < c->h; y++)
@@ -205,7 +214,7 @@ static void draw_pair(Case *c, int n)
         o->m = c->cfg.min;
         o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);
     }
-    stereo_expect(o, c->find);
+    stereo_expect(o, c->find, c->cfg.temporal, n ? &c->oracle[n - 1] : NULL);
     nb_smoothed += stereo_noise(o->left, o->w, o->h) >= 10;
     for (int i = 0; i < 256; i++)
         if (o->table[i] != i) {
@@ -234,6 +243,7 @@ static void draw_case(Case *c, uint64_t seed, int on_device)
     c->cfg.rows     = !test_draw(&c->r, 4);
     c->cfg.fill     = !!test_draw(&c->r, 4);
     c->cfg.fast     = !test_draw(&c->r, 3);
+    c->cfg.temporal = c->cfg.fill && !test_draw(&c->r, 3);
     c->right    = !test_draw(&c->r, 4);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
     if (on_device && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
@@ -440,10 +450,11 @@ static void run_case(uint64_t seed, int on_device)
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
     snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
-             "rows %d, fast %d, right %d, fill %d, output %d, %s, %d threads", seed, on_device ? " on the device" : "", c.w, c.h,
+             "rows %d, fast %d, temporal %d, right %d, fill %d, output %d, %s, %d threads", seed,
+             on_device ? " on the device" : "", c.w, c.h,
              c.desc->name, c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "",
-             c.cfg.rows, c.cfg.fast, c.right, c.cfg.fill, c.cfg.output, test_executor_names[executor.kind],
-             c.cfg.executor.nb_threads);
+             c.cfg.rows, c.cfg.fast, c.cfg.temporal, c.right, c.cfg.fill, c.cfg.output,
+             test_executor_names[executor.kind], c.cfg.executor.nb_threads);
     if (on_device)
         hw_frames = upload(&c);
     make_maps(&c, hw_frames, 1);

@@ -25,6 +25,7 @@ typedef struct StereoOracle {
     uint8_t *left, *right;
     uint8_t table[256];
     int *v;                 ///< -1: a hole
+    int *age;
     int *confidence;
 } StereoOracle;
 
@@ -398,6 +399,7 @@ static void stereo_free(StereoOracle *o)
     free(o->right);
     free(o->v);
     free(o->confidence);
+    free(o->age);
 }
 
 /* Sets v and confidence of views that are ready. */
@@ -482,8 +484,35 @@ static void stereo_range(StereoOracle *o)
     stereo_free(&c);
 }
 
-/* Makes the map of views of 8 bits. find: whether the range is to be found. */
-static void stereo_expect(StereoOracle *o, int find)
+/* Stabilises v by the pair before, or NULL. */
+static void stereo_stabilise(StereoOracle *o, const StereoOracle *before)
+{
+    o->age = calloc(o->w * o->h, sizeof(*o->age));
+    for (int q = 0; q < o->w * o->h && before; q++) {
+        const int age = before->age[q], old = before->v[q] + 16 * (before->m - o->m), p = old < 0 ? 0 : old;
+        int sum = 0;
+
+        for (int i = 0; i < 25; i++) {
+            const int x = q % o->w + i % 5 - 2, y = q / o->w + i / 5 - 2;
+
+            sum += abs(stereo_pixel(o->left, o->w, o->h, x, y) - stereo_pixel(before->left, o->w, o->h, x, y));
+        }
+        if (sum > 150)
+            continue;
+        if (abs(o->v[q] - p) <= 16) {
+            const int a = age < 6 ? age + 1 : 6;
+
+            o->v[q]   = (p * a + o->v[q] + (a + 1) / 2) / (a + 1);
+            o->age[q] = a;
+        } else if (age) {
+            o->v[q]   = p;
+            o->age[q] = age - 1;
+        }
+    }
+}
+
+/* Makes the map of views of 8 bits. find: whether the range is to be found; before: the pair before, or NULL. */
+static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoOracle *before)
 {
     stereo_brightness(o);
     if (stereo_noise(o->left, o->w, o->h) >= 16 && stereo_noise(o->right, o->w, o->h) >= 16) {
@@ -493,6 +522,8 @@ static void stereo_expect(StereoOracle *o, int find)
     if (find)
         stereo_range(o);
     stereo_match(o);
+    if (temporal)
+        stereo_stabilise(o, before);
 }
 
 /* Returns what an output has of a sample; as RGB that of the scale if x and y are in it. */

@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast temporal both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -20,6 +20,7 @@ fate-mvstereo-confidence: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:out
 fate-mvstereo-holes:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:fill=0)
 fate-mvstereo-right:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:view=right)
 fate-mvstereo-fast:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-8:max=88:fast=1)
+fate-mvstereo-temporal:   CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=1,loop=3:1,setpts=N,noise=c0s=9:c0f=t:c0_seed=5[m];[r]trim=end_frame=1,loop=3:1,setpts=N,noise=c0s=9:c0f=t:c0_seed=6[s];[m][s]mvstereo=inputs=2:max=32:temporal=1" -fps_mode passthrough
 fate-mvstereo-both:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:view=both:output=gray8)
 fate-mvstereo-float:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24:fill=0:output=float)
 fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=left+gray8,yuv420p10)
@@ -56,7 +57,7 @@ fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_CO
 fate-mvstereo-error-alone:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:legend=0)
 fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
 
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto)
 # An array for NumPy: its header, its sum, and what of it is not replaced
 fate-mvstereo-npy: CMD = { rm -f tests/data/fate/mvstereo.npy; ffmpeg -v error -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2:max=32:view=both:file=tests/data/fate/mvstereo.npy" -f null - && head -c 127 tests/data/fate/mvstereo.npy | tail -c 117 | sed "s/ *$$//" && echo && do_md5sum tests/data/fate/mvstereo.npy && ffmpeg -v error -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:overwrite=0:file=tests/data/fate/mvstereo.npy" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
