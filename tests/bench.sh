@@ -32,7 +32,7 @@ fi
     -i 'perlin=size=320x240:octaves=3:random_mode=seed:random_seed=2:xscale=8:yscale=6,trim=end_frame=1,loop=6:1,setpts=N/25/TB,format=yuv420p,crop=112:96:20+4*n:20+2*n' \
     -c:v ffv1 "$work/clip.mkv"
 PYTHON=$python GPUME_VIDEO=$work/none START=0 FRAMES=7 CROP=96x80 SIGMAS=10 BENCH_RUNS=1 ENCODERS=libx264,mpeg4 \
-    METHODS='nlmeans,bm3d,mvdenoise' NOISES=none BENCH_DIR=$work/out bench/denoise/denoise.sh "$bin" "$gpl" "$work/clip.mkv" \
+    METHODS='nlmeans,bm3d,mvdenoise' NOISES='white 5' BENCH_DIR=$work/out bench/denoise/denoise.sh "$bin" "$gpl" "$work/clip.mkv" \
     > "$work/log" 2>&1
 check bench-denoise/runs "$(tail -n 1 "$work/log")" test $? = 0
 
@@ -58,6 +58,9 @@ for encoder in libx264 mpeg4; do
     check "bench-denoise/table-$encoder" "no row in the table" \
         grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
 done
+# the matrix of noises, 15 cells of three clips: the default is not far below the best sigma
+check bench-denoise/matrix "no row in the matrix" grep -q '^| white 5, chroma | [0-9.]* (' "$work/log"
+check bench-denoise/matrix-default "$(grep ' cells: ' "$work/log")" grep -q '^15 cells: .*, below the input: 0$' "$work/log"
 # coded ENCODER METHOD: prints the PSNR after encoding
 coded() {
     awk -F, -v e="$1" -v m="$2" '$3 == e && $4 == m && /,psnr,/ { print $NF }' "$work/out/coded.csv"
