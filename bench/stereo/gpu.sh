@@ -36,6 +36,7 @@ measure 1920x1080 max=64
 measure 1920x1080 max=128
 measure 1920x1080 max=128:output=color
 measure 1920x1080 max=128:rows=1
+measure 1920x1080 max=128:fast=1
 measure 1920x1080 max=256
 measure 1920x1080 max=0
 measure 1024x440 max=128
