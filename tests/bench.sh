@@ -58,7 +58,7 @@ for encoder in libx264 mpeg4; do
     check "bench-denoise/table-$encoder" "no row in the table" \
         grep -q "^| 10 | $encoder | mvdenoise | -[0-9.]* % | +[0-9.]* dB | [0-9.]* dB | [0-9.]* s | [0-9.]* s |$" "$work/log"
 done
-# the matrix of noises, 15 cells of three clips: the default is not far below the best sigma
+# the matrix of noises, 15 cells of three clips
 check bench-denoise/matrix "no row in the matrix" grep -q '^| white 5, chroma | [0-9.]* (' "$work/log"
 check bench-denoise/matrix-default "$(grep ' cells: ' "$work/log")" grep -q '^15 cells: .*, below the input: 0$' "$work/log"
 # coded ENCODER METHOD: prints the PSNR after encoding

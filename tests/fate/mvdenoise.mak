@@ -76,10 +76,11 @@ MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COM
 MVDENOISE_WHITE = noise=alls=20:allf=t
 MVDENOISE_PSNR  = { ffmpeg -v info -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)split[a][b];[a]$(1)$(GPUME_COMMA)$(2)$(GPUME_COMMA)mvdenoise$(3)[c];[b]$(2)[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
 MVDENOISE_BOX   = drawbox=x=$(1):y=$(2):w=$(3):h=$(4):color=$(5):t=fill
-FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox tiles background grid crushed bright sensor sensor-single,fate-mvdenoise-psnr-$(N))
+FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox circle tiles background grid crushed bright sensor sensor-single,fate-mvdenoise-psnr-$(N))
 fate-mvdenoise-psnr-white:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),null)
 fate-mvdenoise-psnr-box:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,40,40,96,64,black))
 fate-mvdenoise-psnr-letterbox:  CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,320,35,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,0,205,320,35,black))
+fate-mvdenoise-psnr-circle:     CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),geq=lum=if(gt(hypot(X-160\$(GPUME_COMMA)Y-120)\$(GPUME_COMMA)115)\$(GPUME_COMMA)16\$(GPUME_COMMA)lum(X\$(GPUME_COMMA)Y)):cb=128:cr=128)
 fate-mvdenoise-psnr-tiles:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,160,120,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,160,120,160,120,black))
 fate-mvdenoise-psnr-background: CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,230,240,gray))
 fate-mvdenoise-psnr-grid:       CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),drawgrid=w=40:h=40:t=3:color=white)
@@ -128,7 +129,7 @@ fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GP
 MVDENOISE_OTHER = $(if $(GPUME_SERIES_7),fate-mvdenoise-error-removed)
 
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) FPS_FILTER SELECT_FILTER SETTB_FILTER DRAWBOX_FILTER DRAWGRID_FILTER LUTYUV_FILTER \
-                              MASKEDMERGE_FILTER SPLIT_FILTER PSNR_FILTER NULL_FILTER NULL_MUXER) += $(FATE_MVDENOISE_PSNR)
+                              MASKEDMERGE_FILTER GEQ_FILTER SPLIT_FILTER PSNR_FILTER NULL_FILTER NULL_MUXER) += $(FATE_MVDENOISE_PSNR)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) PSNR_FILTER MPEG2VIDEO_ENCODER MPEG2VIDEO_DECODER MPEG4_ENCODER MPEG4_DECODER \
                               SETPTS_FILTER NUT_MUXER NUT_DEMUXER FILE_PROTOCOL NULL_MUXER) += $(FATE_MVDENOISE_CODED)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) COLOR_FILTER SIGNALSTATS_FILTER METADATA_FILTER NULL_FILTER NULL_MUXER) += \
