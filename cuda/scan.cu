@@ -53,6 +53,7 @@ struct Runs {
     const int left;                 ///< displacement at which the window begins: at a word
     const int columns;              ///< of GPUME_NB_DX words
     const int in_run;               ///< places
+    const int zero, zero_column;    ///< which place has the zero vector, and in which of its columns
     const GpumeU32 reciprocal;
     GpumeU32 *const table;          ///< GPUME_NB_DX words for each place, see make(); at 16 bytes
     const GpumeSharedWords orders;  ///< the same
@@ -61,6 +62,7 @@ struct Runs {
         : range(a.params.range), copy(a.full.copy_words), pitch(GPUME_CUDA_SCAN_PITCH(copy, COPIES)),
           left(GPUME_CUDA_SCAN_LEFT(range, COPIES)), columns(GPUME_CUDA_SCAN_COLUMNS(range, COPIES)),
           in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)),
+          zero(-left / COPIES / GPUME_NB_DX * COPIES), zero_column(-left / COPIES % GPUME_NB_DX),
           reciprocal(RECIPROCAL_HIGH(in_run)), table(words), orders(words) { }
 
     /** Returns the word of a row of a copy at which a place's first column is. */
@@ -77,8 +79,8 @@ struct Runs {
     }
 
     /**
-     * Fills in the table: for each place the orders of its columns, counted from the window's left, with INADMISSIBLE
-     * where they are out of range. All threads call it, and have to wait for each other before they read the table.
+     * Fills in the table: for each place the orders of its columns, counted from 1 at the window's left, with
+     * INADMISSIBLE where they are out of range. All threads call it, and have to wait for each other before they read the table.
      */
     __device__ __forceinline__ void make() const
     {
@@ -86,8 +88,8 @@ struct Runs {
             GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++) {
                 const int d = dx(i) + COPIES * k;
 
-                table[GPUME_NB_DX * i + k] = d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
-                                                         Samples::INADMISSIBLE);
+                table[GPUME_NB_DX * i + k] = 1 + d - left + ((unsigned)(d + range) <= (unsigned)(2 * range) ? 0 :
+                                                             Samples::INADMISSIBLE);
             }
         }
     }
@@ -109,6 +111,11 @@ struct Runs {
             order[k][0] = first + right[k];
             order[k][1] = order[k][0] + next;
         }
+        /* the zero vector comes before all others of equal cost */
+        if (place == zero && (unsigned)-dy < GPUME_NB_DY)
+            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+                    order[k][j] = gpume_select(k == zero_column && dy + j == 0, 0, order[k][j]);
         return words + run * GPUME_NB_DY * pitch + place % COPIES * copy + word(place);
     }
 };
@@ -158,26 +165,6 @@ template<> struct Columns<CUT> {
         return marks[c][k];
     }
 };
-
-/** Returns the cost of the zero vector of a block that may be cut. */
-static __device__ __forceinline__ GpumeU32
-gpume_zero_cost(const GpumeCudaArgs &a, const GpumeCudaPlane &ref, const GpumeBox &b)
-{
-    typedef GpumeSample<GpumeModuleSample> Sample;
-    GpumeU32 sum = 0;
-
-    GPUME_NO_UNROLL for (int y = b.y0; y < b.y0 + b.h; y++)
-        GPUME_NO_UNROLL for (int x = b.x0; x < b.x0 + b.w; x += COPIES) {
-            const GpumeU8 *cur = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
-            const GpumeU8 *row = (const GpumeU8 *)ref.data   + y * ref.linesize;
-            const int at = x * Sample::bytes, nb = b.x0 + b.w - x, end = a.params.width * Sample::bytes;
-
-            sum = GpumeSad<GpumeModuleSample>::word(
-                Sample::right_justify(gpume_load<GpumeModuleSample>(cur + at, nb, cur + end), a.params.shift),
-                Sample::right_justify(gpume_load<GpumeModuleSample>(row + at, nb, row + end), a.params.shift), sum);
-        }
-    return sum;
-}
 
 /** A part of a tile's rows, which are in shared memory. */
 template<int EDGES, int LINES_, int WORDS_>
@@ -249,22 +236,6 @@ struct TileKeys {
         }
     }
 
-    /** Returns the cost of the zero vector of the block that a lane stores: blocks of 4, of 8, the tile. */
-    __device__ __forceinline__ GpumeU32 zero_cost(const GpumeCudaPlane &ref) const
-    {
-        const int eight = lane - FOURS;
-        const GpumeBox b = gpume_box(&p, 4, x0 / 4 + lane % 4, y0 / 4 + lane / 4);
-        const GpumeU32 zero4 = lane < WIDTH * HEIGHT / 16 ? gpume_zero_cost(a, ref, b) : 0;
-        GpumeU32 zero8 = zero4 + gpume_xor_lane(zero4, 1), zero16;
-
-        zero8  += gpume_xor_lane(zero8, 4);
-        zero16  = zero8 + gpume_xor_lane(zero8, 2);
-        zero16 += gpume_xor_lane(zero16, 8);
-        zero8   = gpume_of_lane(zero8, (eight & 1) * 2 + (eight & 2) * 4);
-        zero16  = gpume_of_lane(zero16, 0);
-        return eight < 0 ? zero4 : eight < EIGHTS ? zero8 : zero16;
-    }
-
     /** Stores the result of block (bx, by) of a side. */
     template<int BLOCK>
     __device__ __forceinline__ void store_block(int z, int bx, int by, int dx, int dy, GpumeU32 cost) const
@@ -281,7 +252,7 @@ struct TileKeys {
      * Stores the best candidates that a number of warps, which have the same tile, have found. All threads call it.
      * @param shared 2 + KEYS words for each warp, not in use any more
      */
-    __device__ __forceinline__ void store(GpumeU32 *shared, const GpumeCudaPlane &ref, int z, int split, int left)
+    __device__ __forceinline__ void store(GpumeU32 *shared, int z, int split, int left)
     {
         const int warp = threadIdx.x / 32, lanes = 32 / KEYS, side = 2 * p.range + 1, eight = lane - FOURS;
         const int is_tile = LARGEST >= 16 && eight == EIGHTS;
@@ -302,8 +273,7 @@ struct TileKeys {
         if (warp % split || !halves)
             return;
 
-        const GpumeU32 zero = zero_cost(ref);
-        GpumeU32 key = ~0u, cost, order;
+        GpumeU32 key = ~0u;
 
         if (eight > EIGHTS || (eight == EIGHTS && !is_tile))
             return;
@@ -312,14 +282,11 @@ struct TileKeys {
             if (!is_tile)
                 key = gpume_umin(key, others[(warp + i) * KEYS + lane]);
         }
-        cost  = is_tile ? Samples::cost_of(whole) : key >> 16;
-        order = (is_tile ? (GpumeU32)whole : key) & 0xffff;
 
-        /* the zero vector comes before those of equal cost */
-        const int others_win = zero > cost, i = (int)order + left + p.range;
-        const int dx = others_win ? i % side - p.range : 0, dy = others_win ? i / side - p.range : 0;
+        const GpumeU32 cost = is_tile ? Samples::cost_of(whole) : key >> 16;
+        const int order = (is_tile ? (GpumeU32)whole : key) & 0xffff, i = order - 1 + left + p.range;
+        const int dx = order ? i % side - p.range : 0, dy = order ? i / side - p.range : 0;
 
-        cost = others_win ? cost : zero;
         if (lane < FOURS)
             store_block<4>(z, x0 / 4 + lane % 4, y0 / 4 + lane / 4, dx, dy, cost);
         else if (eight < EIGHTS)
@@ -595,7 +562,7 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const
         __syncthreads();
         gpume_try_runs(tile, square, r, shared + y * r.pitch + x / COPIES, cy, runs);
     }
-    tile.store(shared, ref, at.z, a.full.split, r.left);
+    tile.store(shared, at.z, a.full.split, r.left);
     if (LARGEST == 32 && square.sums)
         square.store(shared);
 }
