@@ -58,8 +58,8 @@
 #define GPUME_CUDA_SCAN_PLACES(range, copies) \
     (GPUME_CUDA_SCAN_BUT_LAST(range, copies) + (GPUME_CUDA_SCAN_IN_LAST(range, copies) < (copies) ? \
                                                 GPUME_CUDA_SCAN_IN_LAST(range, copies) : (copies)))
-/** Words from row to row of the window: of two copies, rows that follow each other are in different banks. */
-#define GPUME_CUDA_SCAN_PITCH(copy_words, copies) ((copies) * (copy_words) + ((copies) == 2 ? 4 : 0))
+/** Words from row to row of the window: rows that follow each other are in different banks. */
+#define GPUME_CUDA_SCAN_PITCH(copy_words, copies) ((copies) * (copy_words) + 4)
 
 /** Side of the largest blocks of a scan, whose area has a tile for each warp; and of those merged from them. */
 #define GPUME_CUDA_SCAN_SQUARE  32

@@ -40,10 +40,6 @@ static_assert(FOURS + EIGHTS <= KEYS, "room for all keys");
 /** Where the picture's edges are: they cut the tile, candidates may be outside of them, or none can. */
 enum { CUT, NEAR, INNER };
 
-/** n / d as a multiplication, exact for n below 65536 and d from 2 to 32768. */
-#define RECIPROCAL_HIGH(d)  (~0u / (d) + 1)
-#define DIVIDE_HIGH(n, r)   ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 32))
-
 /**
  * Where a lane's candidates are in the window: in runs of GPUME_NB_DY rows. A run has places of GPUME_NB_DX columns.
  */
@@ -53,17 +49,31 @@ struct Runs {
     const int left;                 ///< displacement at which the window begins: at a word
     const int columns;              ///< of GPUME_NB_DX words
     const int in_run;               ///< places
+    const int eights;               ///< the same as a multiple of 8
     const int zero, zero_column;    ///< which place has the zero vector, and in which of its columns
-    const GpumeU32 reciprocal;
+    const GpumeU32 by_eights, by_rest;  ///< reciprocals
     GpumeU32 *const table;          ///< GPUME_NB_DX words for each place, see make(); at 16 bytes
     const GpumeSharedWords orders;  ///< the same
 
     __device__ __forceinline__ Runs(const GpumeCudaArgs &a, GpumeU32 *words)
         : range(a.params.range), copy(a.full.copy_words), pitch(GPUME_CUDA_SCAN_PITCH(copy, COPIES)),
           left(GPUME_CUDA_SCAN_LEFT(range, COPIES)), columns(GPUME_CUDA_SCAN_COLUMNS(range, COPIES)),
-          in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)),
+          in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)), eights(in_run & ~7),
           zero(-left / COPIES / GPUME_NB_DX * COPIES), zero_column(-left / COPIES % GPUME_NB_DX),
-          reciprocal(RECIPROCAL_HIGH(in_run)), table(words), orders(words) { }
+          by_eights(GPUME_RECIPROCAL_LARGE(gpume_max(1, eights))),
+          by_rest(GPUME_RECIPROCAL_LARGE(gpume_max(1, in_run - eights))), table(words), orders(words) { }
+
+    /**
+     * Returns the place of the i-th candidates of so many runs, and sets their run. Eight lanes side by side have
+     * eight places of one run, whose words are in different banks; the places that are left of all runs come last.
+     */
+    __device__ __forceinline__ int place(int i, int runs, int *run) const
+    {
+        const int rest = i - eights * runs, is_rest = rest >= 0, j = is_rest ? rest : i;
+
+        *run = GPUME_DIVIDE_LARGE(j, is_rest ? by_rest : by_eights);
+        return j - *run * (is_rest ? in_run - eights : eights) + (is_rest ? eights : 0);
+    }
 
     /** Returns the word of a row of a copy at which a place's first column is. */
     __device__ __forceinline__ int word(unsigned place) const
@@ -519,9 +529,8 @@ gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words,
     GPUME_NO_UNROLL for (int first = threadIdx.x / 32 % split * 32; first < nb; first += 32 * split) {
         /* the last one again where there are no more */
         const int i     = gpume_min(first + tile.lane, nb - 1);
-        const int run   = DIVIDE_HIGH(i, r.reciprocal);
-        const int place = i - run * r.in_run;
-        const int dy    = cy + run * GPUME_NB_DY;
+        int run;
+        const int place = r.place(i, runs, &run), dy = cy + run * GPUME_NB_DY;
         Sums order;
         Samples::Pair cost[GPUME_NB_DX];
         const GpumeU32 *win = r.get(order, words, place, run, dy);
