@@ -151,6 +151,33 @@ gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
 }
 
 /**
+ * Loads NB words of the current picture, from (x, y) on each so many rows below the one before, together to overlap
+ * their latency. Samples outside the picture are 0.
+ */
+template<typename Sample, int NB>
+static __device__ __forceinline__ void
+gpume_load_column(const GpumeCudaArgs &a, GpumeU32 (&words)[NB], int x, int y, int rows)
+{
+    const GpumeParams &p = a.params;
+    const GpumeU8 *row   = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
+    const int step       = rows * a.cur.linesize;
+
+    GPUME_UNROLL for (int i = 0; i < NB; i++)
+        words[i] = 0;
+    if (gpume_whole_words(a.cur, p)) {
+        GPUME_UNROLL for (int i = 0; i < NB; i++)
+            if (x < p.width && y + i * rows < p.height)
+                gpume_load_global(&words[i], row + x * GpumeSample<Sample>::bytes + i * step);
+    } else {
+        GPUME_UNROLL for (int i = 0; i < NB; i++)
+            if (y + i * rows < p.height)
+                words[i] = gpume_load_edge<Sample>(row + i * step, x, p.width);
+    }
+    GPUME_UNROLL for (int i = 0; i < NB; i++)
+        words[i] = GpumeSample<Sample>::right_justify(words[i], p.shift);
+}
+
+/**
  * Returns the word of samples at column x of a row of width samples, for places where those outside
  * are read by no admissible candidate, so they may have any value.
  * @param whole gpume_whole_words()

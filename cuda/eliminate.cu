@@ -218,31 +218,6 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 /** Words of the tile that a thread loads. */
 #define GPUME_SEA_TILE_LOADS (GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
 
-/** Loads samples of the current picture, those of a thread together to overlap their latency. */
-static __device__ __forceinline__ void
-gpume_load_tile(const GpumeCudaArgs &a, const GpumeSeaTile &t, GpumeU32 *words)
-{
-    const int bytes = GpumeSample<Sample>::bytes;
-    const GpumeParams &p = a.params;
-    const GpumeU8 *data  = (const GpumeU8 *)a.cur.data;
-    const int down = GPUME_CUDA_SEA_THREADS / GPUME_SEA_TILE_WORDS;
-    const int x = t.x + threadIdx.x % GPUME_SEA_TILE_WORDS * 4 / bytes;
-    const int y = t.y + threadIdx.x / GPUME_SEA_TILE_WORDS;
-
-    static_assert(GPUME_CUDA_SEA_THREADS % GPUME_SEA_TILE_WORDS == 0, "a thread has a column");
-    GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
-        words[i] = 0;
-    if (gpume_whole_words(a.cur, p)) {
-        GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
-            if (x < p.width && y + i * down < p.height)
-                gpume_load_global(&words[i], gpume_row(data + x * bytes, y + i * down, a.cur.linesize));
-    } else {
-        GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
-            if (y + i * down < p.height)
-                words[i] = gpume_load_edge<Sample>(gpume_row(data, y + i * down, a.cur.linesize), x, p.width);
-    }
-}
-
 /**
  * Sets base and scale, and makes the sums of the tile as bytes.
  * @return 0 if no piece is whole
@@ -817,12 +792,14 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
 
     GpumeU32 words[GPUME_SEA_TILE_LOADS];
 
-    gpume_load_tile(a, t, words);
+    gpume_load_column<Sample>(a, words, t.x + threadIdx.x % GPUME_SEA_TILE_WORDS * GpumeSample<Sample>::per_word,
+                              t.y + threadIdx.x / GPUME_SEA_TILE_WORDS,
+                              GPUME_CUDA_SEA_THREADS / GPUME_SEA_TILE_WORDS);
 
     const GpumeU32 before = gpume_load_volatile(&((const GpumeCudaRemaining *)a.remaining)->nb[a.parity ^ 1]);
 
     GPUME_UNROLL for (int i = 0; i < GPUME_SEA_TILE_LOADS; i++)
-        t.cur[threadIdx.x + i * GPUME_CUDA_SEA_THREADS] = GpumeSample<Sample>::right_justify(words[i], p.shift);
+        t.cur[threadIdx.x + i * GPUME_CUDA_SEA_THREADS] = words[i];
     if (gpume_expects_remaining(a, before)) {
         if (!warp)
             gpume_add_remaining(a);

@@ -235,15 +235,13 @@ struct TileKeys {
         GPUME_UNROLL for (int i = 0; i < EIGHTS; i++)
             eights[i] = ~0u;
         whole = ~(Samples::Key)0;
-        for (int i = lane; i < HEIGHT * ROW_WORDS; i += 32) {
-            const int line = i / ROW_WORDS, column = i % ROW_WORDS * COPIES;
-            const GpumeU8 *row = (const GpumeU8 *)a.cur.data + (y + line) * a.cur.linesize;
-            const int bytes = GpumeSample<GpumeModuleSample>::bytes;
 
-            words[i] = line >= h ? 0 : GpumeSample<GpumeModuleSample>::right_justify(
-                gpume_load<GpumeModuleSample>(row + (x + column) * bytes, gpume_min(COPIES, w - column),
-                                              row + p.width * bytes), p.shift);
-        }
+        GpumeU32 loaded[HEIGHT * ROW_WORDS / 32];
+
+        gpume_load_column<GpumeModuleSample>(a, loaded, x + lane % ROW_WORDS * COPIES, y + lane / ROW_WORDS,
+                                             32 / ROW_WORDS);
+        GPUME_UNROLL for (int i = 0; i < HEIGHT * ROW_WORDS / 32; i++)
+            words[lane + 32 * i] = loaded[i];
     }
 
     /** Stores the result of block (bx, by) of a side. */
