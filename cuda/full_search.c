@@ -137,35 +137,24 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
 }
 
-/*
- * As much of the window as fits, in pieces of equal size, for threads of that many rows and tiles of that height,
- * beside fixed words. Returns its words.
- */
-static int shape_pieces(GpumeCudaArgs *a, int ny, int height, int fixed)
-{
-    const int rows = GPUME_CUDA_BOUNDED_ROWS, runs = (ny + rows - 1) / rows;
-    int pieces = 0, words;
-
-    do {
-        pieces++;
-        a->full.runs = (runs + pieces - 1) / pieces;
-        words        = (a->full.runs * rows + height - 1) * GPUME_CUDA_BOUNDED_PITCH(a->full.copy_words);
-    } while (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED);
-    return words;
-}
-
-/* Shapes kernels whose threads have columns of candidates: tiles of a height, beside fixed words. */
-static void shape_columns(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int height, int fixed,
-                          int remaining)
+/* Candidates whose bound is below the least cost, of blocks of up to 16 samples of more than 8 bits. */
+static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
     const GpumeParams *p = &a->params;
-    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    const int rows   = GPUME_CUDA_BOUNDED_ROWS, height = GPUME_CUDA_BOUNDED_PARTS(p->block) * p->block;
+    const int fixed  = GPUME_CUDA_BOUNDED_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
+    const int ny     = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
+    const int runs   = gpume_blocks(ny, rows);
     /* words at which candidates begin; the first may be up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
-    int words;
+    int pieces = 0, words;
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_TILE_WIDTH / 4 - 1, 4);
-    words      = shape_pieces(a, ny, height, fixed);
+    /* as much of the window as fits, in pieces of equal size */
+    do {
+        a->full.runs = gpume_blocks(runs, ++pieces);
+        words        = (a->full.runs * rows + height - 1) * GPUME_CUDA_BOUNDED_PITCH(a->full.copy_words);
+    } while (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED);
     l->threads = remaining || p->block < 16 ? 128 : 64;
     /* the fewest that fill a multiprocessor, as they wait for each other */
     while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
@@ -176,25 +165,7 @@ static void shape_columns(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaun
     /* blocks at the edges are searched by the same threads */
     a->full.shared_words = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
     l->shared            = 4 * (a->full.shared_words + fixed);
-}
-
-/* Every candidate of blocks of 16x16 bytes. */
-static const GpumeCudaModule *shape_tile(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
-{
-    const int blocks = GPUME_CUDA_TILE_WIDTH / a->params.block;
-
-    shape_columns(cuda, a, l, a->params.block, blocks + a->params.block * GPUME_CUDA_TILE_WIDTH / 4, remaining);
-    return ff_gpume_cuda_find_module(cuda, &a->params, GPUME_CUDA_tile, a->params.block, 0);
-}
-
-/* Candidates whose bound is below the least cost, of blocks of up to 16 samples of more than 8 bits. */
-static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
-{
-    const int block = a->params.block;
-
-    shape_columns(cuda, a, l, GPUME_CUDA_BOUNDED_PARTS(block) * block,
-                  GPUME_CUDA_BOUNDED_FIXED(block, GPUME_CUDA_FULL_THREADS), remaining);
-    return ff_gpume_cuda_find_module(cuda, &a->params, GPUME_CUDA_bounded, block, 0);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_bounded, p->block, 0);
 }
 
 /* Blocks of any size and depth. */
@@ -226,9 +197,7 @@ static const struct {
     int bounds;                 ///< it leaves candidates out
     const GpumeCudaModule *(*shape)(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining);
 } table[] = {
-    { 8,  8, 4 | 8,      GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
-    { 8,  8,         16, 8,                         1, 0, shape_scan },
-    { 8,  8,         16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_tile },
+    { 8,  8, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
     { 9, 10, 4 |     16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
     { 9, 10,     8,      27,                        0, 0, shape_scan },
     { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 1, shape_bounded },

@@ -40,7 +40,6 @@
     M(scan8to32_8,     scan,       8, 32,               8, SAD) \
     M(scan4to32_10,    scan,      10, 32,               4, SAD) \
     M(scan8to32_10,    scan,      10, 32,               8, SAD) \
-    M(tile16_8,        tile,       8, 0,               16, SAD) \
     M(merge64,         merge64,    0, 0,                0, SAD) \
     M(bounded4_16,     bounded,   16, 0,                4, SAD) \
     M(bounded8_16,     bounded,   16, 0,                8, SAD) \
@@ -151,7 +150,6 @@
 enum GpumeCudaFamily {
     GPUME_CUDA_any,
     GPUME_CUDA_scan,
-    GPUME_CUDA_tile,
     GPUME_CUDA_merge64,
     GPUME_CUDA_bounded,
     GPUME_CUDA_eliminate,
