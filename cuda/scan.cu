@@ -90,7 +90,8 @@ struct Runs {
 
     /**
      * Fills in the table: for each place the orders of its columns, counted from 1 at the window's left, with
-     * INADMISSIBLE where they are out of range. All threads call it, and have to wait for each other before they read the table.
+     * INADMISSIBLE where they are out of range. All threads call it, and have to wait for each other before they read
+     * the table.
      */
     __device__ __forceinline__ void make() const
     {
