@@ -145,7 +145,8 @@ static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int 
         return 1;
     if (p->depth == 8) {
         cost = f->sad[b.w - 1](f->cur.data + b.y0 * f->cur.linesize + b.x0, f->cur.linesize,
-                               f->ref.data + (b.y0 + dy) * f->ref.linesize + b.x0 + dx, f->ref.linesize, b.h, UINT32_MAX);
+                               f->ref.data + (b.y0 + dy) * f->ref.linesize + b.x0 + dx, f->ref.linesize,
+                               b.h, UINT32_MAX);
         return gpume_global_doubtful(cost, b.w, b.h, 8);
     }
     for (int y = b.y0; y < b.y0 + b.h; y++) {
