@@ -49,6 +49,9 @@
 /** The error of a candidate that does not match, at least: it has hardly any weight then. */
 #define MVDEINT_NO_MATCH (1u << 17)
 
+/** What stands for how much a pair differs where a candidate has no partner, in errors of the candidate. */
+#define MVDEINT_NO_PARTNER 4
+
 /** Sum of the six taps between samples, which come for eighths of a sample. */
 #define MVDEINT_TAPS_SUM 64
 /** The taps for two to six eighths have negative ones beside those in the middle. */

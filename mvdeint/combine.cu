@@ -192,7 +192,7 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
             k.errors[n]  = measure_error(args, w, n, column, above - y0, below - y0);
             if (!(matching >> n & 1))
                 k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
-            k.pairs[n] = k.errors[n];
+            k.pairs[n] = MVDEINT_NO_PARTNER * k.errors[n];
         }
     }
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)

@@ -565,8 +565,13 @@ static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
     const int around[3] = { mvdeint_two_above(y, y), y, mvdeint_two_below(y, c->h, y) };
 
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i += 2) {
-        if (!s->candidates[i].picture || !s->candidates[i + 1].picture)
+        if (!s->candidates[i].picture || !s->candidates[i + 1].picture) {
+            const uint32_t *error = z->error[s->candidates[i].picture ? i : i + 1];
+
+            for (int x = 0; x < c->w && (s->present >> i & 3); x++)
+                z->pair[i / 2][x] = MVDEINT_NO_PARTNER * error[x];
             continue;
+        }
         clear_sums(z, c->w);
         for (int j = 0; j < 3; j++)
             s->samples.add_pair(&z->sums, match_at(s, component, i, 0, around[j]),
@@ -625,14 +630,14 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     };
 
     measure_line(s, z, component, y);
-    measure_pairs(s, z, component, y);
     if (s->present)
         reject(s, z, component, y);
+    measure_pairs(s, z, component, y);
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         if (s->candidates[i].picture)
             row.candidates[i] = (MvdeintCandidate) {
                 .samples = match_at(s, component, i, 0, y), .real = real_at(s, component, i, 0, y),
-                .error = z->error[i], .pair = s->candidates[i ^ 1].picture ? z->pair[i / 2] : z->error[i],
+                .error = z->error[i], .pair = z->pair[i / 2],
             };
     s->samples.combine(dst, &row);
     s->samples.keep_still(dst, &row);

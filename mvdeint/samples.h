@@ -49,7 +49,7 @@ typedef struct MvdeintCandidate {
     const uint16_t *samples;    ///< compensated
     const uint8_t *real;
     const uint32_t *error;      ///< by sample
-    const uint32_t *pair;       ///< how much it and its partner differ; its error where it has none
+    const uint32_t *pair;       ///< how much it and its partner differ; a multiple of its error where it has none
 } MvdeintCandidate;
 
 /** What a missing line is made of. */

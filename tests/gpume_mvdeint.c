@@ -28,6 +28,7 @@
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
 #include "gpume_harness.h"
+#include "gpume_deint_quality.h"
 #include "gpume_oracle_mvdeint.h"
 #include "gpume_samples.h"
 
@@ -558,6 +559,7 @@ static void stripes(int nb)
 static void in_memory(int nb)
 {
     stripes(5);
+    deint_quality(nb > 200 ? 3 : 1);
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     /* bwdif of FFmpeg 8.1 and older filters the lines at the edges of the first and last fields in another way */

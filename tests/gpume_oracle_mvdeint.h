@@ -421,7 +421,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
         const unsigned R = z[i].r[at], made = 16 - R;
         const unsigned near = deint_error(s, c, t, &z[i], x, y);
         const unsigned E = z[i].matches[deint_area(s, c, x, y)] || near > 131072 ? near : 131072;
-        const unsigned M = z[i].partner < 0 ? E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
+        const unsigned M = z[i].partner < 0 ? 4 * E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
         const unsigned D = z[i].partner < 0 ? 0 : deint_square(deint_scaled(abs(z[i].c[at] - z[z[i].partner].c[at]),
                                                                             s->d + f));
 
