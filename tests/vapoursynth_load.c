@@ -29,7 +29,7 @@ static int VS_CC config(const char *identifier, const char *ns, const char *name
 static int VS_CC add(const char *name, const char *args, const char *returns, VSPublicFunction func, void *data,
                      VSPlugin *plugin)
 {
-    if (strstr(args, "clip:vnode;") && !strcmp(returns, "clip:vnode;") && func && nb < 64)
+    if (strstr(args, "clip:vnode;") && !strncmp(returns, "clip:vnode", 10) && func && nb < 64)
         names[nb++] = name;
     return 1;
 }
