@@ -7,7 +7,8 @@ Each frame of a clip, of which every second one is a top field, gives one field.
   FRAMES  of each clip [40], from frame START [0] on
   CROP    the middle part of at most this size [640x352]
   VSPYTHON  command that starts a Python with VapourSynth and vsjetpack [python3]; VSPATH: what stands before paths [none]
-Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif and mvdeint.
+Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif, QTGMC
+(if it is there) and mvdeint.
 PSNR and SSIM are those of luma, without the first and last three fields; seconds are of user time, on one thread.
 """
 
@@ -99,11 +100,11 @@ class Clip:
         return float(re.search(r'All:([0-9.]+)', said).group(1))
 
     def picture(self, made):
-        """The place where two results differ most, beside the truth, four times as large."""
+        """The place where the first and last results differ most, beside the truth, four times as large."""
         if len(made) < 2:
             return
         size, parts = 80, [self.luma(x) for x in (self.truth, *made)]
-        off = np.abs(parts[1].astype(int) - parts[2])[EDGE:-EDGE]
+        off = np.abs(parts[1].astype(int) - parts[-1])[EDGE:-EDGE]
         sums = off[:, :self.h // 16 * 16, :self.w // 16 * 16].reshape(len(off), self.h // 16, 16, self.w // 16, 16).sum((2, 4))
         t, y, x = np.unravel_index(sums.argmax(), sums.shape)
         y, x = (max(min(16 * v + 8 - size // 2, m - size), 0) for v, m in ((y, self.h), (x, self.w)))
@@ -126,7 +127,7 @@ def main():
             figures.setdefault(method, []).append((clip.psnr(result[0]), clip.ssim(result[0]), result[1]))
             made[method] = result[0]
             print('%-24s %-34s %6.2f dB  %.4f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
-        clip.picture([made[m] for m in ('bwdif=1', METHODS[-1]) if m in made])
+        clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
     with open(out + '/table.md', 'w') as f:
         for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('seconds', 2, '%.2f')):
             print('| %s | %s | mean |' % (title, ' | '.join(os.path.basename(c) for c in clips)), file=f)
