@@ -71,13 +71,10 @@
     M(epzs_16,         wavefront, 16, GPUME_ALGO_EPZS,  0, SAD) \
     M(epzs4_8,         wavefront,  8, GPUME_ALGO_EPZS,  4, SAD) \
     M(epzs4_16,        wavefront, 16, GPUME_ALGO_EPZS,  4, SAD) \
-    M(epzs4_10,        wavefront, 10, GPUME_ALGO_EPZS,  4, SAD) \
     M(epzs8_8,         wavefront,  8, GPUME_ALGO_EPZS,  8, SAD) \
     M(epzs8_16,        wavefront, 16, GPUME_ALGO_EPZS,  8, SAD) \
-    M(epzs8_10,        wavefront, 10, GPUME_ALGO_EPZS,  8, SAD) \
     M(epzs16_8,        wavefront,  8, GPUME_ALGO_EPZS, 16, SAD) \
     M(epzs16_16,       wavefront, 16, GPUME_ALGO_EPZS, 16, SAD) \
-    M(epzs16_10,       wavefront, 10, GPUME_ALGO_EPZS, 16, SAD) \
     M(epzs_satd_8,     wavefront,  8, GPUME_ALGO_EPZS,  0, SATD) \
     M(epzs_satd_16,    wavefront, 16, GPUME_ALGO_EPZS,  0, SATD) \
     M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
