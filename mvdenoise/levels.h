@@ -218,7 +218,7 @@ GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f, long long f
             nb     += n;
         }
     if (nb) {
-        const long long kept = 40 * (totals / nb - 262144) - 50 * (fines / nb);
+        const long long kept = 40 * (totals / nb - 327680) - 50 * (fines / nb);
 
         return FFMAX(FFMAX(coded, FFMIN(kept, most)), grain);
     }

@@ -435,7 +435,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
             all_known += least;
         }
         if (all_known)
-            x = FFMAX(x, FFMIN(40 * (totals / all_known - 262144) - 50 * (fines / all_known),
+            x = FFMAX(x, FFMIN(40 * (totals / all_known - 327680) - 50 * (fines / all_known),
                                1441792 + ((13 * all->total) >> 3)));
         white  = x <= p;
         square = white ? (35 * p) >> 5 : x;
