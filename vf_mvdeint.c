@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Deinterlacing along the motion: options, formats, frames in and out. How frames are made is in
- * gpume/mvdeint/mvdeint.h.
+ * Deinterlacing along motion vectors: options, formats, frames in and out. gpume/mvdeint/mvdeint.h
+ * makes the frames.
  */
 
 #include "libavutil/mem.h"
@@ -35,12 +35,12 @@ typedef struct MvdeintContext {
     int passes, refs;
 
     Mvdeint *mvdeint;
-    GpumeHwFrames frames;       ///< blank: they are in system memory
+    GpumeHwFrames frames;       ///< zeroed: frames in system memory
     CCFifo captions;
-    int ticks;                  ///< of the output's time base in one of the input's
-    AVFrame *next;              ///< begins another sequence when the last one has been made
+    int ticks;                  ///< ticks of the output's time base in a tick of the input's
+    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
     MvdeintInput next_input;
-    int64_t before_pts;         ///< of the frame before the one that is being made
+    int64_t before_pts;         ///< timestamp of the frame before the current one
     int eof, status;
     int64_t status_pts;
 } MvdeintContext;
@@ -91,7 +91,7 @@ static av_cold void close_mvdeint(MvdeintContext *s)
     ff_gpume_hwframes_close(&s->frames);
 }
 
-/* For frames in system memory, or like these hardware frames. */
+/* Opens mvdeint for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvdeintContext *s = ctx->priv;
@@ -140,7 +140,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ff_ccfifo_init(&s->captions, out->frame_rate, ctx);
 }
 
-/* Returns the time, in ticks of the input, at which the frame behind this one begins, or AV_NOPTS_VALUE. */
+/* Returns the time at which the next frame begins, in ticks of the input, or AV_NOPTS_VALUE. */
 static int64_t end_of(const MvdeintContext *s, const MvdeintNext *next)
 {
     const int64_t pts = next->frame->pts;
@@ -154,7 +154,7 @@ static int64_t end_of(const MvdeintContext *s, const MvdeintNext *next)
     return next->frame->duration > 0 ? pts + next->frame->duration : AV_NOPTS_VALUE;
 }
 
-/* Sets the times of the frame that is made of a field, or that leaves as it is. */
+/* Sets the timestamps of a frame that is made from a field, or that passes unchanged. */
 static void set_times(const MvdeintContext *s, AVFrame *out, const MvdeintNext *next)
 {
     const int whole = next->passes || s->mode == MODE_FRAME;
@@ -173,7 +173,7 @@ static void set_times(const MvdeintContext *s, AVFrame *out, const MvdeintNext *
         out->duration >>= 1;
 }
 
-/* Gives a frame that is made of a field what belongs to it. */
+/* Sets the properties of a frame that is made from a field. */
 static int set_properties(MvdeintContext *s, AVFilterLink *outlink, AVFrame *out, const MvdeintNext *next)
 {
     av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
@@ -186,7 +186,7 @@ static int set_properties(MvdeintContext *s, AVFilterLink *outlink, AVFrame *out
     return ff_ccfifo_inject(&s->captions, out);
 }
 
-/* Returns a frame with the properties of an input frame, and samples of its own unless it leaves as it is. */
+/* Allocates a frame with the properties of an input frame, and with a buffer unless it passes unchanged. */
 static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const MvdeintNext *next)
 {
     const MvdeintContext *s = ctx->priv;
@@ -202,7 +202,7 @@ static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const Mvdeint
     return ret;
 }
 
-/* Sends the next frame if there is what it takes. Returns 1 if one was sent or left out, 0 if not. */
+/* Sends the next frame if its input has arrived. Returns 1 if a frame was sent or skipped, 0 if not. */
 static int produce(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
@@ -235,7 +235,7 @@ static int produce(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-/* Says how a frame is treated. */
+/* Returns how a frame is treated. */
 static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
 {
     const MvdeintContext *s = ctx->priv;
@@ -250,7 +250,10 @@ static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
     };
 }
 
-/* Replaces a frame by one that has its properties only. @param samples set to what it was */
+/*
+ * Replaces a frame by one that has only its properties.
+ * @param samples set to the original frame
+ */
 static int take_properties(AVFrame **frame, AVFrame **samples)
 {
     AVFrame *properties = av_frame_alloc();
@@ -265,7 +268,7 @@ static int take_properties(AVFrame **frame, AVFrame **samples)
     return av_frame_copy_props(properties, *samples);
 }
 
-/* Adds a frame. Of a hardware frame only the properties are kept, so that a decoder has its surface back at once. */
+/* Adds a frame. Of a hardware frame only the properties are kept, which returns the decoder's surface at once. */
 static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input)
 {
     MvdeintContext *s = ctx->priv;
@@ -282,7 +285,7 @@ static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input
     return ret;
 }
 
-/* Takes the next frame of the input, or what it begins has to wait. */
+/* Takes the next input frame. If it begins another sequence, it must wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdeintContext *s = ctx->priv;
@@ -299,7 +302,7 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
         s->next_input = input;
         return 0;
     }
-    /* the sequence goes on in frames of another pool */
+    /* the sequence continues with frames of another pool */
     if (!ret)
         ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
     return ret < 0 ? ret : push(ctx, frame, &input);
@@ -316,7 +319,7 @@ static int take_next(AVFilterContext *ctx)
     return ret < 0 ? ret : push(ctx, &s->next, &s->next_input);
 }
 
-/* Takes what the input has. Returns 1, FFERROR_NOT_READY: nothing, or another negative error code. */
+/* Takes available input. Returns 1; FFERROR_NOT_READY if there is none; or another negative error code. */
 static int receive(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0];
@@ -359,7 +362,7 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
         if (ret) {
-            /* a frame a call, so that none waits behind others */
+            /* one frame a call, so that no frame waits behind others */
             ff_filter_set_ready(ctx, 100);
             return 0;
         }

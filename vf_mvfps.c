@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Frame rate conversion by motion vectors: options, formats, timestamps, frames in and out. How
- * a picture between two others is made is in gpume/mvfps/mvfps.h.
+ * Frame rate conversion along motion vectors: options, formats, timestamps, frames in and out.
+ * gpume/mvfps/mvfps.h interpolates pictures.
  */
 
 #include <inttypes.h>
@@ -35,13 +35,13 @@
 #include "gpume/mvfps/repeats.h"
 #include "gpume/picture/layout.h"
 
-/** The highest output rate, in frames per second; a higher one is a mistake. */
+/** Highest output rate in frames per second; a higher rate is a mistake. */
 #define MAX_RATE 100000
-/** The latest time, in the output's time base: sums and differences of times need 64 bits. */
+/** Latest time in the output's time base, so that sums and differences of times fit into 64 bits. */
 #define MAX_TIME (INT64_MAX / 4)
-/** The search that suits, as options of gpume. */
+/** Options of gpume for a suitable search. */
 #define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
-/** Output frames by which a gap is filled at most; then the output goes on at its other side. */
+/** Maximum number of output frames that fill a gap; after a longer gap the output continues at its end. */
 #define LONGEST_FILL 100000
 
 typedef struct MvfpsContext {
@@ -56,7 +56,7 @@ typedef struct MvfpsContext {
     int interpolates_repeats;
     int search;                 ///< enum GpumeSearchWhen
 
-    AVRational rate;            ///< of the output
+    AVRational rate;            ///< output rate
     AVRational in_time_base, out_time_base;
 
     Mvfps *mvfps;
@@ -64,22 +64,22 @@ typedef struct MvfpsContext {
     GpumeSearcher *searcher;
     GpumeHwFrames frames;
     MvfpsCaptions captions;
-    AVFrame *held;              ///< the output's next frame, while captions for it may still arrive
-    AVFrame *before, *after;    ///< the frames around the next output time; after may be missing
-    AVFrame *next;              ///< the one behind both, where it has to tell whether after is that late
-    int64_t start;              ///< timestamp of the first frame; all in the output's time base
+    AVFrame *held;              ///< the next output frame, while captions for it may still arrive
+    AVFrame *before, *after;    ///< the frames around the next output time; after may be NULL
+    AVFrame *next;              ///< the frame after both, if it must show whether the timestamp of after is damaged
+    int64_t start;              ///< timestamp of the first frame; all times are in the output's time base
     int64_t before_pts, after_pts, next_pts;
-    int64_t front_pts;          ///< of the frame in front of them, if there was one
-    int64_t end_of_repeats;     ///< when those of the last frame end, or AV_NOPTS_VALUE: it has none
-    int64_t index;              ///< of the next output frame
-    int64_t rounding;           ///< an output time so near an input frame is that frame's
+    int64_t front_pts;          ///< timestamp of the frame before them, if there was one
+    int64_t end_of_repeats;     ///< end of the repeats of the last frame, or AV_NOPTS_VALUE if it has none
+    int64_t index;              ///< index of the next output frame
+    int64_t rounding;           ///< maximum distance of an output time from an input frame whose time it stands for
     int64_t longest_gap, longest_fill;
-    int new_pair;               ///< the frames around it have not been looked at
-    int is_gap;                 ///< they are too far apart for anything between them
-    enum MvfpsMode how;         ///< pictures between them are made
+    int new_pair;               ///< whether the frames around the output time have not been examined
+    int is_gap;                 ///< whether they are too far apart for interpolation
+    enum MvfpsMode how;         ///< how pictures between them are made
     int eof;
-    int status;                 ///< with which the input has ended,
-    int64_t status_pts;         ///< and when, in its time base, or AV_NOPTS_VALUE
+    int status;                 ///< status with which the input has ended
+    int64_t status_pts;         ///< timestamp at which it has ended, in its time base, or AV_NOPTS_VALUE
     int warned_interlaced, warned_order, warned_jump, warned_gap, had_vectors;
 } MvfpsContext;
 
@@ -127,7 +127,7 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-/* Sets the output's rate to a factor of the input's, the text in front of the final x. */
+/* Sets the output's rate to a multiple of the input's; the text before the final x is the factor. */
 static av_cold int multiply_rate(AVFilterContext *ctx, AVRational in_rate)
 {
     MvfpsContext *s = ctx->priv;
@@ -184,7 +184,7 @@ static av_cold void close_mvfps(MvfpsContext *s)
     ff_gpume_hwframes_close(&s->frames);
 }
 
-/* For frames in system memory, or like these hardware frames. */
+/* Opens mvfps for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvfpsContext *s = ctx->priv;
@@ -205,7 +205,7 @@ static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ret;
 }
 
-/* Returns a duration in the output's time base; INT64_MAX: it is too long for it. */
+/* Converts a duration to the output's time base; INT64_MAX: it does not fit. */
 static int64_t to_output(const MvfpsContext *s, int64_t duration, AVRational time_base, enum AVRounding rounding)
 {
     const int64_t time = av_rescale_q_rnd(duration, time_base, s->out_time_base, rounding);
@@ -213,7 +213,7 @@ static int64_t to_output(const MvfpsContext *s, int64_t duration, AVRational tim
     return time == INT64_MIN ? INT64_MAX : time;
 }
 
-/* Sets which times are near each other, and which are far. */
+/* Sets the limits for near and distant times. */
 static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
 {
     const AVRational step = av_inv_q(s->rate);
@@ -226,13 +226,17 @@ static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
     if (in_rate.num <= 0 || in_rate.den <= 0 ||
         !((int64_t)in_rate.den * s->in_time_base.den % ((int64_t)in_rate.num * s->in_time_base.num)))
         return;
-    /* the first frame's time, from which output times count, and that of another are half a tick away each */
+    /* the times of the first frame, from which output times are counted, and of another frame are
+     * off by up to half a tick each */
     rounding    = to_output(s, 1, s->in_time_base, AV_ROUND_NEAR_INF);
     rounding    = FFMIN(rounding, to_output(s, 1, av_inv_q(in_rate), AV_ROUND_DOWN) / 4);
     s->rounding = FFMIN(rounding, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
 }
 
-/* Motion between neighbours: that of whole samples serves as well here, and takes half the time. */
+/*
+ * Opens a searcher for motion between neighbours. Whole samples give results as good as subpel
+ * vectors here, in half the time.
+ */
 static av_cold int open_searcher(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -254,7 +258,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
 
-/* Options of which one has no effect beside the others are an error. */
+/* Rejects combinations of options in which one option has no effect. */
 static av_cold int check_options(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
@@ -294,7 +298,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     if (ret < 0)
         return ret;
 
-    /* so fine that times of input and output are all multiples, or as fine as the input's */
+    /* a time base in which times of the input and the output are whole, or that of the input */
     s->in_time_base    = inlink->time_base;
     s->out_time_base   = av_gcd_q(s->in_time_base, av_inv_q(s->rate), INT_MAX, s->in_time_base);
     outlink->time_base = s->out_time_base;
@@ -308,7 +312,7 @@ static av_cold int config_output(AVFilterLink *outlink)
 
 static int64_t output_time(const MvfpsContext *s, int64_t index)
 {
-    /* what does not fit is later than all frames */
+    /* times that do not fit are later than all frames */
     return s->start + FFMIN(to_output(s, index, av_inv_q(s->rate), AV_ROUND_NEAR_INF), 2 * MAX_TIME + 1);
 }
 
@@ -321,7 +325,7 @@ static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
 /** Results of an attempt to make an output frame, other than errors. */
 enum { WAITS_FOR_INPUT, IS_HELD, IS_SENT };
 
-/* Sends the frame that waited for captions of time end and before. */
+/* Sends the frame that waited for captions up to time end. */
 static int send_held(AVFilterContext *ctx, int64_t end)
 {
     MvfpsContext *s = ctx->priv;
@@ -340,7 +344,7 @@ static int send_held(AVFilterContext *ctx, int64_t end)
     return ret < 0 ? ret : IS_SENT;
 }
 
-/* Makes a frame the output's next one and sends it; with captions it waits for the one behind it. */
+/* Queues a frame as the next output frame, and sends it; with captions, it waits for the frame after it. */
 static int send(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
@@ -361,7 +365,7 @@ static int send(AVFilterContext *ctx, AVFrame *frame)
     return ret;
 }
 
-/* Returns a reference to a frame for one at another time. */
+/* Returns a reference to a frame that will be sent at another time. */
 static AVFrame *copy_beside(const AVFrame *frame)
 {
     AVFrame *out = av_frame_clone(frame);
@@ -371,7 +375,7 @@ static AVFrame *copy_beside(const AVFrame *frame)
     return out;
 }
 
-/* Sends the frame before at its own time. */
+/* Sends the earlier frame at its own time. */
 static int send_original(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
@@ -382,7 +386,7 @@ static int send_original(AVFilterContext *ctx)
     return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
 
-/* Send a frame at a time that is not its own. */
+/* Sends a frame at a time other than its own. */
 static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 {
     AVFrame *out = copy_beside(frame);
@@ -390,7 +394,7 @@ static int send_again(AVFilterContext *ctx, const AVFrame *frame)
     return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
 
-/* Make a frame, so many parts of MVFPS_PARTS from the one before to the one after. */
+/* Sends an interpolated frame at part / MVFPS_PARTS between the two frames. */
 static int send_interpolated(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
@@ -414,8 +418,9 @@ static int send_interpolated(AVFilterContext *ctx, int part)
 }
 
 /*
- * Sets how far the frames beyond the pair are. The one behind it is not there yet, so the duration
- * of the frame after tells when it comes, if durations do so: filters that drop frames keep them.
+ * Sets the distances of the frames beyond the pair. The frame after the pair has not arrived yet.
+ * Its time follows from the duration of the frame before it, if durations can be trusted: filters
+ * that drop frames do not change durations.
  */
 static void find_distances(const MvfpsContext *s, int distances[2])
 {
@@ -453,7 +458,7 @@ static void warn_of_gap(AVFilterContext *ctx)
     s->warned_gap = 1;
 }
 
-/* Decide how pictures between two frames are made, before the first of them is. */
+/* Decides how pictures between two frames are made, before the first of them is needed. */
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -499,13 +504,13 @@ static void next_pair(MvfpsContext *s)
     s->after      = NULL;
 }
 
-/* Returns whether so much time would be filled by more frames than anybody wants. */
+/* Returns whether this time is so long that it would be filled with too many frames. */
 static int is_jump(const MvfpsContext *s, int64_t time)
 {
     return time > s->longest_fill;
 }
 
-/* Returns when the frame before, which none follows or none for long, ends. */
+/* Returns the time at which the earlier frame ends, if no frame follows or only after a gap. */
 static int64_t end_of_before(const MvfpsContext *s)
 {
     int64_t end = s->before_pts;
@@ -516,19 +521,22 @@ static int64_t end_of_before(const MvfpsContext *s)
         end = av_sat_add64(s->before_pts, duration(s, s->before));
     else if (!s->after && s->eof && s->status_pts != AV_NOPTS_VALUE)
         end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
-    /* a damaged duration is none */
+    /* ignores a damaged duration */
     if (end < s->before_pts || is_jump(s, av_sat_sub64(end, s->before_pts)))
         end = s->before_pts;
     return end - s->rounding;
 }
 
-/* Returns whether the next frame shows that the timestamp of the one after, which is too late, is damaged. */
+/* Returns whether the next frame shows that the late timestamp of the frame after is damaged. */
 static int is_damaged(const MvfpsContext *s)
 {
     return s->next && s->next_pts <= s->after_pts;
 }
 
-/* Goes on with the frame after, though it is later than can be filled, or if it is damaged without it. */
+/*
+ * Continues with the frame after, although it is too late to fill the gap; or without it if its
+ * timestamp is damaged.
+ */
 static void cross_jump(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -554,16 +562,16 @@ static void cross_jump(AVFilterContext *ctx)
     s->new_pair  = 1;
 }
 
-/* Returns whether the output time is that of the frame before, as far as the input's times tell. */
+/* Returns whether the output time is that of the earlier frame, within the precision of the input's times. */
 static int is_before(const MvfpsContext *s, int64_t now)
 {
     if (now == s->before_pts)
         return 1;
-    /* the frame after, which is not there yet, may be nearer */
+    /* the later frame, which has not arrived yet, may be nearer */
     return llabs(now - s->before_pts) <= s->rounding && (now < s->before_pts || s->after || s->eof);
 }
 
-/* Returns whether the output time is that of the frame after or a later one. */
+/* Returns whether the output time is that of the later frame, or after it. */
 static int is_after(const MvfpsContext *s, int64_t now)
 {
     const int64_t left = s->after_pts - now;
@@ -571,7 +579,7 @@ static int is_after(const MvfpsContext *s, int64_t now)
     return left <= 0 || left <= s->rounding && left < llabs(now - s->before_pts);
 }
 
-/* Makes the next output frame if the input for it is there. Returns what became of it. */
+/* Makes the next output frame if its input has arrived. Returns what happened. */
 static int produce(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -599,15 +607,15 @@ static int produce(AVFilterContext *ctx)
         distance = s->after_pts - s->before_pts;
         return send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
     } else if (s->eof && now < end_of_before(s)) {
-        /* the last frame is shown for as long as it was */
+        /* the last frame is shown for its duration */
         return send_again(ctx, s->before);
     }
     return WAITS_FOR_INPUT;
 }
 
 /*
- * Make a hardware frame one of the output's, by a copy on its device: all that leave are of one
- * hw_frames_ctx, and a decoder gets its surface back at once.
+ * Copies a hardware frame to the output's pool on its device: all output frames must belong to one
+ * hw_frames_ctx, and the decoder's surface is returned at once.
  */
 static int own(AVFilterContext *ctx, AVFrame *frame)
 {
@@ -623,7 +631,7 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
     return ret;
 }
 
-/* The next frame of the input. */
+/* Takes the next input frame. */
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     const AVFilterLink *inlink = ctx->inputs[0];
@@ -689,7 +697,7 @@ drop:
     return ret;
 }
 
-/* Gives the next frame that is not left out as a repeat to the searcher; the same as gpume_feed_searcher(). */
+/* Gives the next frame that is not skipped as a repeat to the searcher, like gpume_feed_searcher(). */
 static int feed(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0];
@@ -700,7 +708,7 @@ static int feed(AVFilterContext *ctx)
     if (!s->interpolates_repeats)
         return gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
     if (frame) {
-        /* vectors may lead to frames that have been left out */
+        /* vectors may lead to frames that have been skipped */
         av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
         ret = ff_gpume_searcher_push(s->searcher, &frame);
         av_frame_free(&frame);
@@ -723,7 +731,7 @@ static int feed(AVFilterContext *ctx)
     return FFERROR_NOT_READY;
 }
 
-/* Lets the last frame stay for the time of its repeats, which have been left out. */
+/* Extends the last frame by the time of its skipped repeats. */
 static int end_repeats(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
@@ -755,7 +763,7 @@ static int activate(AVFilterContext *ctx)
         ret = produce(ctx);
         if (ret < 0)
             return ret;
-        /* a frame a call: whoever wants another asks for it, so none waits behind others */
+        /* one frame a call, so that no frame waits behind others */
         if (ret == IS_SENT)
             return 0;
         if (ret == IS_HELD)

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Disparity of two rectified views: options, formats, frames in and out. How it is found is in
- * gpume/mvstereo/mvstereo.h.
+ * Disparity of two rectified views: options, formats, frames in and out. gpume/mvstereo/mvstereo.h
+ * finds the disparity.
  */
 
 #include <math.h>
@@ -30,18 +30,18 @@
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 
-/** How two views are in a frame. */
+/** Layout of two views in a frame. */
 enum Layout {
-    LAYOUT_AUTO = -1,           ///< as the frame's AVStereo3D says
+    LAYOUT_AUTO = -1,           ///< from the frame's AVStereo3D
     LAYOUT_SBS,                 ///< side by side
     LAYOUT_TB,                  ///< one above the other
-    LAYOUT_SBS2, LAYOUT_TB2,    ///< the same, with half of the samples in that direction
+    LAYOUT_SBS2, LAYOUT_TB2,    ///< the same with half of the samples in that direction
     LAYOUT_ROWS, LAYOUT_COLUMNS,
-    LAYOUT_FRAMES,              ///< one after the other
-    LAYOUT_NONE,                ///< a view in each of two inputs
+    LAYOUT_FRAMES,              ///< in alternating frames
+    LAYOUT_NONE,                ///< in two inputs
 };
 
-/** Whose map is made. */
+/** The view of which a map is made. */
 enum View { VIEW_LEFT, VIEW_RIGHT, VIEW_BOTH };
 
 /** Bit of layouts whose first view is the right one. */
@@ -62,12 +62,12 @@ typedef struct MvstereoContext {
     int overwrite;
     double focal, baseline;
 
-    int decided;                ///< the layout that the input has
+    int decided;                ///< layout of the input
     Mvstereo *mvstereo;
     MvstereoNpy npy;
-    int failed;                 ///< the first error: the file is not complete
-    AVBufferRef *hw_frames;     ///< of the output; NULL: frames are in system memory
-    AVFrame *first;             ///< of two frames that are a pair
+    int failed;                 ///< first error: the file is incomplete
+    AVBufferRef *hw_frames;     ///< frames context of the output; NULL: frames in system memory
+    AVFrame *first;             ///< first of the two frames of a pair
 } MvstereoContext;
 
 #define OFFSET(x) offsetof(MvstereoContext, x)
@@ -132,7 +132,7 @@ static const AVOption mvstereo_options[] = {
 
 FRAMESYNC_DEFINE_CLASS(mvstereo, MvstereoContext, fs);
 
-/* Returns whether the input has hardware frames, or AVERROR(EAGAIN): filters before this one have to decide first. */
+/* Returns whether the input has hardware frames, or AVERROR(EAGAIN) if earlier filters have not decided yet. */
 static int has_hw_format(const AVFilterContext *ctx)
 {
     const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
@@ -146,13 +146,13 @@ static int has_hw_format(const AVFilterContext *ctx)
     return !in || (is_hw && is_sw) ? AVERROR(EAGAIN) : is_hw;
 }
 
-/* Returns how many pictures are side by side in a frame of the output. */
+/* Returns the number of pictures side by side in an output frame. */
 static int nb_columns(const MvstereoContext *s)
 {
     return 1 + (s->view == VIEW_BOTH || s->output == MVSTEREO_LEFT_GRAY);
 }
 
-/* The output is like the first input. */
+/* Sets the output's formats to those of the first input. */
 static int query_same(AVFilterFormats *formats, AVFilterFormatsConfig *in, AVFilterFormatsConfig *out)
 {
     int ret = ff_formats_ref(formats, &out->formats);
@@ -221,10 +221,10 @@ static int parse_stereo3d(const AVStereo3D *stereo)
     return layout | (stereo->flags & AV_STEREO3D_FLAG_INVERT ? RIGHT_FIRST : 0);
 }
 
-/** Names of layouts, without which view is first. */
+/** Names of layouts, without the suffix for the first view. */
 static const char *const layout_names[] = { "sbs", "ab", "sbs2", "ab2", "ir", "ic", "a" };
 
-/* Finds out which layout the input has. */
+/* Determines the layout of the input. */
 static int decide_layout(AVFilterContext *ctx)
 {
     MvstereoContext *s = ctx->priv;
@@ -255,7 +255,7 @@ static int decide_layout(AVFilterContext *ctx)
     return AVERROR(EINVAL);
 }
 
-/* Sets the size of views in frames of a size, and where they are. */
+/* Sets the positions and the size of views in frames of this size. */
 static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h)
 {
     MvstereoView *first = &pair->views[0], *second = &pair->views[1];
@@ -285,7 +285,7 @@ static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h
     }
 }
 
-/* Opens what makes disparities of frames in system memory, or like these hardware frames. */
+/* Opens mvstereo for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvstereoContext *s = ctx->priv;
@@ -367,7 +367,7 @@ static av_cold int init(AVFilterContext *ctx)
     return ret;
 }
 
-/* Opens hardware frames for maps of a size, like those of the input. */
+/* Opens hardware frames for maps of this size, like those of the input. */
 static int open_hw_frames(MvstereoContext *s, const AVBufferRef *in, int w, int h)
 {
     const AVHWFramesContext *from = (const AVHWFramesContext *)in->data;
@@ -436,7 +436,7 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
     return ret;
 }
 
-/* Makes the disparity of two frames, or of one with both views. *frame has the properties; it is taken over. */
+/* Makes the disparity of two frames, or of a frame with both views. Takes over *frame, whose properties are used. */
 static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
 {
     MvstereoContext *s = ctx->priv;

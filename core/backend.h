@@ -5,14 +5,13 @@
 
 /**
  * @file
- * Shared by the engine and the backends: pictures, searches, and the interface of a
+ * Declarations that the engine and the backends share: pictures, searches, and the interface of a
  * backend, which is a table of functions.
  *
- * A picture enters with import(), is searched any number of times as current
- * picture or reference, and leaves with ff_gpume_picture_uninit(). submit()
- * starts a search; wait() collects it.
- * Searches are submitted and waited for in the order of the stream, from one
- * thread at a time.
+ * import() prepares a picture. It is then searched any number of times, as the current picture or
+ * as a reference, and released with ff_gpume_picture_uninit(). submit() starts a search; wait()
+ * returns its result. Searches are submitted and waited for in stream order, from one thread at a
+ * time.
  */
 
 #ifndef AVFILTER_GPUME_CORE_BACKEND_H
@@ -31,115 +30,121 @@
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/util/executor.h"
 
-/** A frame, and where a backend reads its luma. */
+/** A frame, and the luma that a backend reads. */
 typedef struct GpumePicture {
     AVFrame *frame;         ///< owned by the engine; unchanged by backends
-    const uint8_t *luma;    ///< first luma sample, set by import(): the frame's own or that of copy
-    ptrdiff_t linesize;     ///< bytes from a row of luma to the next; may be negative
-    AVBufferRef *copy;      ///< the backend's own luma; NULL where the frame's is read in place
-    AVBufferRef *planes;    ///< the backend's own: what steps of a plan read; or NULL
+    const uint8_t *luma;    ///< first luma sample, set by import(); in the frame or in copy
+    ptrdiff_t linesize;     ///< bytes between rows of luma; may be negative
+    AVBufferRef *copy;      ///< the backend's copy of luma; NULL: the frame's luma is read in place
+    AVBufferRef *planes;    ///< the backend's planes that steps of a plan read; or NULL
 } GpumePicture;
 
-/** A field that is searched: one ordered pair of pictures, the current one and its reference. */
+/** A field to be searched, for an ordered pair of pictures: the current picture and its reference. */
 typedef struct GpumeField {
-    int reference;          ///< which of GpumeParams.distance
-    int opposite;           ///< with GpumeParams.check: the field of the search with both exchanged
+    int reference;          ///< index into GpumeParams.distance
+    int opposite;           ///< with GpumeParams.check: index of the field of the search with exchanged pictures
     const GpumePicture *cur;
     const GpumePicture *ref;
-    /** Where the field goes: one of cur's. NULL: only the check needs it, and it goes nowhere. */
+    /** The set of cur that receives the field. NULL: only the check needs the field, and it is not output. */
     GpumeFieldSet *set;
-    int slot;               ///< set->host[slot], set->device[slot]
-    /** Vectors: bh * bw in raster order; with GpumeParams.tree leaves, and then set by wait(). */
+    int slot;               ///< index in set->host and set->device
+    /** Number of vectors: bw * bh in raster order; with GpumeParams.tree the number of leaves, set by wait(). */
     int nb;
-    AVMotionVector *mvs;    ///< those of set, written until wait() returns
-    uint32_t *costs;        ///< the cost of the vector of equal index, likewise
+    AVMotionVector *mvs;    ///< in the buffer of set; complete when wait() returns
+    uint32_t *costs;        ///< cost of the vector with the same index; complete when wait() returns
     /**
-     * With GpumeParams.tree, likewise, else NULL: the sizes of leaves, also of those that the picture's
-     * edge cuts. 0: the side is GpumeParams.block, 1: twice that, and so on.
+     * With GpumeParams.tree the sizes of leaves, complete when wait() returns; else NULL. 0: the
+     * side is GpumeParams.block, 1: twice that, and so on; leaves that the edge of the picture cuts
+     * have the size before cutting.
      */
     uint8_t *sizes;
-    uint64_t bits;          ///< with GpumeParams.tree, set by wait(): of vectors and splits
-    uint64_t rd;            ///< likewise: the sum of what roots cost, bits included
+    uint64_t bits;          ///< with GpumeParams.tree, set by wait(): bits of vectors and splits
+    uint64_t rd;            ///< with GpumeParams.tree, set by wait(): sum of the costs of roots, including bits
     /**
-     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the cost between
-     * the block and its rounded mean.
+     * With GpumeParams.intra, set by wait(): the sum over all blocks of cur of the cost between a
+     * block and its rounded mean.
      */
     uint64_t intra;
     /**
-     * With GpumeParams.same, written until wait() returns, of each cell of core/same_args.h in
-     * raster order: 1 if it is that of ref. All blocks that it is a part of have the zero vector at
-     * cost 0, and its bytes in all other planes are equal; else 0. Otherwise NULL.
+     * With GpumeParams.same, complete when wait() returns: for each cell of core/same_args.h in
+     * raster order, 1 if the cell equals that of ref, else 0. It is equal if all blocks that
+     * overlap it have the zero vector at cost 0, and its bytes in all other planes are equal.
+     * Otherwise NULL.
      */
     uint8_t *same;
 } GpumeField;
 
 /**
- * A search: of one picture in its references or, with GpumeParams.check, of pictures in each
- * other, two by two. Each field is of another reference.
+ * A search of a picture in its references or, with GpumeParams.check, of pairs of pictures in each
+ * other. Each field has another reference.
  */
 typedef struct GpumeSearch {
     int nb_fields;          ///< 1 to GpumeParams.nb_distances
     GpumeField fields[GPUME_MAX_REFERENCES];    ///< in the order of GpumeParams.distance
 } GpumeSearch;
 
-/** What a backend is opened with. */
+/** Configuration of a backend. */
 typedef struct GpumeBackendConfig {
-    GpumeParams params;     ///< as ff_gpume_params_init() left them
-    GpumePlan plan;         ///< of these
-    int max_searches;       ///< submitted and not yet waited for, at most, 1 or more
+    GpumeParams params;     ///< as returned by ff_gpume_params_init()
+    GpumePlan plan;         ///< plan for these parameters
+    int max_searches;       ///< maximum number of searches in flight, 1 or more
 
     GpumeExecutor executor;
 
     AVBufferRef *hw_device; ///< AVHWDeviceContext of the graph, or NULL
-    AVBufferRef *hw_frames; ///< AVHWFramesContext of the input, NULL: system memory
-    const char *device;     ///< the device to open, rather than hw_device; NULL: that, or the first
+    AVBufferRef *hw_frames; ///< AVHWFramesContext of the input; NULL: frames in system memory
+    const char *device;     ///< the device to open instead of hw_device; NULL: hw_device, or the first device
 
     void *log_ctx;
     /**
-     * Nonzero: another backend will be tried next. A missing device is then not an
-     * error, and a device that cannot be opened only causes a warning.
+     * Nonzero: another backend will be tried next. A missing device is then no error, and a device
+     * that cannot be opened only causes a warning.
      */
     int fallback;
 } GpumeBackendConfig;
 
 /**
- * A backend. Functions return 0 or an AVERROR code; after an error only
- * uninit() may follow. priv points to priv_size bytes, which are zero before init().
+ * A backend. Its functions return 0 or an AVERROR code; after an error only uninit() is allowed.
+ * priv points to priv_size bytes, which are zero before init() is called.
  */
 typedef struct GpumeBackend {
     const char *name;
     size_t priv_size;
-    /** Pixel format of the hardware frames that it searches, or AV_PIX_FMT_NONE. */
+    /** Pixel format of the hardware frames that the backend searches, or AV_PIX_FMT_NONE. */
     enum AVPixelFormat hw_format;
     /**
-     * Returns how many searches in flight suit it, cfg.max_searches not being set. NULL: 1, as
+     * Returns the best number of searches in flight; cfg.max_searches is not set. NULL: 1, because
      * submit() does all the work.
      */
     int  (*depth)(const GpumeBackendConfig *cfg);   // optional
 
-    /** ENOSYS: not part of this build; ENODEV: no device. cfg is valid during the call only. */
+    /**
+     * Returns ENOSYS if the backend is not part of this build, ENODEV if there is no device. cfg is
+     * valid only during the call.
+     */
     int  (*init)(void *priv, const GpumeBackendConfig *cfg);
-    /** Make pic->frame's luma readable: check it, set luma, linesize and perhaps copy. */
+    /** Makes the luma of pic->frame readable: checks it, and sets luma, linesize and, if needed, copy. */
     int  (*import)(void *priv, GpumePicture *pic);
     /**
-     * Get room for nb fields of a picture, and set all of the set but distances. With
-     * GpumeParams.same *same gets room for GpumeField.same of each, one after the other, else NULL.
+     * Allocates a set of nb fields of a picture, and sets all members except distances. With
+     * GpumeParams.same, *same gets a buffer for GpumeField.same of all fields in sequence, else
+     * NULL.
      */
     int  (*alloc)(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb);
     /**
-     * Start a search. It and its pictures must stay where they are until wait() returns. Fields
-     * of a search without GpumeParams.check are of one set, in slots that follow each other.
+     * Starts a search. The search and its pictures must not move until wait() returns. Without
+     * GpumeParams.check, the fields of a search belong to one set and have consecutive slots.
      */
     int  (*submit)(void *priv, GpumeSearch *search);
-    /** Finish the oldest search submitted. */
+    /** Finishes the oldest submitted search. */
     int  (*wait)(void *priv, GpumeSearch *search);
-    /** Also after a failed init() and with searches in flight. */
+    /** Is also called after init() has failed, and with searches in flight. */
     void (*uninit)(void *priv);
 } GpumeBackend;
 
 /**
- * The backends, slowest first: B(name, help). The last one that can be opened is
- * preferred. Options and the array below are made from this list.
+ * The backends, slowest first: B(name, help). The last backend that can be opened is preferred.
+ * Options and the array below are generated from this list.
  */
 #define GPUME_BACKENDS(B)                           \
     B(cpu,  "the CPU")                              \
@@ -152,34 +157,34 @@ enum GpumeBackendId {
     GPUME_NB_BACKENDS
 };
 
-/** By enum GpumeBackendId. */
+/** Indexed by enum GpumeBackendId. */
 extern const GpumeBackend *const ff_gpume_backends[GPUME_NB_BACKENDS];
 
 /**
- * For import(): whether the frame's rows of luma can be read.
+ * Checks whether import() can read the frame's rows of luma.
  * @return 0, or AVERROR(EINVAL) with a message
  */
 int ff_gpume_check_luma(const AVFrame *frame, const GpumeParams *params, void *log_ctx);
 
-/** Whether searches cannot read a frame's luma, or green, in system memory where it lies. */
+/** Returns whether searches cannot read a frame's luma, or green, in place in system memory. */
 int ff_gpume_luma_is_converted(const GpumeParams *params);
 
 /**
- * Copy one of nb_jobs shares of a frame's luma, or green, as the searches read it: bytes, or
- * words in native order without padding bits.
+ * Copies share job of nb_jobs of a frame's luma, or green, in the form that searches read: bytes,
+ * or words in native order without padding bits.
  */
 void ff_gpume_copy_luma(uint8_t *dst, ptrdiff_t dst_linesize, const AVFrame *frame,
                         const GpumeParams *params, int job, int nb_jobs);
 
-/** Unreference the frame and the copy, and blank pic. */
+/** Unreferences the frame and the copy, and zeroes pic. */
 void ff_gpume_picture_uninit(GpumePicture *pic);
 
-/** Returns the bytes of the costs and, with a tree, the sizes of params->nb_references fields. */
+/** Returns the size of the costs and, with a tree, the sizes of params->nb_references fields, in bytes. */
 size_t ff_gpume_costs_size(const GpumeParams *params);
 
 /**
- * For alloc(): the set in memory, from pools whose buffers are large enough for
- * params->nb_references fields: of vectors, and of ff_gpume_costs_size() bytes.
+ * Implements alloc() in system memory, from pools whose buffers are large enough for
+ * params->nb_references fields: one pool for vectors, and one for ff_gpume_costs_size() bytes.
  * @return 0 or AVERROR(ENOMEM); the set may then have buffers
  */
 int ff_gpume_fields_alloc(GpumeFieldSet *set, const GpumeParams *params, int nb, AVBufferPool *mvs,

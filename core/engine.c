@@ -17,37 +17,37 @@
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/same.h"
 
-/** A picture in the queue, its search, and what has been found of it. */
+/** A picture in the queue, its search, and its results. */
 typedef struct Entry {
-    GpumePicture pic;           ///< the first, so that fields lead to their entry
-    GpumeSearch search;         ///< none if nb_fields is 0
-    int64_t number;             ///< in the stream, from 1 on
-    int64_t index;              ///< since the backend was opened, from 0 on
+    GpumePicture pic;           ///< must be the first member, so that fields lead to their entry
+    GpumeSearch search;         ///< no search if nb_fields is 0
+    int64_t number;             ///< number in the stream, from 1 on
+    int64_t index;              ///< index since the backend was opened, from 0 on
 
-    /* its fields; with check those of several searches */
-    GpumeFieldSet set;          ///< none yet if nb is 0
+    /* its fields; with check from several searches */
+    GpumeFieldSet set;          ///< not allocated yet if nb is 0
     AVBufferRef *same;
-    GpumeField found[GPUME_MAX_REFERENCES];     ///< by reference, of searches that are finished
-    unsigned has_found;         ///< a bit for each of them
+    GpumeField found[GPUME_MAX_REFERENCES];     ///< fields of finished searches, by reference
+    unsigned has_found;         ///< bit mask of the fields in found
 } Entry;
 
 struct GpumeEngine {
     GpumeEngineConfig cfg;
 
-    /* what the backend was opened for */
+    /* the stream for which the backend was opened */
     const GpumeBackend *backend;    ///< NULL: not open
     void *backend_priv;
     enum AVPixelFormat format;
-    uint8_t *hw_frames;         ///< the pictures' AVHWFramesContext, to tell a change
+    uint8_t *hw_frames;         ///< AVHWFramesContext of the pictures, to detect a change
 
     /* largest distances of references, in pictures */
     int past, future;
-    int depth;                  ///< searches in flight
+    int depth;                  ///< number of searches in flight
 
     /**
-     * The queue, a ring, oldest first. Pictures before nb_out have been output and are
-     * kept as references. Those before nb_started no longer wait for another picture:
-     * their search has been submitted, or they have none.
+     * The queue, a ring, oldest first. Pictures before nb_out have been output and are kept as
+     * references. Pictures before nb_started do not wait for another picture: their search has been
+     * submitted, or they have no reference.
      */
     Entry *queue;
     int size;
@@ -57,8 +57,8 @@ struct GpumeEngine {
     int64_t nb_indices;         ///< since the backend was opened
 
     AVFrame *pending;           ///< the first picture of another size or format
-    int flushing;               ///< no later picture can be a reference of those in the queue
-    int ended;                  ///< no pictures follow at all
+    int flushing;               ///< whether no later picture can be a reference of those in the queue
+    int ended;                  ///< whether no more pictures follow
 };
 
 static Entry *entry_at(GpumeEngine *e, int i)
@@ -119,7 +119,7 @@ static av_cold int try_backend(GpumeEngine *e, GpumeBackendConfig *cfg, const Gp
     av_freep(&e->queue);
     e->queue = av_calloc(e->size, sizeof(*e->queue));
     if (!e->queue) {
-        close_backend(e);       // the next one takes its place
+        close_backend(e);       // the next backend replaces it
         return AVERROR(ENOMEM);
     }
     return 0;
@@ -201,7 +201,7 @@ const char *ff_gpume_engine_backend(const GpumeEngine *e)
     return e->backend->name;
 }
 
-/* Import a picture. The engine owns it even if this fails. */
+/* Imports a picture. The engine owns it even if this fails. */
 static int append(GpumeEngine *e, AVFrame *frame)
 {
     Entry *entry = entry_at(e, e->nb++);
@@ -233,7 +233,7 @@ int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
     return append(e, taken);
 }
 
-/* Reopen the backend for the pending picture; all pictures before it have been output. */
+/* Reopens the backend for the pending picture; all previous pictures have been output. */
 static int reopen(GpumeEngine *e)
 {
     AVFrame *frame = e->pending;
@@ -251,8 +251,8 @@ static int reopen(GpumeEngine *e)
 }
 
 /*
- * The slot of a reference's field among those of a picture: with check as if all later pictures
- * came. Returns the number of fields before it.
+ * Returns the slot of a reference's field in its picture's set, which is the number of fields
+ * before it. With check, all later pictures are assumed to come.
  */
 static int slot_of(const GpumeEngine *e, const Entry *entry, int reference)
 {
@@ -264,7 +264,7 @@ static int slot_of(const GpumeEngine *e, const Entry *entry, int reference)
     return nb;
 }
 
-/* Whether a picture's field at this distance is asked for. */
+/* Returns whether a picture's field at this distance is requested. */
 static int is_wanted(const GpumeParams *p, int distance)
 {
     for (int j = 0; j < p->nb_references; j++)
@@ -274,9 +274,9 @@ static int is_wanted(const GpumeParams *p, int distance)
 }
 
 /*
- * The current picture of a reference's field in the search of picture i. With check two pictures
- * are searched in each other: this one and a later one, if the later one's field is asked for, or an
- * earlier one.
+ * Returns the current picture of a reference's field in the search of picture i. With check, two
+ * pictures are searched in each other: picture i and a later picture if the field into that picture
+ * is requested, else picture i and an earlier one.
  */
 static int current_of(const GpumeParams *p, int i, int reference)
 {
@@ -287,7 +287,7 @@ static int current_of(const GpumeParams *p, int i, int reference)
     return is_wanted(p, length) ? i + (distance < 0 ? length : 0) : i - (distance < 0 ? 0 : length);
 }
 
-/* Point a field to its place among those of its picture. */
+/* Points a field to its place in its picture's set. */
 static int place_field(GpumeEngine *e, GpumeField *field, Entry *entry, int nb, int slot)
 {
     const GpumeParams *p = &e->cfg.params;
@@ -309,7 +309,7 @@ static int place_field(GpumeEngine *e, GpumeField *field, Entry *entry, int nb, 
     return 0;
 }
 
-/* Say which of a search's fields are opposite to each other. */
+/* Sets which fields of a search are opposite to each other. */
 static void pair_fields(const GpumeParams *p, GpumeSearch *search)
 {
     for (int i = 0; i < search->nb_fields; i++)
@@ -318,7 +318,7 @@ static void pair_fields(const GpumeParams *p, GpumeSearch *search)
                 search->fields[i].opposite = j;
 }
 
-/* Start a picture's search; all references that it will have are in the queue. */
+/* Starts a picture's search; all of its references are in the queue. */
 static int start_search(GpumeEngine *e, int i)
 {
     const GpumeParams *p = &e->cfg.params;
@@ -369,7 +369,7 @@ static int finish_search(GpumeEngine *e, GpumeSearch *search)
     return ret;
 }
 
-/* Moves a field to the slot of one that was not searched, as the stream ended before its reference. */
+/* Moves a field to the slot of a field that was not searched, because the stream ended before its reference. */
 static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *same, int from, int to)
 {
     const size_t nb_blocks = (size_t)p->bw * p->bh, nb_cells = ff_gpume_nb_cells(p);
@@ -383,7 +383,7 @@ static void move_field(const GpumeParams *p, GpumeFieldSet *set, AVBufferRef *sa
     set->device[to] = set->device[from];
 }
 
-/* The same of leaves, which follow those of the fields before; costs and sizes may stay where they are. */
+/* Moves leaves, which follow those of the previous fields; costs and sizes may stay in place. */
 static void move_leaves(GpumeFieldSet *set, GpumeField *field, int to)
 {
     AVMotionVector *mvs = (AVMotionVector *)set->mvs->data;
@@ -398,7 +398,7 @@ static void move_leaves(GpumeFieldSet *set, GpumeField *field, int to)
     set->mvs->size    = (uint8_t *)(mvs + field->nb) - set->mvs->data;
 }
 
-/* Makes a result of a picture's fields. */
+/* Makes a result from a picture's fields. */
 static void take_fields(const GpumeEngine *e, Entry *entry, GpumeResult *r)
 {
     const GpumeParams *p = &e->cfg.params;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Where a block lies and which vectors it may have. Read by the host and by device code.
+ * Positions of blocks and their admissible vectors. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_CORE_GEOMETRY_H
@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/core/params_args.h"
 
-/** Blocks of the given side that it takes to cover length samples. */
+/** Returns the number of blocks of this side that cover length samples. */
 GPUME_INLINE int gpume_blocks(int length, int block)
 {
     return (length + block - 1) / block;
@@ -24,21 +24,21 @@ GPUME_INLINE int gpume_lesser(int a, int b)
     return a < b ? a : b;
 }
 
-/** Smallest displacement along one axis of a block that begins at start. */
+/** Returns the smallest displacement along one axis of a block that begins at start. */
 GPUME_INLINE int gpume_min_displacement(int range, int start)
 {
     return -gpume_lesser(range, start);
 }
 
-/** Largest displacement of a block that ends before end, in a picture of length samples. */
+/** Returns the largest displacement of a block that ends before end, in a picture of length samples. */
 GPUME_INLINE int gpume_max_displacement(int range, int length, int end)
 {
     return gpume_lesser(range, length - end);
 }
 
 /**
- * Block (bx, by). One that begins outside the picture has a w or h below 1.
- * @param block p->block, or the same as a constant
+ * Returns block (bx, by). A block that begins outside the picture has a w or h below 1.
+ * @param block p->block, or the same value as a constant
  */
 GPUME_INLINE GpumeBox gpume_box(const GpumeParams *p, int block, int bx, int by)
 {

@@ -15,18 +15,18 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/core/tree.h"
 
-/* AVMotionVector.w and .h are bytes, .src_x = dst_x + dx has 16 bits with a sign */
+/* AVMotionVector.w and .h are bytes; .src_x = dst_x + dx is a signed 16-bit number */
 static_assert(GPUME_MAX_BLOCK <= 255, "size of a block");
 static_assert(GPUME_MAX_SIDE + GPUME_MAX_RANGE <= INT16_MAX, "places of vectors");
-/* a block's cost has 32 bits, in files with a sign */
+/* a block's cost fits into 31 bits */
 static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK <= INT32_MAX, "cost");
-/* nor has it more with the penalty of smoothness: differences of up to 16 samples, 16 bits */
+/* with the penalty of smoothness it fits into 32 bits: differences of up to 16 samples, 16 bits */
 static_assert((INT64_C(1) << 16) * GPUME_MAX_COST * GPUME_MAX_BLOCK * GPUME_MAX_BLOCK +
               (((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 16) << 8) <= UINT32_MAX, "cost");
 static_assert((int64_t)GPUME_MAX_SMOOTH * GPUME_MAX_BLOCK * 8 * 16 * 4 <= UINT32_MAX, "sum");
-/* se(v) of the largest difference: 2 * floor(log2(2 * |v| + 1)) + 1 bits */
+/* se(v) of the largest difference has 2 * floor(log2(2 * |v| + 1)) + 1 bits */
 static_assert(2 * 2 * 4 * GPUME_MAX_RANGE + 1 < 1 << (GPUME_MAX_COMPONENT_BITS / 2 + 1), "length of a component");
-/* nor has a root, with two components for each of its smallest blocks, and bits of splits */
+/* the cost of a root fits as well, with two components for each of its smallest blocks, and bits of splits */
 #define MAX_BITS (2 * GPUME_MAX_COMPONENT_BITS + 1)
 #define MAX_LEAVES (GPUME_MAX_ROOT / GPUME_MIN_BLOCK * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK))
 static_assert(INT64_C(0xffff) * GPUME_MAX_COST * GPUME_MAX_ROOT * GPUME_MAX_ROOT +
@@ -35,7 +35,7 @@ static_assert((int64_t)GPUME_MAX_LAMBDA * 256 * MAX_BITS + 128 <= UINT32_MAX, "c
 /* the largest picture needs no more levels */
 static_assert((GPUME_MAX_SIDE >> (GPUME_MAX_LEVELS - 1)) <= GPUME_COARSEST, "levels");
 
-/* The component that is searched: luma or, where there is none, green. */
+/* Returns the component that is searched: luma, or green for RGB. */
 static const AVComponentDescriptor *searched(const AVPixFmtDescriptor *desc)
 {
     return &desc->comp[desc->flags & AV_PIX_FMT_FLAG_RGB && desc->nb_components > 2];
@@ -177,14 +177,14 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
     return 0;
 }
 
-/* Sets what is left to the search. */
+/* Sets the parameters that are left to the search. */
 static void choose(GpumeParams *p)
 {
     const int pyramid = gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL;
 
     if (!p->block)
         p->block = pyramid || p->tree ? 8 : 16;
-    /* the cost of a bit is checked once more with a stream's next size: what is chosen stays */
+    /* the cost of a bit is validated again for the stream's next size, so chosen values stay */
     if (p->tree && !p->tree_max)
         p->tree_max = GPUME_MAX_ROOT;
     if (!p->range)
@@ -193,7 +193,7 @@ static void choose(GpumeParams *p)
         p->pel = pyramid ? 4 : 1;
     if (p->smooth < 0)
         p->smooth = pyramid ? 2 : 0;
-    /* where there are none it stays 0: it is checked once more with a stream's next size */
+    /* stays 0 without passes, because it is validated again for the stream's next size */
     if (!p->sweeps && (pyramid || p->smooth || p->pel > 1))
         p->sweeps = pyramid ? 4 : 2;
     if (p->check < 0)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Checks the parameters of a search and fills in what follows from them.
+ * Checks the parameters of a search, and sets those that follow from others.
  */
 
 #ifndef AVFILTER_GPUME_CORE_PARAMS_H
@@ -16,21 +16,22 @@
 #include "libavfilter/gpume/core/params_args.h"
 
 /**
- * Whether luma of this format can be searched: planar or semi-planar YUV or
- * gray of 8 to 16 bits in whole bytes.
+ * Returns whether luma of this format can be searched: planar or semi-planar YUV, or gray, of 8 to
+ * 16 bits in whole bytes.
  */
 int ff_gpume_format_supported(enum AVPixelFormat format);
 
 /**
- * Check the parameters that are chosen, so that a mistake is found before there is a picture.
+ * Checks the parameters that the user has chosen, so that a mistake is found before the first
+ * picture.
  * @return 0, or AVERROR(EINVAL) with a message that names the limit
  */
 int ff_gpume_params_check(const GpumeParams *params, void *log_ctx);
 
 /**
- * The same; then check the picture and fill in what follows from it. Nothing else
+ * Checks the parameters and the picture, and sets the parameters that follow. No other function
  * validates parameters, and nothing is opened before.
- * @param format of the samples: of hardware frames, their sw_format
+ * @param format format of the samples: sw_format for hardware frames
  */
 int ff_gpume_params_init(GpumeParams *params, int width, int height,
                          enum AVPixelFormat format, void *log_ctx);

@@ -9,16 +9,16 @@
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/core/tree.h"
 
-/* Differences of vectors count up to so many samples, where they were found without a pyramid, */
+/* limits of differences of vectors, in samples: for vectors found without a pyramid, */
 #define THRESHOLD           16
-/* where they were found with one, */
+/* for vectors found with one, */
 #define PYRAMID_THRESHOLD    8
-/* and of subpel vectors up to half a block, but no more than this. */
+/* and for subpel vectors, half a block, but no more than this */
 #define MAX_SUBPEL_THRESHOLD 16
-/* Sizes of blocks over which passes go that begin with the vectors of smaller ones; with more there is no gain. */
+/* number of sizes of larger blocks with passes over vectors that come from smaller blocks; more have no gain */
 #define LARGER_PASSES        1
 
-/* Passes that spread global candidates. */
+/* number of passes that spread global candidates */
 #define GLOBAL_PASSES 2
 
 static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
@@ -31,7 +31,7 @@ static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
     plan->steps[plan->nb_steps++] = step;
 }
 
-/* Adds steps from the coarsest level down to the picture. Upper levels have no blocks below 8. */
+/* Adds steps from the coarsest level down to the picture. Upper levels have no blocks smaller than 8. */
 static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
 {
     const int block = FFMAX(p->block, 8);
@@ -44,11 +44,11 @@ static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
         });
     if (plan->nb_levels > GPUME_GLOBAL_LEVEL) {
         add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_GLOBAL, 1, PYRAMID_THRESHOLD, 0 });
-        /* otherwise passes follow anyway */
+        /* other passes follow in any case */
         if (p->pel == 1 && p->block == block)
             add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_KEEP, 1, PYRAMID_THRESHOLD, GLOBAL_PASSES });
     }
-    /* blocks of 4 are worth passes at the final precision only */
+    /* for blocks of 4, passes only pay at the final precision */
     if (p->block < block)
         add_step(plan, p, (GpumeStep) {
             0, p->block, GPUME_BEGIN_LARGER, 1, PYRAMID_THRESHOLD, p->pel == 1 ? p->sweeps : 0
@@ -61,7 +61,7 @@ GpumePlan ff_gpume_plan(const GpumeParams *params)
 
     switch (gpume_kind(params->algo)) {
     case GPUME_KIND_FULL:
-        /* sums of samples give a bound for SAD only */
+        /* sums of samples bound only SAD */
         if (params->cost == GPUME_COST_SAD && !params->exhaustive)
             plan.stages[plan.nb_stages++] = GPUME_STAGE_SEA;
         plan.stages[plan.nb_stages++] = GPUME_STAGE_FULL;

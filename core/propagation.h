@@ -5,14 +5,14 @@
 
 /**
  * @file
- * The arithmetic of true motion: the pyramid, passes of propagation, subpel vectors, the check
- * in both directions. doc/gpume-definition.md defines what is computed. Read by every backend
- * and by device code.
+ * Arithmetic of true motion: the pyramid, passes of propagation, subpel vectors, the check in both
+ * directions. doc/gpume-definition.md defines the results. Every backend and device code include
+ * this file.
  *
- * A pass visits the blocks in four phases, (bx & 1, by & 1) = (0,0), (1,0), (0,1), (1,1).
- * Blocks of a phase are not neighbours, so their order does not matter; and as blocks of the
- * first two phases lie in even rows and read odd ones, which do not change meanwhile, so does
- * that of even rows, and then that of odd rows.
+ * A pass visits the blocks in four phases, (bx & 1, by & 1) = (0,0), (1,0), (0,1), (1,1). Blocks of
+ * a phase are not neighbours, so their order does not matter. Blocks of the first two phases are in
+ * even rows and read only odd rows, which do not change meanwhile. So the order of even rows does
+ * not matter, and neither does that of odd rows after them.
  */
 
 #ifndef AVFILTER_GPUME_CORE_PROPAGATION_H
@@ -25,7 +25,7 @@
 
 #define GPUME_NB_PHASES 4
 
-/** A side of a picture of a level, in samples; each level has half of that below it. */
+/** Returns the side of a level, in samples; each level has half the side of the level below it. */
 GPUME_INLINE int gpume_level_side(int side, int level)
 {
     return (side + (1 << level) - 1) >> level;
@@ -43,7 +43,7 @@ GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
     return levels;
 }
 
-/** Sets the place of neighbour i, 0 to 7, in raster order; also that of the vectors around one. */
+/** Sets the position of neighbour i, 0 to 7, in raster order; also used for the vectors around a vector. */
 GPUME_INLINE void gpume_around(int i, int *x, int *y)
 {
     const int place = i + (i >= 4);
@@ -52,19 +52,19 @@ GPUME_INLINE void gpume_around(int i, int *x, int *y)
     *y = place / 3 - 1;
 }
 
-/** Whether a phase of a pass, from 1 on, visits blocks of odd columns. */
+/** Returns whether a phase of a pass, from 1 on, visits blocks of odd columns. */
 GPUME_INLINE int gpume_phase_column(int phase)
 {
     return (phase - 1) & 1;
 }
 
-/** Whether it visits blocks of odd rows. */
+/** Returns whether a phase visits blocks of odd rows. */
 GPUME_INLINE int gpume_phase_row(int phase)
 {
     return (phase - 1) >> 1 & 1;
 }
 
-/** Returns how many of nb columns, or rows, are odd or even. */
+/** Returns the number of odd, or even, columns or rows among nb. */
 GPUME_INLINE int gpume_phase_size(int nb, int odd)
 {
     return (nb - odd + 1) / 2;
@@ -74,7 +74,7 @@ GPUME_INLINE int gpume_phase_size(int nb, int odd)
  * Smoothness.
  */
 
-/** Returns the L1 distance of two vectors in their own units, but no more than threshold. */
+/** Returns the L1 distance of two vectors in their units, limited to threshold. */
 GPUME_INLINE unsigned gpume_difference(GpumeVector a, GpumeVector b, unsigned threshold)
 {
     const int x = a.dx - b.dx, y = a.dy - b.dy;
@@ -86,8 +86,8 @@ GPUME_INLINE unsigned gpume_difference(GpumeVector a, GpumeVector b, unsigned th
 /**
  * Returns the penalty that smoothness adds to a cost.
  * @param factor gpume_penalty_factor()
- * @param sum    of the differences from all neighbours
- * @param nb     how many these are, 0 to 8
+ * @param sum    sum of the differences from all neighbours
+ * @param nb     number of neighbours, 0 to 8
  */
 GPUME_INLINE unsigned gpume_penalty(unsigned factor, unsigned sum, int nb, int pel, int depth)
 {
@@ -100,12 +100,12 @@ GPUME_INLINE unsigned gpume_penalty_factor(int smooth, int block)
 }
 
 /**
- * The blocks whose vectors a block of a finer field begins with: its parent, then those next
- * to the parent on the block's own side, above or below, left or right, and both.
+ * Finds the blocks of a coarser field from which a block takes initial vectors: its parent, then
+ * the neighbours of the parent on the block's side: above or below, left or right, and diagonal.
  * @param i        0 to 3
- * @param bx, by   the block; set to the other one
- * @param bw, bh   blocks of the coarser field
- * @return 0 where there is no such block
+ * @param bx, by   the block; replaced by the block of the coarser field
+ * @param bw, bh   number of blocks of the coarser field
+ * @return 0 if there is no such block
  */
 GPUME_INLINE int gpume_parent(int i, int *bx, int *by, int bw, int bh)
 {
@@ -125,12 +125,12 @@ GPUME_INLINE int gpume_parent(int i, int *bx, int *by, int bw, int bh)
 #define GPUME_GLOBAL_LEVEL  2
 /** Side of a block on that level, in samples of the level. */
 #define GPUME_GLOBAL_BLOCK  4
-/** Largest component of a vector, in samples of the level: each row has as many candidates as a warp has lanes. */
+/** Largest component of a vector, in samples of the level; a row has as many candidates as a warp has lanes. */
 #define GPUME_GLOBAL_RANGE 15
-/** Samples of the picture in a sample of the level, and along a side of such a block. */
+/** Samples of the picture along a sample of the level, and along a side of such a block. */
 #define GPUME_GLOBAL_SCALE  (1 << GPUME_GLOBAL_LEVEL)
 #define GPUME_GLOBAL_CELL   (GPUME_GLOBAL_BLOCK * GPUME_GLOBAL_SCALE)
-/** Places of candidates that a block tries. */
+/** Number of candidates that a block tries, at different positions. */
 #define GPUME_GLOBAL_PLACES 4
 /** A vector is doubtful if it costs at least this for each sample of 8 bits. */
 #define GPUME_GLOBAL_COST   4
@@ -141,19 +141,19 @@ GPUME_INLINE int gpume_global_first(int start, int length)
     return (start + length / 2 + GPUME_GLOBAL_CELL / 2) / GPUME_GLOBAL_CELL - 1;
 }
 
-/** Whether a cost is high enough for w x h samples to try other vectors. */
+/** Returns whether a cost of w x h samples is high enough to try other vectors. */
 GPUME_INLINE int gpume_global_doubtful(unsigned cost, int w, int h, int depth)
 {
     return cost >= (unsigned)(GPUME_GLOBAL_COST * w * h) << (depth - 8);
 }
 
-/** Returns a component of a picture's vector in samples of the level. */
+/** Converts a component of a picture's vector to samples of the level, rounded. */
 GPUME_INLINE int gpume_global_rounded(int d)
 {
     return (d + GPUME_GLOBAL_SCALE / 2) >> GPUME_GLOBAL_LEVEL;
 }
 
-/** Whether a candidate, in samples of the picture, is too near to a vector to be tried. */
+/** Returns whether a candidate, in samples of the picture, is too close to a vector to be tried. */
 GPUME_INLINE int gpume_global_near(GpumeVector a, GpumeVector b)
 {
     const int x = a.dx - b.dx, y = a.dy - b.dy;
@@ -161,7 +161,7 @@ GPUME_INLINE int gpume_global_near(GpumeVector a, GpumeVector b)
     return x >= -GPUME_GLOBAL_SCALE && x <= GPUME_GLOBAL_SCALE && y >= -GPUME_GLOBAL_SCALE && y <= GPUME_GLOBAL_SCALE;
 }
 
-/** Returns the sum of cost and penalty below which a candidate replaces a vector with this sum. */
+/** Returns the limit of cost plus penalty below which a candidate replaces a vector with this sum. */
 GPUME_INLINE unsigned gpume_global_limit(unsigned sum)
 {
     return sum / 8 * 3 + sum % 8 * 3 / 8;
@@ -171,7 +171,7 @@ GPUME_INLINE unsigned gpume_global_limit(unsigned sum)
  * The check.
  */
 
-/** The column, or row, of the block that holds the centre of one that is displaced by d. */
+/** Returns the column, or row, of the block that contains the centre of a block displaced by d. */
 GPUME_INLINE int gpume_partner(int start, int length, int d, int pel, int block, int nb)
 {
     const int i = start + length / 2 + gpume_whole(d, pel);
@@ -179,7 +179,7 @@ GPUME_INLINE int gpume_partner(int start, int length, int d, int pel, int block,
     return i < 0 ? 0 : gpume_lesser(i / block, nb - 1);
 }
 
-/** Whether a vector is consistent with its partner's: both lead back to within a sample. */
+/** Returns whether a vector is consistent with that of its partner: together they return to within a sample. */
 GPUME_INLINE int gpume_consistent(GpumeVector a, GpumeVector b, int pel)
 {
     const int x = a.dx + b.dx, y = a.dy + b.dy;
@@ -187,7 +187,10 @@ GPUME_INLINE int gpume_consistent(GpumeVector a, GpumeVector b, int pel)
     return x >= -pel && x <= pel && y >= -pel && y <= pel;
 }
 
-/** Sorts 1 to 8 values and returns their median; for an even number the mean of two, rounded down. */
+/**
+ * Sorts 1 to 8 values and returns their median; for an even number, the mean of the two middle
+ * values, rounded down.
+ */
 GPUME_INLINE int gpume_median_of(short *v, int nb)
 {
     for (int i = 1; i < nb; i++) {

@@ -26,7 +26,7 @@ int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
             ;
         if (c == desc->nb_components)
             break;
-        /* gray with alpha has two components, and no chroma */
+        /* gray with alpha has two components, but no chroma */
         chroma = c < 3 && desc->nb_components > 2;
         planes[nb++] = (GpumeOtherPlane) {
             .index   = plane,
@@ -43,7 +43,7 @@ size_t ff_gpume_nb_cells(const GpumeParams *p)
     return (size_t)gpume_blocks(p->width, GPUME_CELL) * gpume_blocks(p->height, GPUME_CELL);
 }
 
-/* A block of zero vector and cost has the luma of its reference. */
+/* Returns whether luma of a cell equals the reference: all its blocks have the zero vector at cost 0. */
 static int same_luma(const GpumeField *field, const GpumeParams *p, int cx, int cy)
 {
     const GpumeBlockRange across = gpume_blocks_of_cell(p->block, p->width,  cx);
@@ -64,7 +64,7 @@ static int same_bytes(const AVFrame *a, const AVFrame *b, int plane, const Gpume
 {
     const ptrdiff_t a_linesize = a->linesize[plane], b_linesize = b->linesize[plane];
 
-    /* nothing else looks at these planes */
+    /* no other code checks these planes */
     if (!a->data[plane] || !b->data[plane])
         return 0;
     for (int y = box->y; y < box->y + box->h; y++)

@@ -17,18 +17,18 @@
 
 #include "libavfilter/gpume/core/backend.h"
 
-/** Bytes of GpumeField.same. */
+/** Returns the number of bytes of GpumeField.same. */
 size_t ff_gpume_nb_cells(const GpumeParams *params);
 
 /**
- * Describe the planes behind the first.
- * @return how many there are
+ * Describes the planes other than the first.
+ * @return the number of planes
  */
 int ff_gpume_other_planes(GpumeOtherPlane planes[GPUME_MAX_OTHER_PLANES],
                           enum AVPixelFormat format);
 
 /**
- * Set GpumeField.same of the rows start to end - 1 of cells. The field has been searched, and its
+ * Sets GpumeField.same for rows start to end - 1 of cells. The field has been searched, and its
  * pictures' frames are in system memory.
  */
 void ff_gpume_compare_cells(const GpumeField *field, const GpumeParams *params, int start, int end);

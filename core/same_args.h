@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Which cells of a picture are equal to those of its reference, in every plane. Read by the host
- * and by device code.
+ * Determines which cells of a picture equal those of its reference in every plane. The host and
+ * device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_CORE_SAME_ARGS_H
@@ -14,20 +14,20 @@
 
 #include "libavfilter/gpume/core/geometry.h"
 
-/** Side of a cell, luma samples: that of a macroblock, as encoders want it. */
+/** Side of a cell in luma samples: that of a macroblock, which encoders expect. */
 #define GPUME_CELL 16
 
-/** Planes of a frame that have other components than the one that is searched. */
+/** Maximum number of planes of a frame that have components other than the one that is searched. */
 #define GPUME_MAX_OTHER_PLANES 3
 
-/** What such a plane looks like. */
+/** Layout of such a plane. */
 typedef struct GpumeOtherPlane {
-    int index;              ///< in a frame: 0 in packed formats, where luma is compared once more
-    int x_shift, y_shift;   ///< by how much it is smaller than luma
-    int step;               ///< bytes from sample to sample, of all components that are in it
+    int index;              ///< index in a frame; 0 in packed formats, whose luma is compared again
+    int x_shift, y_shift;   ///< log2 of the ratio between luma and the plane
+    int step;               ///< bytes between samples, including all components in the plane
 } GpumeOtherPlane;
 
-/** Bytes of a plane. */
+/** A range of bytes of a plane. */
 typedef struct GpumeBytes {
     int x, y;
     int w, h;
@@ -49,12 +49,15 @@ GPUME_INLINE GpumeBytes gpume_cell_bytes(const GpumeParams *p, const GpumeOtherP
     return b;
 }
 
-/** First and last block that a cell has samples of, along one axis. */
+/** First and last block that overlap a cell, along one axis. */
 typedef struct GpumeBlockRange {
     int first, last;
 } GpumeBlockRange;
 
-/** Returns the blocks of a cell along one axis. @param length of the picture */
+/**
+ * Returns the blocks that overlap a cell along one axis.
+ * @param length length of the picture
+ */
 GPUME_INLINE GpumeBlockRange gpume_blocks_of_cell(int block, int length, int cell)
 {
     GpumeBlockRange r;

@@ -11,7 +11,7 @@
 #include "libavfilter/gpume/core/searcher.h"
 #include "libavfilter/gpume/field/sidedata.h"
 
-/** As many frames wait at most: the first one, until the second tells, and that one. */
+/** Maximum number of waiting frames: the first frame waits until the second shows whether vectors arrive. */
 #define MAX_WAITING 2
 
 enum State { UNDECIDED, PASSES, SEARCHES };
@@ -20,11 +20,11 @@ struct GpumeSearcher {
     GpumeSearcherConfig cfg;
     enum State state;
     GpumeEngine *engine;                ///< SEARCHES
-    AVFrame *waiting[MAX_WAITING];      ///< first the oldest
+    AVFrame *waiting[MAX_WAITING];      ///< the oldest frame is first
     int nb_waiting;
     int flushed;
     int64_t nb_out;
-    int64_t ahead;                      ///< of nb_out is the number of the last picture searched
+    int64_t ahead;                      ///< the number of the last searched picture minus nb_out
     int has_ahead, warned;
 };
 
@@ -52,7 +52,7 @@ static void decide(GpumeSearcher *s, enum State state)
         s->cfg.decided(s->cfg.log_ctx, state == SEARCHES);
 }
 
-/* Have the stream searched that begins with the frames that wait. */
+/* Begins the search of the stream that starts with the waiting frames. */
 static int begin_search(GpumeSearcher *s)
 {
     const AVFrame *first = s->waiting[0];
@@ -99,7 +99,7 @@ int ff_gpume_searcher_push(GpumeSearcher *s, AVFrame **frame)
     return 0;
 }
 
-/* Warn of vectors that do not belong to the frames that they came with. */
+/* Warns if vectors do not belong to the frames with which they arrived. */
 static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
 {
     const GpumeFieldSet *set = ff_gpume_fields_searched(frame);
@@ -123,7 +123,7 @@ static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
     s->has_ahead = 1;
 }
 
-/* The next frame that has been searched. */
+/* Returns the next searched frame. */
 static int pull_searched(GpumeSearcher *s, AVFrame **frame)
 {
     GpumeResult result;
@@ -159,7 +159,7 @@ int ff_gpume_searcher_pull(GpumeSearcher *s, AVFrame **frame)
     if (s->state == SEARCHES)
         return pull_searched(s, frame);
     if (s->state == UNDECIDED && s->flushed && s->nb_waiting)
-        decide(s, PASSES);      // a single frame has nothing to be searched in
+        decide(s, PASSES);      // a single frame has no reference
     if (s->state == UNDECIDED || !s->nb_waiting)
         return s->flushed ? AVERROR_EOF : AVERROR(EAGAIN);
     *frame = take_waiting(s);

@@ -5,17 +5,16 @@
 
 /**
  * @file
- * The searches: what they try, and in which order. Read by every backend and by device code.
+ * The searches: their candidates, in order. Every backend and device code include this file.
  *
- * A pattern search begins with the vector (0,0), a predictive search with its predictors.
- * From there it tries the points of a pattern around a centre, then lets a short function
- * say which come next. A candidate becomes the best when it is admissible (within the
- * range, its block inside the reference) and its cost is strictly less, so of equal costs
- * the first tried wins. Hence a backend may stop as soon as the best cost is 0, and leave
- * out what has been tried.
+ * A pattern search begins with the vector (0,0), a predictive search with its predictors. From
+ * there it tries the points of a pattern around a centre; then a short function chooses the next
+ * pattern. A candidate becomes the best if it is admissible (within the range, its block inside the
+ * reference) and its cost is strictly less, so if costs are equal, the first candidate tried wins.
+ * Hence a backend may stop as soon as the best cost is 0, and skip candidates that have been tried.
  *
- * To add a search: a row of GPUME_SEARCHES and its function, see CONTRIBUTING.md. Searches
- * that FFmpeg's mestimate has give mestimate's vectors.
+ * To add a search, add a row of GPUME_SEARCHES and its function, see CONTRIBUTING.md. Searches that
+ * FFmpeg's mestimate has give mestimate's vectors.
  */
 
 #ifndef AVFILTER_GPUME_CORE_SEARCHES_H
@@ -24,14 +23,14 @@
 #include "libavfilter/gpume/core/params_args.h"
 
 /**
- * The table of searches. Options, help, dispatch on every backend, the lists of the
- * documentation, of tests and of benchmarks are made from it; tools/searches.sh reads it.
+ * The table of searches. Options, help, the dispatch of every backend, and the lists of the
+ * documentation, of tests and of benchmarks are generated from it; tools/searches.sh reads it.
  *
- * S(ID, name, kind, title, paper, pattern, step, next): GPUME_ALGO_ID is called name. A
- * search of kind PATTERN or PREDICTIVE begins with that pattern and step and goes on with
- * gpume_next_<next>(). A step may depend on the range: (range + 1) / 2 is range / 2,
- * rounded as mestimate does.
- * A(name, ID, title): another name of it.
+ * S(ID, name, kind, title, paper, pattern, step, next): GPUME_ALGO_ID is called name. A search of
+ * kind PATTERN or PREDICTIVE begins with this pattern and step and continues with
+ * gpume_next_<next>(). A step may depend on the range: (range + 1) / 2 is range / 2, rounded as in
+ * mestimate.
+ * A(name, ID, title): another name of search ID.
  */
 #define GPUME_SEARCHES_AND_ALIASES(S, A) \
     S(FS, fs, FULL, "full search", "",                                              \
@@ -68,9 +67,9 @@ enum GpumeAlgo {
 
 enum GpumeSearchKind {
     GPUME_KIND_FULL,        ///< tries every admissible vector
-    GPUME_KIND_PATTERN,     ///< tries pattern after pattern, starting from the zero vector
-    GPUME_KIND_PREDICTIVE,  ///< the same, starting from the best of its predictors
-    GPUME_KIND_HIERARCHICAL,///< from small pictures to large ones, see propagation.h
+    GPUME_KIND_PATTERN,     ///< tries one pattern after the other, from the zero vector on
+    GPUME_KIND_PREDICTIVE,  ///< tries patterns, from the best of its predictors on
+    GPUME_KIND_HIERARCHICAL,///< goes from small pictures to large ones, see propagation.h
 };
 
 GPUME_INLINE int gpume_kind(int algo)
@@ -84,8 +83,8 @@ GPUME_INLINE int gpume_kind(int algo)
 }
 
 /**
- * Whether a field depends on more than its two pictures: on the fields searched before it. If not,
- * a stream can be searched in parts.
+ * Returns whether a field depends on earlier fields as well as on its two pictures. If not, a
+ * stream can be searched in parts.
  */
 GPUME_INLINE int gpume_has_memory(int algo)
 {
@@ -114,14 +113,14 @@ GPUME_INLINE int gpume_has_memory(int algo)
 #define GPUME_HEXAGON \
     { -2,  0 }, { -1, -2 }, { -1,  2 }, {  1, -2 }, {  1,  2 }, {  2,  0 }
 
-/** A hexagon of umh's grid. As in mestimate, it lacks the 16th point, (-4, -2). */
+/** A hexagon of umh's grid. As in mestimate, the 16th point, (-4, -2), is missing. */
 #define GPUME_GRID_HEXAGON_POINTS 15
 #define GPUME_GRID_HEXAGON \
     { -4, -1 }, { -4,  0 }, { -4,  1 }, { -4,  2 }, {  4, -2 }, \
     {  4, -1 }, {  4,  0 }, {  4,  1 }, {  4,  2 }, { -2,  3 }, \
     {  0,  4 }, {  2,  3 }, { -2, -3 }, {  0, -4 }, {  2, -3 }
 
-/** The patterns of searches: P(NAME) stands for GPUME_NAME and GPUME_NAME_POINTS. */
+/** The patterns of searches: P(NAME) refers to GPUME_NAME and GPUME_NAME_POINTS. */
 #define GPUME_PATTERNS(P) \
     P(SMALL_DIAMOND)      \
     P(LARGE_DIAMOND)      \
@@ -139,12 +138,12 @@ enum GpumePatternId {
     GPUME_PATTERN_NONE = GPUME_NB_PATTERNS
 };
 
-/** The pattern that a pattern search tries next. */
+/** The next pattern of a pattern search. */
 typedef struct GpumePatternState {
     int pattern;    ///< enum GpumePatternId
     int step;       ///< factor of its points, in samples, 1 to GPUME_MAX_RANGE / 2
     int x, y;       ///< the vector at its centre
-    int phase;      ///< the search's own; 0 at the start
+    int phase;      ///< state of the search; initially 0
 } GpumePatternState;
 
 /*
@@ -157,7 +156,7 @@ GPUME_INLINE int gpume_next_none(GpumePatternState *s, int dx, int dy, int range
     return 0;
 }
 
-/** Three-step search: halve the step each time. */
+/** Three-step search: halves the step each time. */
 GPUME_INLINE int gpume_next_tss(GpumePatternState *s, int dx, int dy, int range)
 {
     s->step >>= 1;
@@ -166,7 +165,7 @@ GPUME_INLINE int gpume_next_tss(GpumePatternState *s, int dx, int dy, int range)
     return s->step > 0;
 }
 
-/** Logarithmic and four-step search: halve the step when the centre is best. */
+/** Logarithmic and four-step search: halves the step when the centre is best. */
 GPUME_INLINE int gpume_next_tdls(GpumePatternState *s, int dx, int dy, int range)
 {
     if (dx == s->x && dy == s->y)
@@ -177,8 +176,8 @@ GPUME_INLINE int gpume_next_tdls(GpumePatternState *s, int dx, int dy, int range
 }
 
 /**
- * New three-step search: after the first square, try the eight neighbours of (0,0).
- * End there if (0,0) is still best, and after one more square if one of them is.
+ * New three-step search: tries the eight neighbours of (0,0) after the first square. Ends if (0,0)
+ * is still best, or after one more square if one of the neighbours is best.
  */
 GPUME_INLINE int gpume_next_ntss(GpumePatternState *s, int dx, int dy, int range)
 {
@@ -208,7 +207,7 @@ GPUME_INLINE int gpume_next_ntss(GpumePatternState *s, int dx, int dy, int range
     }
 }
 
-/** Diamond and hexagon search: continue until the centre is best, then try a small diamond. */
+/** Diamond and hexagon search: continues until the centre is best, then tries a small diamond. */
 GPUME_INLINE int gpume_next_ds(GpumePatternState *s, int dx, int dy, int range)
 {
     if (s->pattern == GPUME_PATTERN_SMALL_DIAMOND)
@@ -220,7 +219,7 @@ GPUME_INLINE int gpume_next_ds(GpumePatternState *s, int dx, int dy, int range)
     return 1;
 }
 
-/** The last part of epzs: continue until the centre is best. */
+/** Last part of epzs: continues until the centre is best. */
 GPUME_INLINE int gpume_next_epzs(GpumePatternState *s, int dx, int dy, int range)
 {
     if (dx == s->x && dy == s->y)
@@ -231,8 +230,8 @@ GPUME_INLINE int gpume_next_epzs(GpumePatternState *s, int dx, int dy, int range
 }
 
 /**
- * Begin a pattern search.
- * @param algo   a constant of enum GpumeAlgo, so that the compiler keeps one case
+ * Begins a pattern search.
+ * @param algo   a constant of enum GpumeAlgo, so that the compiler keeps only its case
  * @param dx, dy the best vector so far; (0,0) except for predictive searches
  */
 GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, int dy, int range)
@@ -251,7 +250,7 @@ GPUME_INLINE void gpume_pattern_begin(GpumePatternState *s, int algo, int dx, in
     }
 }
 
-/** Continue a pattern search: call algo's function, gpume_next_*(). */
+/** Continues a pattern search with the function of algo, gpume_next_*(). */
 GPUME_INLINE int gpume_pattern_next(GpumePatternState *s, int algo, int dx, int dy, int range)
 {
     switch (algo) {
@@ -275,36 +274,37 @@ typedef struct GpumeVector {
     short dx, dy;
 } GpumeVector;
 
-/** Fields that a predictive search keeps per reference: the current one and the previous two. */
+/** Number of fields of a reference that a predictive search keeps: the current one and the previous two. */
 #define GPUME_NB_AGES 3
 
-/** The vectors from which a block's predictors are made. Missing ones are (0,0). */
+/** The vectors from which a block's predictors are computed. Missing vectors are (0,0). */
 typedef struct GpumeNeighbours {
     GpumeVector left, top;
-    GpumeVector corner;                             ///< of block gpume_corner()
-    /* epzs only: the previous field's at this place and around it */
+    GpumeVector corner;                             ///< vector of block gpume_corner()
+    /* only for epzs: the previous field's vectors at and around this position */
     GpumeVector last;
     GpumeVector last_left, last_top, last_right, last_bottom;
-    GpumeVector before_last;                        ///< that of the field before, at this place
-    int alone;      ///< nonzero: of left, top and corner there is at most one
+    GpumeVector before_last;                        ///< the vector of the field before the previous one at this
+                                                    ///< position
+    int alone;      ///< nonzero: at most one of left, top and corner exists
 } GpumeNeighbours;
 
-/** Blocks of the row above that must be known before block bx of bw is searched. */
+/** Returns the number of blocks of the row above that must be known before block bx of bw is searched. */
 GPUME_INLINE int gpume_needs_above(int bx, int bw)
 {
     return bx + 2 < bw ? bx + 2 : bw;
 }
 
 /**
- * The block of the row above that is the corner of block bx of bw: to the right,
- * for umh in the last column to the left. Negative if there is none.
+ * Returns the block of the row above that is the corner of block bx of bw: to the right; for umh,
+ * in the last column, to the left. Negative if there is none.
  */
 GPUME_INLINE int gpume_corner(int algo, int bx, int bw)
 {
     return bx + 1 < bw ? bx + 1 : algo == GPUME_ALGO_UMH ? bx - 1 : -1;
 }
 
-/** Whether a block has at most one of left, top and corner. */
+/** Returns whether a block has at most one of left, top and corner. */
 GPUME_INLINE int gpume_alone(int by, int bw)
 {
     return by == 0 || bw == 1;
@@ -318,14 +318,14 @@ GPUME_INLINE int gpume_median(int a, int b, int c)
     return c < low ? low : c > high ? high : c;
 }
 
-/** Predictors of a block. */
+/** Number of predictors of a block. */
 #define GPUME_UMH_PREDICTORS   5
 #define GPUME_EPZS_PREDICTORS 11
 
 /**
- * List the predictors, in the order tried. Missing ones are (0,0), which has been tried
- * by then; inadmissible ones are skipped. The first is the median of left, top and
- * corner, or the only one of them that exists.
+ * Lists the predictors in the order tried. Missing predictors are (0,0), which has then been tried;
+ * inadmissible ones are skipped. The first is the median of left, top and corner, or the only one
+ * of them that exists.
  */
 GPUME_INLINE void gpume_umh_predictors(GpumeVector p[GPUME_UMH_PREDICTORS],
                                     const GpumeNeighbours *n)
@@ -343,7 +343,7 @@ GPUME_INLINE void gpume_umh_predictors(GpumeVector p[GPUME_UMH_PREDICTORS],
     p[4] = n->corner;
 }
 
-/** The same, then those from previous fields: same block, extrapolated motion, neighbours. */
+/** Lists these predictors, then those from previous fields: same block, extrapolated motion, neighbours. */
 GPUME_INLINE void gpume_epzs_predictors(GpumeVector p[GPUME_EPZS_PREDICTORS],
                                      const GpumeNeighbours *n)
 {
@@ -363,7 +363,7 @@ GPUME_INLINE void gpume_epzs_predictors(GpumeVector p[GPUME_EPZS_PREDICTORS],
  * tried as the k-th.
  */
 
-/** Twice as wide as high, every second vector. */
+/** Number of points of the cross, which is twice as wide as high and has every second vector. */
 GPUME_INLINE int gpume_umh_cross_points(int range)
 {
     return (range + 1) / 2 * 2 + (range / 2 + 1) / 2 * 2;
@@ -382,20 +382,20 @@ GPUME_INLINE void gpume_umh_cross(int k, int range, int *dx, int *dy)
     *dy = vertical ? signed_distance : 0;
 }
 
-/** Rows of the square; the first row has as many columns. */
+/** Number of rows of the square; the first row has the same number of columns. */
 #define GPUME_UMH_ROWS 5
-/** The most vectors a row can have: each row before it can move the best vector 2 to the left. */
+/** Maximum number of vectors of a row: each previous row can move the best vector 2 to the left. */
 #define GPUME_UMH_MOST_POINTS(row)   (GPUME_UMH_ROWS + 2 * (row))
-/** The most vectors of all rows before it. */
+/** Maximum number of vectors of all previous rows. */
 #define GPUME_UMH_POINTS_BEFORE(row) ((row) * (GPUME_UMH_ROWS - 1 + (row)))
 
 /**
- * The square has five rows, from centre - 2 to centre + 2, each tried from left to right.
- * As in mestimate, a row ends at centre + 2 but begins 2 to the left of the vector that
- * is then best.
- * @param best_dx   of the best vector when the row begins
- * @param centre_dx of the best vector when the square begins
- * @return the row's vectors; they begin at best_dx - 2
+ * Returns the number of vectors of a row. The square has five rows, from centre - 2 to centre + 2,
+ * each tried from left to right. As in mestimate, a row ends at centre + 2 but begins 2 to the left
+ * of the best vector at that time.
+ * @param best_dx   dx of the best vector when the row begins
+ * @param centre_dx dx of the best vector when the square begins
+ * @return the number of vectors; the first is best_dx - 2
  */
 GPUME_INLINE int gpume_umh_row_points(int best_dx, int centre_dx)
 {
@@ -407,14 +407,17 @@ GPUME_INLINE int gpume_umh_grid_points(int range)
     return range / 4 * GPUME_GRID_HEXAGON_POINTS;
 }
 
-/** @return which point of GPUME_GRID_HEXAGON; it is multiplied by size */
+/** Returns the index of a point in GPUME_GRID_HEXAGON, and sets the factor size. */
 GPUME_INLINE int gpume_umh_grid_point(int k, int *size)
 {
     *size = (unsigned)k / GPUME_GRID_HEXAGON_POINTS + 1;
     return  (unsigned)k % GPUME_GRID_HEXAGON_POINTS;
 }
 
-/** @param hexagon GPUME_GRID_HEXAGON, where the backend keeps its constants */
+/**
+ * Computes point k of the grid.
+ * @param hexagon GPUME_GRID_HEXAGON in the backend's memory
+ */
 GPUME_INLINE void gpume_umh_grid(int k, const signed char hexagon[][2], int *dx, int *dy)
 {
     int size;

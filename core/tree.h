@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Blocks of several sizes by rate and distortion: each root is a leaf or split into four nodes, down
- * to the smallest blocks. A size is a field of its own, 0 that of the smallest blocks, and each next
- * one has twice their side. doc/gpume-definition.md defines it.
+ * Blocks of several sizes by rate and distortion: each root is a leaf or is split into four nodes,
+ * down to the smallest blocks. Each size has a field: size 0 has the smallest blocks, and each next
+ * size has twice the side. doc/gpume-definition.md defines the results.
  */
 
 #ifndef AVFILTER_GPUME_CORE_TREE_H
@@ -22,7 +22,7 @@ int ff_gpume_nb_sizes(const GpumeParams *params);
 /** Returns the parameters of the field of a size, without a tree. */
 GpumeParams ff_gpume_size_params(const GpumeParams *params, int size);
 
-/** Returns what a bit costs, in 1/256 of a cost, of samples of the depth that the parameters have. */
+/** Returns the cost of a bit for samples of the parameters' depth, in 1/256 of a cost. */
 uint32_t ff_gpume_bit_cost(const GpumeParams *params);
 
 #endif /* AVFILTER_GPUME_CORE_TREE_H */

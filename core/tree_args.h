@@ -5,7 +5,8 @@
 
 /**
  * @file
- * Blocks of several sizes: what vectors and splits cost. Read by the host and by device code.
+ * Costs of vectors and splits for blocks of several sizes. The host and device code include this
+ * file.
  */
 
 #ifndef AVFILTER_GPUME_CORE_TREE_ARGS_H
@@ -15,12 +16,15 @@
 #include "libavfilter/gpume/util/integer.h"
 
 /**
- * Longest code of a component: of twice what a vector in quarter samples can be, and that is no longer
- * where the check has replaced it by others.
+ * Length of the longest code of a component: that of twice the largest vector in quarter samples,
+ * also after the check has replaced vectors.
  */
 #define GPUME_MAX_COMPONENT_BITS 29
 
-/** Returns the length of a component of a vector's difference from its predictor as se(v) of ITU-T H.264, 9.1. */
+/**
+ * Returns the length of the code of a component of a vector's difference from its predictor: se(v)
+ * of ITU-T H.264, 9.1.
+ */
 GPUME_INLINE int gpume_component_bits(int v)
 {
     const unsigned code = v > 0 ? 2u * v : 2u * -v + 1;
@@ -36,16 +40,19 @@ GPUME_INLINE int gpume_vector_bits(GpumeVector v, GpumeVector predictor)
     return gpume_component_bits(v.dx - predictor.dx) + gpume_component_bits(v.dy - predictor.dy);
 }
 
-/** Returns what bits cost. @param bit_cost of one, in 1/256 */
+/**
+ * Returns the cost of bits.
+ * @param bit_cost cost of one bit, in 1/256
+ */
 GPUME_INLINE unsigned gpume_rate(unsigned bit_cost, int bits)
 {
     return (bit_cost * bits + 128) >> 8;
 }
 
-/** Roots that another one's predictor is made of: to the left, above, at a corner above. */
+/** Number of neighbours that predict a root: to the left, above, at a corner above. */
 #define GPUME_ROOT_NEIGHBOURS 3
 
-/** Returns which of the roots, bw in a row, neighbour i of root (bx, by) is; -1: there is none. */
+/** Returns the index of neighbour i of root (bx, by), with bw roots in a row; -1: there is none. */
 GPUME_INLINE int gpume_root_neighbour(int i, int bx, int by, int bw)
 {
     const int corner = bx + 1 < bw ? 1 : -1;
@@ -55,7 +62,10 @@ GPUME_INLINE int gpume_root_neighbour(int i, int bx, int by, int bw)
     return x >= 0 && y >= 0 ? y * bw + x : -1;
 }
 
-/** Returns the predictor of a root of row by. @param n its neighbours' vectors, zero where there is none */
+/**
+ * Returns the predictor of a root of row by.
+ * @param n vectors of its neighbours; zero if they do not exist
+ */
 GPUME_INLINE GpumeVector gpume_root_predictor(const GpumeVector n[GPUME_ROOT_NEIGHBOURS], int by)
 {
     GpumeVector median;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The CPU backend. import() and submit() only say what is to be done; wait() calls the threads, which
- * do that for the oldest search and, as far as it leaves them nothing to do, for those behind it.
+ * The CPU backend. import() and submit() only list tasks. wait() wakes the threads, which work on
+ * the oldest search and, if it has nothing that can run, on later searches.
  */
 
 #include <string.h>
@@ -28,25 +28,28 @@
 #include "libavfilter/gpume/cpu/tree.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Luma is copied in this many shares at most. */
+/** Maximum number of shares in which luma is copied. */
 #define COPY_SHARES 64
 
-/** Samples of a picture that keeps a thread busy long enough, about. */
+/** Approximate number of samples of a picture that keeps a thread busy for long enough. */
 #define SMALL_PICTURE (512 * 256)
 
-/** Maps for searches of blocks of so many sizes: one of zeros, of a largest block and of four of each other size. */
+/**
+ * Number of maps for searches of several sizes: one of zeros, one of a largest block, and four for
+ * each other size.
+ */
 #define NB_MAPS(nb_sizes) (2 + 4 * ((nb_sizes) - 1))
 
-/** Searches in flight at most, where they are as many as suit the backend. */
+/** Maximum number of searches in flight if the backend chooses it. */
 #define MAX_DEPTH 16
 
-/** Tasks of each field of a search, but for its steps. */
+/** Tasks of each field of a search, without those of its steps. */
 enum FieldTask {
-    TASK_SEARCH,            ///< stages of single blocks
-    TASK_JUDGE,             ///< the check, row by row
-    TASK_REPLACE,           ///< and what follows it
-    TASK_FINISH,            ///< from vectors of the last step to those that leave
-    TASK_TREE,              ///< leaves of the fields of all sizes, root by root; one task of them
+    TASK_SEARCH,            ///< stages that search single blocks
+    TASK_JUDGE,             ///< judgements of the check, row by row
+    TASK_REPLACE,           ///< replacement of inconsistent vectors
+    TASK_FINISH,            ///< conversion of the last step's vectors to the output
+    TASK_TREE,              ///< leaves from the fields of all sizes, root by root; one task for all sizes
     TASK_INTRA,
     TASK_SAME,
     NB_FIELD_TASKS
@@ -54,33 +57,33 @@ enum FieldTask {
 
 enum PictureTask {
     TASK_COPY,
-    TASK_SUMS,              ///< for successive elimination
-    TASK_PLANES,            ///< for steps
+    TASK_SUMS,              ///< sums for successive elimination
+    TASK_PLANES,            ///< planes for steps
     NB_PICTURE_TASKS
 };
 
 typedef struct CPUContext CPUContext;
 typedef struct CPUSearch CPUSearch;
 
-/** What is made of a picture, once; at the end of its copy. */
+/** Tasks of a picture, which run once; stored at the end of its copy. */
 typedef struct CPUPicture {
     CPUContext *s;
     const GpumePicture *pic;
     GpumeTask tasks[NB_PICTURE_TASKS];
 } CPUPicture;
 
-/** Blocks of one size, and what is done to find their vectors. Without a tree there is one. */
+/** Blocks of one size, and the search for their vectors. Without a tree there is one size. */
 typedef struct CPUSize {
     GpumeParams params;
     GpumePlan plan;
-    /** Steps of size 0 leave its vectors, and nothing else is to be done to find them. */
+    /** Whether steps of size 0 compute its vectors, so that it needs no search. */
     int follows_smaller;
-    int last_step;                  ///< of those steps, or of its own, that leaves its vectors
-    int nb_search_stages;           ///< of the plan; the others work on whole fields
-    int follows;                    ///< nonzero: there are others, or a tree
-    int has_sums;                   ///< one of the stages is SEA
-    GpumeSea sea;                   ///< of size 0 in pictures, of the others from the next smaller size
-    size_t sums_offset;             ///< of the sums in a picture's copy, bytes
+    int last_step;                  ///< the step, among those of size 0 or its own, that computes its final vectors
+    int nb_search_stages;           ///< number of search stages of the plan; the other stages work on whole fields
+    int follows;                    ///< nonzero: other stages or a tree follow
+    int has_sums;                   ///< whether one of the stages is SEA
+    GpumeSea sea;                   ///< for size 0 from pictures; for other sizes from the next smaller size
+    size_t sums_offset;             ///< offset of the sums in a picture's copy, bytes
     GpumeWavefront wavefront;
     int has_wavefront;
     GpumePropagation propagation;
@@ -92,19 +95,19 @@ typedef struct CPUField {
     CPUSize *size;
     GpumeField *field;
     GpumeFront front;
-    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS, where there are any or a check; may be those of size 0
+    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS steps, if there are any or a check; may be those of size 0
     GpumeCheck check;
-    uint64_t *intra;                ///< of each row of blocks
-    GpumeTreeRow *rows;             ///< of each row of roots, of one of the sizes
+    uint64_t *intra;                ///< for each row of blocks
+    GpumeTreeRow *rows;             ///< for each row of roots; only one of the sizes has them
     GpumeTask tasks[NB_FIELD_TASKS];
     GpumeTask step_tasks[GPUME_MAX_STEPS];
 } CPUField;
 
-/** A search in flight, with what only it works on. */
+/** A search in flight, and its working memory. */
 struct CPUSearch {
     CPUContext *s;
     GpumeSearch *search;
-    CPUField *fields;               ///< of each size GpumeParams.nb_distances, smallest blocks first
+    CPUField *fields;               ///< GpumeParams.nb_distances fields for each size, smallest blocks first
     GpumeTaskList list;
 };
 
@@ -112,29 +115,29 @@ struct CPUContext {
     GpumeBackendConfig cfg;
     GpumeScheduler scheduler;
     GpumeCost cost;
-    GpumeCost sad;                  ///< for intra
+    GpumeCost sad;                  ///< SAD, for intra
     GpumeUntriedPoints untried;
 
-    int copies_luma;                ///< samples are not native words as they lie
+    int copies_luma;                ///< whether luma must be copied, because samples are not native words
     ptrdiff_t copy_linesize;
-    int has_sums;                   ///< some size has
-    uint8_t *scratch;               ///< of each worker, for the sums and planes of pictures
+    int has_sums;                   ///< whether any size has sums
+    uint8_t *scratch;               ///< scratch memory of each worker, for the sums and planes of pictures
     size_t scratch_size;
-    size_t picture_offset;          ///< of its CPUPicture in a picture's copy, bytes
+    size_t picture_offset;          ///< offset of CPUPicture in a picture's copy, bytes
 
     CPUSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;
-    int is_tree_search;             ///< the blocks of all sizes are searched at once, in size 0's task
-    int first_part;                 ///< of these sizes, the smallest whose blocks are parts of larger ones
-    size_t sums_size;               ///< bytes: of a larger block's sums of costs; 0: there are sums of samples
+    int is_tree_search;             ///< whether the blocks of all sizes are searched at once, in the task of size 0
+    int first_part;                 ///< the smallest of these sizes whose blocks are parts of larger blocks
+    size_t sums_size;               ///< size of a larger block's sums of costs in bytes; 0: sums of samples are used
     uint32_t bit_cost;              ///< for trees
-    const GpumePlanesLayout *layout;    ///< of the planes that all sizes read
+    const GpumePlanesLayout *layout;    ///< layout of the planes that all sizes read
 
-    CPUSearch *searches;            ///< a ring of cfg.max_searches
-    GpumeTaskList **lists;          ///< as many
-    int first, nb;                  ///< those in flight
+    CPUSearch *searches;            ///< a ring of cfg.max_searches searches
+    GpumeTaskList **lists;          ///< lists of tasks, one for each search
+    int first, nb;                  ///< searches in flight
 
-    AVBufferPool *copies;           ///< luma in native words and sums, where there are any, and a CPUPicture
+    AVBufferPool *copies;           ///< pool of copies: luma in native words, sums if there are any, and a CPUPicture
     AVBufferPool *planes;
     AVBufferPool *mvs;
     AVBufferPool *costs;
@@ -179,7 +182,7 @@ static void make_planes(void *opaque, int worker, int start, int end)
     ff_gpume_planes_make(p->s->layout, &g->pixels, p->pic, p->s->scratch + worker * p->s->scratch_size, start, end);
 }
 
-/* Says what is to be made of a picture before it can be searched. */
+/* Lists the tasks that prepare a picture for searches. */
 static void set_picture_tasks(CPUContext *s, GpumePicture *pic)
 {
     CPUPicture *p = made_of(s, pic);
@@ -188,7 +191,7 @@ static void set_picture_tasks(CPUContext *s, GpumePicture *pic)
     *p = (CPUPicture) { s, pic };
     if (s->copies_luma)
         p->tasks[TASK_COPY] = (GpumeTask) { copy_shares, .arg = p, .nb_units = FFMIN(height, COPY_SHARES) };
-    /* whoever takes some begins with the sums of half a block's rows */
+    /* each part begins by computing the sums of half a block's rows */
     if (s->has_sums)
         p->tasks[TASK_SUMS] = (GpumeTask) {
             sum_rows, .arg = p, .nb_units = height, .least = FFMAX(32, 2 * s->cfg.params.block),
@@ -226,7 +229,7 @@ static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
                  gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
 }
 
-/* Returns what the blocks of a field have in common. */
+/* Returns the values that all blocks of a field share. */
 static GpumeBlock block_of(CPUField *f)
 {
     const CPUContext *s = f->search->s;
@@ -264,13 +267,13 @@ static av_always_inline void search_block(GpumeBlock *b, const GpumeParams *p, c
     ff_gpume_cpu_search(b);
 }
 
-/* Blocks from (bx, by) to before (end, by) of a field. */
+/* Searches blocks (bx, by) to (end - 1, by) of a field. */
 static void search_row(CPUField *f, int bx, int by, int end)
 {
     const GpumeField *field = f->field;
-    /* what steps go on with need not be written as it leaves */
+    /* results for steps need not be written in the output format */
     const GpumeStepField *steps = f->size->follows ? &f->steps[0].f : NULL;
-    /* copies need not be read again after a block */
+    /* copies, so that the compiler need not reload them after each block */
     const GpumeParams params = f->size->params, *p = &params;
     const uint8_t *cur = field->cur->luma, *ref = field->ref->luma;
     const int source = p->distance[field->reference];
@@ -289,9 +292,9 @@ static void search_row(CPUField *f, int bx, int by, int end)
 }
 
 /**
- * Searches a block of one of several sizes, after those that it consists of.
- * @param b    of each size, the one of this size
- * @param maps room for those of four blocks of each smaller size, if there are sums of samples
+ * Searches a block of one of several sizes, after the blocks that it consists of.
+ * @param b    blocks of each size; that of this size is searched
+ * @param maps memory for maps of four blocks of each smaller size, if there are sums of samples
  */
 static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)
 {
@@ -325,7 +328,7 @@ static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int b
     steps->costs[i]   = b->cost;
 }
 
-/* Blocks of all sizes, by those of the largest. */
+/* Searches blocks of all sizes, for each of the largest blocks. */
 static void search_trees(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
@@ -386,13 +389,13 @@ static void search_run(void *opaque, int worker, int start, int end)
     ff_gpume_wavefront_finish(&f->front, by, after);
 }
 
-/* Returns what has been found. */
+/* Returns the field with the results so far. */
 static const GpumeStepField *result_of(const CPUField *f)
 {
     return &f->steps[f->size->last_step].f;
 }
 
-/* Returns the field with blocks of the same size that the check compares a field with. */
+/* Returns the field of the same block size with which the check compares a field. */
 static const CPUField *opposite_of(const CPUField *f)
 {
     return f - (f->field - f->search->search->fields) + f->field->opposite;
@@ -414,7 +417,7 @@ static void replace_vectors(void *opaque, int worker, int start, int end)
     ff_gpume_check_replace(&f->check, &f->size->params, result_of(f)->vectors);
 }
 
-/* A row of a field as it leaves; with a tree it does not, but has its costs. */
+/* Finishes a row of a field: writes the output or, with a tree, only its costs. */
 static void finish_row(CPUField *c, int by)
 {
     CPUContext *s = c->search->s;
@@ -443,14 +446,14 @@ static void finish_rows(void *opaque, int worker, int start, int end)
 {
     const CPUField *f = opaque;
 
-    /* then trees take what has been found */
+    /* trees then take the results */
     if (f->search->s->cfg.params.tree && !f->size->params.check)
         return;
     for (; start < end; start++)
         finish_row(opaque, start);
 }
 
-/* Leaves of some rows of roots, each row where its first blocks would be. */
+/* Computes the leaves of some rows of roots. Each row is stored at the position of its first blocks. */
 static void tree_rows(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
@@ -497,7 +500,7 @@ static void join_rows(const CPUField *f)
     field->nb = nb;
 }
 
-/* The sum of samples is their SAD against 0. */
+/* Computes intra; the sum of samples is their SAD against 0. */
 static void intra_rows(void *opaque, int worker, int start, int end)
 {
     CPUField *f = opaque;
@@ -551,7 +554,7 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
     return ff_gpume_fields_alloc(set, &s->cfg.params, nb, s->mvs, s->costs);
 }
 
-/* Returns the field of a search whose intra is that of field i: the first of the same picture. */
+/* Returns the field of a search that has the intra of field i: the first field of the same picture. */
 static int first_of_picture(const GpumeSearch *search, int i)
 {
     int j = 0;
@@ -567,7 +570,7 @@ static void add_task(GpumeTaskList *l, GpumeTask *t)
         l->tasks[l->nb++] = t;
 }
 
-/* Adds what is made of a picture, unless it is there or comes before. */
+/* Adds the tasks of a picture, unless they are done or have been added. */
 static void add_picture(CPUSearch *c, const GpumePicture *pic)
 {
     CPUPicture *made = made_of(c->s, pic);
@@ -583,7 +586,7 @@ static void add_picture(CPUSearch *c, const GpumePicture *pic)
     }
 }
 
-/* Returns the task after which a picture has been copied, and has what this task makes. */
+/* Returns the task after which a picture has been copied and prepared by this kind of task. */
 static const GpumeTask *made_by(const CPUPicture *p, enum PictureTask task)
 {
     return &p->tasks[p->tasks[task].nb_units ? task : TASK_COPY];
@@ -595,13 +598,13 @@ static CPUField *smallest_of(CPUField *f)
     return f - (f->size - f->search->s->sizes) * f->search->s->cfg.params.nb_distances;
 }
 
-/* Returns the task after which a field has vectors, before any steps. */
+/* Returns the task after which a field has vectors from the search stages. */
 static const GpumeTask *search_of(CPUField *f)
 {
     return &(f->search->s->is_tree_search ? smallest_of(f) : f)->tasks[TASK_SEARCH];
 }
 
-/* Returns the task after which a field has its vectors, but for those that the check replaces. */
+/* Returns the task after which a field has its vectors, apart from the replacements of the check. */
 static const GpumeTask *last_step(CPUField *f)
 {
     CPUField *steps = f->size->follows_smaller ? smallest_of(f) : f;
@@ -645,13 +648,13 @@ static void set_step_tasks(CPUField *f, const CPUPicture *cur, const CPUPicture 
             ff_gpume_propagation_run, ff_gpume_propagation_take, &f->steps[i],
             ff_gpume_propagation_units(&f->steps[i]),
         };
-    /* the others need steps before, row by row */
+    /* the other steps need the previous step, row by row */
     f->step_tasks[0].needs[0] = search_of(f);
     f->step_tasks[0].needs[1] = made_by(cur, TASK_PLANES);
     f->step_tasks[0].needs[2] = made_by(ref, TASK_PLANES);
 }
 
-/* Says what is to be done once a field has its vectors. */
+/* Lists the tasks after a field has its vectors. */
 static void set_end_tasks(CPUField *f)
 {
     const GpumeParams *p = &f->size->params;
@@ -670,14 +673,14 @@ static void set_end_tasks(CPUField *f)
         t[TASK_FINISH] = (GpumeTask) {
             finish_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_REPLACE], last_step(f) },
         };
-    /* a tree needs all of them */
+    /* a tree needs the fields of all sizes */
     if (f != smallest)
         t[TASK_FINISH].needs[2] = &f[-p->nb_distances].tasks[TASK_FINISH];
     if (f->rows)
         t[TASK_TREE] = (GpumeTask) { tree_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_FINISH] } };
 }
 
-/* Says what is to be done for a field of a search. */
+/* Lists the tasks of a field of a search. */
 static void set_field_tasks(CPUField *f)
 {
     CPUSearch *c  = f->search;
@@ -691,7 +694,7 @@ static void set_field_tasks(CPUField *f)
         set_search_task(f, cur, ref);
     if (f->size->follows && !f->size->follows_smaller)
         set_step_tasks(f, cur, ref);
-    /* what only the check needs does not leave */
+    /* a field that only the check needs is not output */
     if (!f->field->set)
         return;
     set_end_tasks(f);
@@ -708,7 +711,7 @@ static void set_field_tasks(CPUField *f)
         };
 }
 
-/* Adds the tasks of the fields of one size, by turns, so that there is more that can be done at the same time. */
+/* Adds the tasks of the fields of one size in turns, so that more of them can run at the same time. */
 static void add_size(CPUSearch *c, int size)
 {
     CPUField *fields = c->fields + size * c->s->cfg.params.nb_distances;
@@ -774,8 +777,9 @@ static int wait(void *priv, GpumeSearch *search)
 }
 
 /*
- * Returns how many searches in flight give all threads work, each of which has more parts than threads
- * but where pictures are small. It is then also worth to wake threads for several of them.
+ * Returns the number of searches in flight that keeps all threads busy. Each search has more parts
+ * than threads, except with small pictures, for which it also pays to wake threads for several
+ * searches at once.
  */
 static int depth(const GpumeBackendConfig *cfg)
 {
@@ -785,7 +789,7 @@ static int depth(const GpumeBackendConfig *cfg)
     return nb_threads > 1 ? FFMIN(2 + nb_threads * SMALL_PICTURE / size, MAX_DEPTH) : 1;
 }
 
-/* What a field of a search in flight works on. */
+/* Allocates the working memory of a field of a search in flight. */
 static av_cold int init_field(CPUField *f)
 {
     CPUContext *s = f->search->s;
@@ -845,7 +849,7 @@ static av_cold void uninit_search(CPUContext *s, CPUSearch *c)
     av_freep(&c->list.tasks);
 }
 
-/* Blocks of a size: the stages of their plan, and what these need. */
+/* Initializes the stages of blocks of one size. */
 static av_cold int init_size(CPUContext *s, int size)
 {
     const GpumeParams *p  = &s->cfg.params;
@@ -879,7 +883,7 @@ static av_cold int init_size(CPUContext *s, int size)
     return ret;
 }
 
-/* Where what is made of pictures lies. */
+/* Lays out the data of pictures in their copies. */
 static av_cold int init_pictures(CPUContext *s)
 {
     const GpumeParams *p = &s->cfg.params;
@@ -903,13 +907,13 @@ static av_cold int init_pictures(CPUContext *s)
     } else if (s->is_tree_search) {
         const size_t nb_vectors = (2 * p->range + 1) * (2 * p->range + 1);
 
-        /* blocks of 4 have tiles of their own */
+        /* blocks of 4 use other tiles */
         s->first_part = p->cost == GPUME_COST_SATD && p->block < 8;
         s->sums_size  = FFALIGN(nb_vectors * sizeof(uint32_t), 64);
         scratch_size  = FFMAX(scratch_size, (s->nb_sizes - 1) * s->sums_size);
     }
     s->picture_offset = FFALIGN(size, 64);
-    /* what is read beyond the sums of a row has to be something */
+    /* zeroed, because code reads beyond the sums of a row */
     s->copies = av_buffer_pool_init(s->picture_offset + sizeof(CPUPicture), av_buffer_allocz);
     if (!s->copies)
         return AVERROR(ENOMEM);

@@ -33,7 +33,7 @@ void ff_gpume_check_row(GpumeCheck *c, const GpumeParams *p, const GpumeVector *
     }
 }
 
-/* Replace a vector by the median of neighbours of earlier rings; returns whether there are any. */
+/* Replaces a vector by the median of neighbours of earlier rings. Returns whether there are any. */
 static int replace(const GpumeCheck *c, const GpumeParams *p, GpumeVector *vectors, int i, int ring)
 {
     const int bx = i % p->bw, by = i / p->bw;

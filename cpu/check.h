@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The check in both directions on the CPU: which vectors of two opposite fields are
- * consistent, and what replaces the others. See core/propagation.h.
+ * The check in both directions on the CPU: finds the consistent vectors of two opposite fields, and
+ * replaces the others. See core/propagation.h.
  */
 
 #ifndef AVFILTER_GPUME_CPU_CHECK_H
@@ -17,24 +17,27 @@
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/core/searches.h"
 
-/** A consistent vector's ring, and that of one that nothing has replaced. */
+/** Ring of consistent vectors, and of vectors that have not been replaced. */
 #define GPUME_RING_CONSISTENT 0
 #define GPUME_RING_NONE       UINT16_MAX
 
 /** Judgements of a field. Arrays of bh x bw. */
 typedef struct GpumeCheck {
-    uint16_t *rings;        ///< in which ring a vector was replaced, from 1 on; or one of the above
-    int *remaining;         ///< blocks that are still to be replaced
+    uint16_t *rings;        ///< ring in which each vector was replaced, from 1 on; or one of the above
+    int *remaining;         ///< indices of the blocks that must still be replaced
 } GpumeCheck;
 
-/** @return 0 or an AVERROR code; uninit may follow either */
+/** @return 0 or an AVERROR code; the caller calls uninit in both cases */
 int ff_gpume_check_init(GpumeCheck *check, const GpumeParams *params);
 
-/** Judge the blocks of a row of a field. @param opposite the other field, not yet changed */
+/**
+ * Judges the blocks of a row of a field.
+ * @param opposite the other field, before any replacement
+ */
 void ff_gpume_check_row(GpumeCheck *check, const GpumeParams *params, const GpumeVector *vectors,
                         const GpumeVector *opposite, int by);
 
-/** Replace the inconsistent vectors of a field, after all have been judged. */
+/** Replaces the inconsistent vectors of a field, after all have been judged. */
 void ff_gpume_check_replace(GpumeCheck *check, const GpumeParams *params, GpumeVector *vectors);
 
 void ff_gpume_check_uninit(GpumeCheck *check);

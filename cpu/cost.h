@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What a candidate costs on the CPU: a table of functions. A row of GPUME_COSTS has a
- * file of its own, which fills it in.
+ * Costs of candidates on the CPU, as a table of functions. Each row of GPUME_COSTS has a file that
+ * fills in the table.
  */
 
 #ifndef AVFILTER_GPUME_CPU_COST_H
@@ -20,24 +20,24 @@
 #include "libavfilter/gpume/core/params_args.h"
 
 /**
- * Cost of a part of a block, whose width is the function's own. linesizes are in
+ * Computes the cost of a part of a block; its width depends on the function. linesizes are in
  * bytes. Samples of two bytes are in native order and need no alignment.
- * @param h     rows, 1 to GPUME_COST_ROWS
- * @param limit once the cost has reached it, any value from limit to the whole
- *              cost may be returned: the candidate cannot win any more
+ * @param h     number of rows, 1 to GPUME_COST_ROWS
+ * @param limit if the cost reaches it, the function may return any value from limit to the complete
+ *              cost, because the candidate cannot win
  */
 typedef uint32_t (*GpumeCostOne)(const uint8_t *cur, ptrdiff_t cur_linesize,
                                  const uint8_t *ref, ptrdiff_t ref_linesize,
                                  int h, uint32_t limit);
 
-/** The same for four candidates. */
+/** Computes the costs of four candidates. */
 typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
                               const uint8_t *const ref[4], ptrdiff_t ref_linesize,
                               int h, uint32_t cost[4], uint32_t limit);
 
 /**
- * The same for four or two candidates whose samples are the rounded means of those of two, which
- * follow each other in pairs. The costs are whole.
+ * Computes the costs of four or two candidates whose samples are the rounded means of two samples
+ * each; the addresses are in pairs. The costs are complete.
  * @param h an even number
  */
 typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
@@ -45,10 +45,10 @@ typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
                                int h, uint32_t *cost);
 
 /**
- * The costs of the eight candidates that lie a quarter sample around a whole one, or around one between
- * four whole ones, in raster order. Their samples are rounded means of two of the centre and the half
- * samples to its left and right, above and below it: in diagonal ones, of the two half samples that are
- * nearest, else of one and the centre.
+ * Computes the costs of the eight candidates at a quarter sample around a centre, which is a whole
+ * sample or the middle of four, in raster order. Their samples are rounded means: for diagonal
+ * candidates, of the two nearest of the half samples to the left, right, above and below the
+ * centre; for the others, of the nearest half sample and the centre.
  * @param five the centre, left, right, above, below
  * @param h    an even number
  */
@@ -57,11 +57,11 @@ typedef void (*GpumeCostAround)(const uint8_t *cur, ptrdiff_t cur_linesize,
                                 int h, uint32_t cost[8]);
 
 /**
- * A block costs what its parts cost together. From the left its columns are cut into
- * parts of 128, 64, 32, 16, 8 and 4 samples, as the binary digits of its width say, and
- * one of the 1 to 3 that remain; from the top its rows into parts of this many and one of
- * those that remain. So what is no multiple of 4 lies at the right or lower edge of the
- * picture, and a cost of squares of samples says itself what it is there.
+ * The cost of a block is the sum of the costs of its parts. From the left, its columns are divided
+ * into parts of 128, 64, 32, 16, 8 and 4 samples, according to the binary digits of its width, and
+ * a part of the remaining 1 to 3; from the top, its rows are divided into parts of this number and
+ * one of the remaining rows. So parts whose sides are not multiples of 4 are at the right or lower
+ * edge of the picture, and costs of squares of samples define their value for such parts.
  */
 #define GPUME_COST_ROWS 16
 
@@ -71,16 +71,16 @@ typedef void (*GpumeCostAround)(const uint8_t *cur, ptrdiff_t cur_linesize,
 typedef struct GpumeCost {
     GpumeCostOne  one[GPUME_NB_WIDTHS];
     GpumeCostFour four[GPUME_NB_WIDTHS];
-    /** Optional, where it is faster than to make the means first. */
+    /** Optional; present if it is faster than computing the means first. */
     GpumeCostMeans means[GPUME_NB_WIDTHS];
-    /** Optional, where means() is there. */
+    /** Optional; present if means() is. */
     GpumeCostMeans means_of_two[GPUME_NB_WIDTHS];
-    /** Optional, where it takes no longer than means() of four. */
+    /** Optional; present if it is not slower than means() of four candidates. */
     GpumeCostAround around[GPUME_NB_WIDTHS];
-    int least_of_four;      ///< candidates from which on four() takes no longer than one() for each
+    int least_of_four;      ///< number of candidates from which on four() is not slower than one() for each
 } GpumeCost;
 
-/** The greatest of these widths that is not beyond w. */
+/** Returns the index of the largest of these widths that is not above w. */
 static inline int gpume_width_index(int w)
 {
     return w < 4 ? w - 1 : av_log2(w) + 1;
@@ -91,7 +91,7 @@ static inline int gpume_width_of(int index)
     return index < 3 ? index + 1 : 1 << (index - 1);
 }
 
-/** The functions of all widths, called PREFIX_BITS_WIDTH. */
+/** Lists the functions of all widths, which are called PREFIX_BITS_WIDTH. */
 #define GPUME_COST_WIDTHS(prefix, bits)                                     \
     { prefix##_##bits##_1,  prefix##_##bits##_2,  prefix##_##bits##_3,      \
       prefix##_##bits##_4,  prefix##_##bits##_8,  prefix##_##bits##_16,     \
@@ -108,16 +108,16 @@ typedef struct GpumeCostArea {
 } GpumeCostArea;
 
 /**
- * The costs of nb candidates, 1 or 4, of a block of any size, part by part.
+ * Computes the costs of nb candidates, 1 or 4, of a block of any size, part by part.
  * @param ref   their first samples
- * @param limit as for GpumeCostOne
+ * @param limit see GpumeCostOne
  */
 void ff_gpume_cost_of_parts(const GpumeCostArea *area, const uint8_t *const *ref, int nb,
                             uint32_t *cost, uint32_t limit);
 
 /**
- * Fill in a cost: plain C first, then what the processor can do.
- * @param depth bits of a sample, 8 to 16; more than 8: two bytes each
+ * Fills in a cost for this processor.
+ * @param depth bits of a sample, 8 to 16; samples of more than 8 bits have two bytes
  */
 #define GPUME_COST_INIT(ID, name, title)                        \
     void ff_gpume_##name##_init(GpumeCost *cost, int depth);    \

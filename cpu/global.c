@@ -18,14 +18,14 @@
 #define SIDE  GPUME_GLOBAL_BLOCK
 #define RANGE GPUME_GLOBAL_RANGE
 
-/** Vectors in a row and, rounded up, costs that are computed together. */
+/** Number of vectors in a row; rounded up, of costs that are computed together. */
 #define PITCH (2 * RANGE + 1)
 #define COSTS GPUME_GLOBAL_COSTS
-/** Rows and columns of the reference that a block is searched in. */
+/** Size of the window of the reference in which a block is searched. */
 #define WINDOW_ROWS    (2 * RANGE + SIDE)
 #define WINDOW_COLUMNS (COSTS + 16)
 
-/** A block and where it is searched, 8 bits of each sample. Outside the reference is anything. */
+/** A block and its window, 8 bits of each sample. Bytes outside the reference are undefined. */
 typedef struct Window {
     uint8_t cur[SIDE * SIDE];
     uint8_t ref[WINDOW_ROWS][WINDOW_COLUMNS];
@@ -55,7 +55,7 @@ static void load(const GpumeParams *p, const GpumeGlobalField *f, Window *window
         copy_row(p, window->ref[RANGE + y] + RANGE + b->min_dx, &f->ref, first, b->y0 + y, nb);
 }
 
-/* Computes the costs of a row of candidates. With a constant size all of them are computed side by side. */
+/* Computes the costs of a row of candidates. With a constant size, the compiler vectorizes the loop. */
 static av_always_inline unsigned cost_row(uint16_t *cost, const uint8_t *cur, const uint8_t *ref, ptrdiff_t linesize,
                                           int w, int h)
 {
@@ -80,7 +80,7 @@ static unsigned cost_whole_row(uint16_t *cost, const uint8_t *cur, const uint8_t
     return cost_row(cost, cur, ref, linesize, SIDE, SIDE);
 }
 
-/* Vectors are kept as one integer, so that whoever sees it sees both components. 0: not searched yet. */
+/* A vector is stored as one integer, so that other threads never see only one component. 0: not searched yet. */
 static int pack(int dx, int dy)
 {
     return 1 + (dy + RANGE) * PITCH + dx + RANGE;
@@ -120,7 +120,7 @@ static int search(const GpumeParams *p, const GpumeGlobalField *f, int bx, int b
     return pack(dx, dy);
 }
 
-/* Returns the vector of a block. Threads that search it at the same time find the same. */
+/* Returns the vector of a block. Several threads may search it at the same time; they find the same. */
 static GpumeVector vector_of(const GpumeParams *p, GpumeGlobalField *f, int bx, int by)
 {
     atomic_int *v = &f->vectors[by * p->bw + bx];
@@ -133,7 +133,7 @@ static GpumeVector vector_of(const GpumeParams *p, GpumeGlobalField *f, int bx, 
     return unpack(packed);
 }
 
-/* Whether a vector of the picture is a poor match for a block. */
+/* Returns whether a vector of the picture is a poor match for a block. */
 static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by, GpumeVector v)
 {
     const GpumeBox b = gpume_box(p, SIDE, bx, by);
@@ -158,7 +158,7 @@ static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int 
     return gpume_global_doubtful(cost, b.w, b.h, 8);
 }
 
-/* Whether the block that a vector leads to, or one of those around it, leads back. */
+/* Returns whether the block to which a vector leads, or one of its neighbours, leads back. */
 static int is_consistent(const GpumeParams *p, GpumeGlobalField *back, int bx, int by, GpumeVector v)
 {
     const GpumeBox b = gpume_box(p, SIDE, bx, by);
@@ -196,7 +196,7 @@ int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeG
         v[nb] = (GpumeVector) { found.dx * GPUME_GLOBAL_SCALE, found.dy * GPUME_GLOBAL_SCALE };
         while (v[j].dx != v[nb].dx || v[j].dy != v[nb].dy)
             j++;
-        /* the one that is new */
+        /* the vector that was added */
         if (j == nb && !gpume_global_near(v[nb], own) && is_consistent(p, back, x, y, found))
             nb++;
     }

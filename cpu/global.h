@@ -5,7 +5,8 @@
 
 /**
  * @file
- * Global candidates on the CPU. They are searched when a block asks for them, and kept: most blocks never do.
+ * Global candidates on the CPU. A candidate is searched when a block needs it, and stored, because
+ * most blocks need none.
  */
 
 #ifndef AVFILTER_GPUME_CPU_GLOBAL_H
@@ -17,25 +18,26 @@
 #include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/planes.h"
 
-/** Candidates of a row that are compared together: 2 * GPUME_GLOBAL_RANGE + 1, and one more. */
+/** Number of candidates of a row that are compared together: 2 * GPUME_GLOBAL_RANGE + 1, and one more. */
 #define GPUME_GLOBAL_COSTS 32
 
 /**
- * Computes the costs of a row of candidates of a whole block. Up to 40 bytes of each row of the reference are read.
- * @param cost     set to the costs of GPUME_GLOBAL_COSTS candidates side by side
+ * Computes the costs of a row of candidates of a complete block. May read up to 40 bytes of each
+ * row of the reference.
+ * @param cost     output: costs of GPUME_GLOBAL_COSTS adjacent candidates
  * @param cur      the four rows of the block, one after the other
  * @param ref      the first sample of the first candidate
- * @param linesize bytes from a row of the reference to the next
+ * @param linesize bytes between rows of the reference
  * @return the least of these costs
  */
 typedef unsigned (*GpumeGlobalRow)(uint16_t *cost, const uint8_t *cur, const uint8_t *ref, ptrdiff_t linesize);
 
-/** The full search of one picture's blocks in another. */
+/** The full search of one picture's blocks in another picture. */
 typedef struct GpumeGlobalField {
     GpumeGlobalRow cost_row;
     GpumeCostOne sad[GPUME_GLOBAL_BLOCK];   ///< of blocks of 1, 2, ... columns, with samples of 8 bits
     GpumePlaneData cur, ref;    ///< GPUME_GLOBAL_LEVEL of both
-    atomic_int *vectors;        ///< of each block, see global.c
+    atomic_int *vectors;        ///< vector of each block, see global.c
 } GpumeGlobalField;
 
 /** @param p ff_gpume_global_params() @return 0 or AVERROR(ENOMEM) */
@@ -49,12 +51,12 @@ void ff_gpume_global_init_x86(GpumeGlobalField *f);
 void ff_gpume_global_begin(const GpumeParams *p, GpumeGlobalField *f, GpumePlaneData cur, GpumePlaneData ref);
 
 /**
- * Finds the global candidates of a block. Threads may call this at the same time.
+ * Finds the global candidates of a block. Several threads may call this at the same time.
  * @param back the search with both pictures exchanged
  * @param box  the block, in the picture
  * @param own  its vector
  * @param v    set to the candidates, in samples of the picture
- * @return how many there are
+ * @return the number of candidates
  */
 int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeGlobalField *back,
                                const GpumeBox *box, GpumeVector own, GpumeVector v[GPUME_GLOBAL_PLACES]);

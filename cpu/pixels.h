@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What is done with samples and vectors for true motion: a table of functions. Samples are
- * in native order, of one byte or, deeper than 8 bits, of two.
+ * Functions on samples and vectors for true motion. Samples are in native order; they have one byte
+ * or, with more than 8 bits, two.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PIXELS_H
@@ -21,100 +21,112 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cpu/cost.h"
 
-/** Samples, or sums, that functions may write, and read of their own buffers, behind the last one. */
+/** Number of samples, or sums, after the last one that functions may write, and read in their own buffers. */
 #define GPUME_PIXELS_SLACK 31
 
-/** Bytes from row to row of what average() writes. */
+/** Bytes between rows of the output of average(). */
 #define GPUME_AVERAGE_LINESIZE (2 * GPUME_MAX_BLOCK)
 
-/** What a block in a pass is given a choice of. Assembly knows the layout. */
+/** Inputs and results of a block's choice in a pass. Assembly code depends on the layout. */
 typedef struct GpumeChoice {
-    GpumeVector vectors[16];    ///< the neighbours' in raster order, those around its own likewise
+    GpumeVector vectors[16];    ///< the neighbours' vectors in raster order, then the vectors around its own in
+                                ///< raster order
     GpumeVector own;
     uint32_t penalties[16];     ///< of vectors
     uint32_t reserved;
-    GpumeVector min, max;       ///< of admissible vectors
-    int32_t threshold;          ///< as in gpume_difference()
+    GpumeVector min, max;       ///< limits of admissible vectors
+    int32_t threshold;          ///< see gpume_difference()
     uint32_t factor;            ///< gpume_penalty_factor()
-    int32_t shift;              ///< log2 of 8 neighbours and units of vectors in a sample
+    int32_t shift;              ///< log2 of 8 neighbours times the units of vectors in a sample
     int32_t depth_shift;        ///< depth - 8
-    uint32_t cost;              ///< of the own vector
-    uint32_t sum;               ///< with its penalty
-    uint32_t bounds[16];        ///< what they cost at least
+    uint32_t cost;              ///< cost of the block's own vector
+    uint32_t sum;               ///< cost plus penalty of its own vector
+    uint32_t bounds[16];        ///< lower bounds of the costs of vectors
 } GpumeChoice;
 
-/** Where the samples are that vectors lead to. Assembly knows the layout. */
+/** Addresses of the samples to which vectors lead. Assembly code depends on the layout. */
 typedef struct GpumePlaces {
-    /** The two that make the first sample at parts (fx, fy), fy * pel + fx; for pel 1 only [0][0]. */
+    /**
+     * The two samples whose mean is the first sample at the fraction (fx, fy), indexed by fy * pel
+     * + fx; for pel 1 only [0][0].
+     */
     const uint8_t *base[2][16];
     ptrdiff_t linesize;
     int32_t size;               ///< bytes of a sample
     int32_t log2_pel;
-    int32_t low, high;          ///< pel - 1; the same where dy has it when the index in base is made
+    int32_t low, high;          ///< pel - 1, in the bits of dx and of dy when the index of base is computed
 } GpumePlaces;
 
-/** Candidates that are evaluated together. */
+/** Number of candidates that are evaluated together. */
 #define GPUME_GROUP 4
 
 typedef struct GpumePixels {
-    /** dst[x] = the rounded mean of a[2 * x], a[2 * x + 1] and the same of b; x < n. No slack. */
+    /**
+     * Computes dst[x] = the rounded mean of a[2 * x], a[2 * x + 1], b[2 * x] and b[2 * x + 1] for x
+     * < n. No slack.
+     */
     void (*halve)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
-    /** Half samples to the right of src[0] to src[n - 1]; src begins 2 earlier. */
+    /** Computes half samples to the right of src[0] to src[n - 1]; src begins 2 samples earlier. */
     void (*right)(uint8_t *dst, const uint8_t *src, int n, int max);
     /**
-     * Half samples below rows[2], from two rows above it to three below, and the same
-     * before rounding: of one byte int16_t, of two int32_t.
+     * Computes half samples below rows[2], from the rows two above it to three below, and their
+     * values before rounding: int16_t for samples of one byte, int32_t for two.
      */
     void (*below)(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
-    /** Half samples to the right of such sums; sums begins 2 earlier. */
+    /** Computes half samples to the right of such sums, which begin 2 sums earlier. */
     void (*centre)(uint8_t *dst, const void *sums, int n, int max);
-    /** The rounded means of samples of a and b, h rows of the function's width; a may be b. No slack. */
+    /**
+     * Computes the rounded means of samples of a and b for h rows; the width depends on the
+     * function; a may equal b. No slack.
+     */
     void (*average[GPUME_NB_WIDTHS])(uint8_t *dst, const uint8_t *a, const uint8_t *b,
                                      ptrdiff_t linesize, int h);
     /**
-     * The candidates of a block with eight neighbours. Fills in those around its own vector,
-     * penalties, and sum.
-     * @return a bit for each of vectors, set if it may be better than the own one: it is
-     *         admissible, no other one before it is the same, and its penalty and bound
-     *         together are less than sum
+     * Finds the candidates of a block with eight neighbours. Sets the vectors around its own
+     * vector, penalties, and sum.
+     * @return a bit for each vector that may be better than the block's own: it is admissible, it
+     *         differs from all earlier ones, and its penalty plus bound is below sum
      */
     unsigned (*candidates)(GpumeChoice *choice);
     /**
-     * The same of a block of a field, whose neighbours' vectors it fills in; bounds stay where they are.
-     * @param v         the own vector
-     * @param bw        vectors in a row of the field
-     * @param bounds    of neighbours that are around the own vector get what is known of that one
-     * @param forgotten neighbours whose bounds are not valid, which become 0
+     * Does candidates() for a block of a field, and gathers the neighbours' vectors. The bounds
+     * stay in place.
+     * @param v         the block's own vector
+     * @param bw        number of vectors in a row of the field
+     * @param bounds    if a neighbour's vector is next to the own vector, its bound is combined
+     *                  with that of the equal vector
+     * @param forgotten bit mask of neighbours whose bounds are invalid, and are reset to 0
      */
     unsigned (*candidates_at)(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
                               unsigned forgotten);
     /**
-     * Where the samples of some candidates are: [0] for whole vectors, [1] the two that make
-     * them, which follow each other in pairs.
-     * @param ref    those of the candidates in mask one after the other, and of the first one up to a multiple
-     *               of GPUME_GROUP; more may be written, up to those of 16
+     * Computes the addresses of the samples of some candidates: [0] for whole vectors, [1] for
+     * subpel vectors, a pair of addresses each.
+     * @param ref    output: addresses of the candidates in mask, one after the other; filled up to
+     *               a multiple of GPUME_GROUP with those of the first. May be written up to 16
+     *               candidates
      * @param mask   not 0
-     * @param offset of the block in bytes
-     * @return how many candidates there are
+     * @param offset offset of the block in bytes
+     * @return the number of candidates
      */
     int (*locate[2])(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
                      ptrdiff_t offset);
     /**
-     * Returns the least sum of bound and penalty of the candidates in mask, not 0, and in the 4 bits below
-     * it the first candidate that has it. Before that the costs, one after the other, become the bounds of
-     * those in evaluated.
-     * @param cost 16 may be read
+     * Returns the least sum of bound and penalty of the candidates in mask, which is not 0, with
+     * the first such candidate in the lowest 4 bits. First sets the bounds of the candidates in
+     * evaluated to the costs, which are in sequence.
+     * @param cost 16 values may be read
      */
     uint64_t (*least_sum)(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
                           unsigned evaluated, unsigned mask);
 } GpumePixels;
 
-/** Fill in the table: plain C first, then what the processor can do. */
+/** Fills in the table for this processor. */
 void ff_gpume_pixels_init(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth);
 
-/** Where neighbours' vectors are around the own one, let their bounds be what is known of either. */
+/** Combines the bounds of equal vectors: those of neighbours and those around the own vector. */
 static inline void gpume_share_bounds(const GpumeVector neighbours[8], GpumeVector own, uint32_t bounds[16])
 {
     for (int i = 0; i < 8; i++) {
@@ -128,7 +140,7 @@ static inline void gpume_share_bounds(const GpumeVector neighbours[8], GpumeVect
     }
 }
 
-/** Fill in what candidates() reads of a field, for a candidates_at() that calls it, whose parameters these are. */
+/** Gathers the inputs of candidates() from a field, for a candidates_at() with these parameters. */
 static inline void gpume_gather_choice(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
                                        unsigned forgotten)
 {

@@ -12,10 +12,10 @@
 
 #include "libavfilter/gpume/cpu/planes.h"
 
-/** Least rows of the picture in a band. */
+/** Minimum number of rows of the picture in a band. */
 #define BAND 64
 
-/** Samples to each side of a row that half samples are made of: taps beyond the margin. */
+/** Number of samples on each side of a row from which half samples are computed: the taps reach beyond the margin. */
 #define REACH (GPUME_HALF_MARGIN + 3)
 
 static int sample_size(const GpumePlanesLayout *l)
@@ -23,7 +23,7 @@ static int sample_size(const GpumePlanesLayout *l)
     return l->depth > 8 ? 2 : 1;
 }
 
-/* Bytes of a row with its margins and slack. */
+/* Returns the size in bytes of a row with its margins and slack. */
 static size_t row_size(const GpumePlanesLayout *l, int margin, int size)
 {
     return FFALIGN((l->width + 2 * margin + GPUME_PIXELS_SLACK) * size, 64);
@@ -40,7 +40,7 @@ av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *param
     l->depth     = params->depth;
     l->nb_levels = plan->nb_levels;
     l->halves    = params->pel > 1;
-    /* rows of a band have all that they are made of in the same band */
+    /* all inputs of a band's rows are in the same band */
     l->band      = FFMAX(BAND, 1 << FFMAX(l->nb_levels - 1, 0));
     l->nb_bands  = (l->height - 1) / l->band + 1;
     for (int i = 1; i < l->nb_levels; i++) {
@@ -50,17 +50,17 @@ av_cold void ff_gpume_planes_init(GpumePlanesLayout *l, const GpumeParams *param
     }
     if (l->halves) {
         l->half_linesize = row_size(l, GPUME_HALF_MARGIN, size);
-        /* else rows of a block share a few lines of the cache */
+        /* otherwise the rows of a block would share few lines of the cache */
         if (l->half_linesize % 512 == 0)
             l->half_linesize += 64;
         for (int i = 0; i < GPUME_NB_PLANES; i++) {
             l->half_offset[i] = l->size + GPUME_HALF_MARGIN * (l->half_linesize + size);
             l->size          += l->half_linesize * (l->height + 2 * GPUME_HALF_MARGIN);
         }
-        /* six rows, what lies below the third, and its sums */
+        /* six rows, the half samples below the third, and its sums */
         l->scratch_size = 7 * row_size(l, REACH, size) + row_size(l, REACH, 2 * size);
     }
-    /* the last row of half samples has its slack behind it */
+    /* slack after the last row of half samples */
     l->size += GPUME_PIXELS_SLACK * size;
 }
 
@@ -76,7 +76,7 @@ GpumePlaneData ff_gpume_planes_half(const GpumePlanesLayout *l, const GpumePictu
     return (GpumePlaneData) { pic->planes->data + l->half_offset[plane], l->half_linesize };
 }
 
-/* Rows of a level, from those of the level below it. */
+/* Computes rows of a level from those of the level below it. */
 static void make_level(const GpumePlanesLayout *l, const GpumePixels *pixels,
                        const GpumePicture *pic, int level, int start, int end)
 {
@@ -105,7 +105,7 @@ static void make_level(const GpumePlanesLayout *l, const GpumePixels *pixels,
     }
 }
 
-/* A row of the picture, with its last samples repeated to both sides; it may lie outside. */
+/* Copies a row of the picture and repeats its last samples on both sides. The row may be outside the picture. */
 static void extend_row(const GpumePlanesLayout *l, const GpumePicture *pic, uint8_t *dst, int y)
 {
     const uint8_t *src = pic->luma + av_clip(y, 0, l->height - 1) * pic->linesize;
@@ -137,11 +137,11 @@ static void make_halves(const GpumePlanesLayout *l, const GpumePixels *pixels,
         for (int i = 0; i < GPUME_NB_PLANES; i++)
             dst[i] = pic->planes->data + l->half_offset[i] + offset;
         extend_row(l, pic, scratch + (y + 5 - start) % 6 * row, y + 3);
-        /* from 2 samples before the margin */
+        /* begins 2 samples before the margin */
         for (int i = 0; i < 6; i++)
             rows[i] = scratch + (y + i - start) % 6 * row + size;
 
-        /* beside the others, so that all are reached alike */
+        /* next to the other planes, so that all have the same layout */
         memcpy(dst[GPUME_PLANE_WHOLE], rows[2] + 2 * size, (l->width + 2 * GPUME_HALF_MARGIN) * size);
         pixels->right(dst[GPUME_PLANE_RIGHT], rows[2], l->width + 2 * GPUME_HALF_MARGIN, max);
         pixels->below(below, sums, rows, l->width + 2 * GPUME_HALF_MARGIN + 5, max);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The planes of a picture that steps of a plan read: the levels of its pyramid and, for
- * subpel vectors, its half samples.
+ * Planes of a picture that steps of a plan read: the levels of its pyramid and, for subpel vectors,
+ * its half samples.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PLANES_H
@@ -16,27 +16,27 @@
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/cpu/pixels.h"
 
-/** Half samples around the picture: those beyond are the same as the last of them. */
+/** Margin of half samples around the picture; those beyond it equal the last ones. */
 #define GPUME_HALF_MARGIN 4
 
-/** How planes lie in a buffer, for pictures of one size. Lengths in bytes. */
+/** Layout of planes in a buffer, for pictures of one size. Lengths are in bytes. */
 typedef struct GpumePlanesLayout {
     int width, height, depth;
     int nb_levels;
-    int halves;                         ///< nonzero: planes of half samples
-    size_t offset[GPUME_MAX_LEVELS];    ///< of levels from 1 on
+    int halves;                         ///< nonzero: there are planes of half samples
+    size_t offset[GPUME_MAX_LEVELS];    ///< offsets of levels from 1 on
     ptrdiff_t linesize[GPUME_MAX_LEVELS];
-    size_t half_offset[GPUME_NB_PLANES];///< of the sample at (0,0)
+    size_t half_offset[GPUME_NB_PLANES];///< offset of the sample at (0,0)
     ptrdiff_t half_linesize;
-    size_t size;                        ///< of the buffer
-    int band;                           ///< rows of the picture that are made together
+    size_t size;                        ///< size of the buffer
+    int band;                           ///< rows of the picture that are processed together
     int nb_bands;
-    size_t scratch_size;                ///< of a worker
+    size_t scratch_size;                ///< size of the scratch memory of a worker
 } GpumePlanesLayout;
 
-/** Samples of a level, or of half samples. */
+/** Samples of a level, or half samples. */
 typedef struct GpumePlaneData {
-    const uint8_t *data;                ///< of the sample at (0,0)
+    const uint8_t *data;                ///< address of the sample at (0,0)
     ptrdiff_t linesize;
 } GpumePlaneData;
 
@@ -44,19 +44,20 @@ void ff_gpume_planes_init(GpumePlanesLayout *layout, const GpumeParams *params,
                           const GpumePlan *plan);
 
 /**
- * Make bands start to end - 1 of all planes; those of a picture may be made in any order.
- * @param pic its luma is read, its planes are written
+ * Computes bands start to end - 1 of all planes; the bands of a picture may be computed in any
+ * order.
+ * @param pic     its luma is read, and its planes are written
  * @param scratch layout->scratch_size bytes
  */
 void ff_gpume_planes_make(const GpumePlanesLayout *layout, const GpumePixels *pixels,
                           const GpumePicture *pic, uint8_t *scratch, int start, int end);
 
-/** A level, 0 being the picture's luma. */
+/** Returns a level; 0 is the picture's luma. */
 GpumePlaneData ff_gpume_planes_level(const GpumePlanesLayout *layout, const GpumePicture *pic,
                                      int level);
 
 /**
- * One of enum GpumePlane, with margins; all have the same linesize. Only where
+ * Returns one of enum GpumePlane, with margins; all have the same linesize. Only valid if
  * layout->halves is set.
  */
 GpumePlaneData ff_gpume_planes_half(const GpumePlanesLayout *layout, const GpumePicture *pic,

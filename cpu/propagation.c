@@ -17,44 +17,47 @@
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/propagation.h"
 
-/** Candidates that are evaluated together. */
+/** Number of candidates that are evaluated together. */
 #define GROUP GPUME_GROUP
 
-/** Candidates of a block in a pass: its neighbours', and around its own. */
+/** Number of candidates of a block in a pass: neighbours, and vectors around its own. */
 #define NB_CANDIDATES (8 + 8)
 
-/** The greatest time, see GpumeStepField. */
+/** Largest time, see GpumeStepField. */
 #define MAX_TIME 128
-/** Times from row to row: four are read at once, even from the last but two of a row on. */
+/** Distance between rows of times: four are read at once, also at the end of a row. */
 #define CHANGED_LINESIZE(bw) ((bw) + 1)
 
-/** Blocks of a phase that are visited together: each step is done for all before the next, so that none waits. */
+/**
+ * Number of blocks of a phase that are visited together: each step is done for all before the next,
+ * so that no block waits.
+ */
 #define BATCH 16
 
-/** Bytes between the rows of candidates of a group, which they may be long at most. */
+/** Bytes between the rows of candidates of a group; also their maximum length. */
 #define MEANS_PITCH (GPUME_AVERAGE_LINESIZE / GROUP)
 
 /** A visit of a block that has all neighbours. */
 typedef struct Visit {
     GpumeChoice choice;
-    uint32_t cost[NB_CANDIDATES];   ///< of those that were evaluated, one after the other
+    uint32_t cost[NB_CANDIDATES];   ///< costs of the evaluated candidates, in sequence
     int bx;
-    unsigned forgotten;             ///< neighbours that have changed since the visit before
-    unsigned mask;                  ///< of candidates
-    int around;                     ///< those around the own vector are evaluated together
+    unsigned forgotten;             ///< bit mask of neighbours that have changed since the previous visit
+    unsigned mask;                  ///< bit mask of candidates
+    int around;                     ///< whether the candidates around the own vector are evaluated together
 } Visit;
 
-/** What is searched; and the block that is, with what it takes to evaluate a candidate. */
+/** State of a search, including the current block and data for evaluating its candidates. */
 struct GpumeSearcher {
-    uint64_t number;                ///< of the run
+    uint64_t number;                ///< number of the run
     const GpumePropagation *p;
     const GpumeCpuStep *s;
-    GpumeStepField *f;              ///< written
-    const GpumeStepField *before;   ///< what f begins with
+    GpumeStepField *f;              ///< the field that is written
+    const GpumeStepField *before;   ///< the field from which f begins
     GpumeStepRun *run;
     GpumePlaneData cur, ref;
     GpumePlaces places;
-    ptrdiff_t offset;               ///< of the block in them
+    ptrdiff_t offset;               ///< offset of the block in them
     int sample_size;
     int pel;
     GpumeChoice choice;
@@ -62,12 +65,12 @@ struct GpumeSearcher {
 
     GpumeBox box;
     GpumeCostArea area;
-    int width_index;                ///< of functions for the whole block; -1: there are none
+    int width_index;                ///< index of the functions for the whole block; -1: there are none
     GpumeCostMeans means_of_four, means_of_two; ///< or NULL
     GpumeCostAround around;         ///< or NULL
-    int least_of_four;              ///< candidates from which on GROUP are evaluated at once
+    int least_of_four;              ///< number of candidates from which on GROUP candidates are evaluated at once
 
-    /** Subpel candidates: a group side by side, or one that is wider. */
+    /** Samples of subpel candidates: of a group side by side, or of a wider one. */
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
 };
 
@@ -94,7 +97,7 @@ static void set_block(Searcher *c, int bx, int by)
     }
 }
 
-/* Moves on to a block of the same size in the same row. Of the box only x0 changes, not the displacements. */
+/* Moves to a block of the same size in the same row. Only x0 of the box changes, not the displacements. */
 static av_always_inline void move_block(Searcher *c, int bx)
 {
     const int x0 = bx * c->s->params.block, bytes = (x0 - c->box.x0) * c->sample_size;
@@ -146,7 +149,7 @@ static void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_
     }
 }
 
-/* The same for subpel vectors, of which pairs leads to the samples. */
+/* Computes the costs of subpel vectors; pairs has the addresses of their samples. */
 static void cost_of_means(Searcher *c, const uint8_t *const *pairs, int nb, uint32_t *cost, uint32_t limit)
 {
     const int together = c->box.w * c->sample_size <= MEANS_PITCH;
@@ -164,8 +167,9 @@ static void cost_of_means(Searcher *c, const uint8_t *const *pairs, int nb, uint
 
 /**
  * Evaluates up to GROUP admissible candidates.
- * @param ref   their samples, or pairs of them; with those of others there are GROUP
- * @param limit as for GpumeCostOne
+ * @param ref   addresses of their samples, or pairs of them; there are GROUP of them, including
+ *              others
+ * @param limit see GpumeCostOne
  */
 static av_always_inline void evaluate(Searcher *c, const uint8_t *const *ref, int nb, uint32_t *cost,
                                       uint32_t limit, int pel)
@@ -203,10 +207,10 @@ static int is_admissible(const Searcher *c, GpumeVector v)
 /** The best candidate so far. */
 typedef struct Best {
     GpumeVector vector;
-    uint32_t cost, sum;     ///< without and with its penalty; UINT32_MAX: there is none yet
+    uint32_t cost, sum;     ///< without and with its penalty; UINT32_MAX: there is no candidate yet
 } Best;
 
-/* Evaluates candidates of choice.vectors, one after the other. */
+/* Evaluates candidates of choice.vectors one after the other. */
 static av_always_inline void evaluate_all(Searcher *c, const GpumeChoice *choice, unsigned mask,
                                           uint32_t cost[NB_CANDIDATES], uint32_t limit, int pel)
 {
@@ -217,7 +221,10 @@ static av_always_inline void evaluate_all(Searcher *c, const GpumeChoice *choice
         evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, limit, pel);
 }
 
-/** Let the first of the least sum of cost and penalty of the candidates in mask become the best, if it is less. */
+/**
+ * Finds the first candidate in mask with the least sum of cost and penalty, and makes it the best
+ * if it is better.
+ */
 static av_always_inline void choose(Searcher *c, Best *o, unsigned mask, int pel)
 {
     const GpumeChoice *choice = &c->choice;
@@ -235,13 +242,13 @@ static av_always_inline void choose(Searcher *c, Best *o, unsigned mask, int pel
     }
 }
 
-/* Whether a vector in quarters leads to whole samples, or between four of them. */
+/* Returns whether a vector in quarters leads to whole samples, or to the middle between four of them. */
 static av_always_inline int is_centre(GpumeVector v)
 {
     return !((v.dx | v.dy) & 1 || (v.dx ^ v.dy) & 2);
 }
 
-/* Evaluates the eight around such a vector. */
+/* Evaluates the eight vectors around such a vector. */
 static av_always_inline void evaluate_around(const Searcher *c, GpumeVector own, uint32_t cost[8])
 {
     const GpumePlaces *p = &c->places;
@@ -260,7 +267,7 @@ static av_always_inline void evaluate_around(const Searcher *c, GpumeVector own,
     }
 }
 
-/* A candidate of the begin: without a penalty. Returns how many there are. */
+/* Adds an initial candidate, which has no penalty. Returns the number of candidates. */
 static int add_candidate(Searcher *c, int nb, GpumeVector v)
 {
     if (!is_admissible(c, v))
@@ -273,7 +280,7 @@ static int add_candidate(Searcher *c, int nb, GpumeVector v)
     return nb + 1;
 }
 
-/* Choose among those that were added. */
+/* Chooses among the added candidates. */
 static void choose_added(Searcher *c, Best *o, int nb)
 {
     const GpumeVector v = c->choice.vectors[0];
@@ -305,7 +312,7 @@ static void begin_full(Searcher *c, Best *o)
 
 static void begin_coarser(Searcher *c, Best *o, int bx, int by)
 {
-    /* the grid of the step before */
+    /* the grid of the previous step */
     const GpumeParams *p = &(c->s - 1)->params;
     const int factor = c->s->step.begin == GPUME_BEGIN_PARENTS ? 2 : 1;
     int nb = 0;
@@ -326,7 +333,7 @@ static void begin_coarser(Searcher *c, Best *o, int bx, int by)
 
 static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
 {
-    /* the grid of the step before */
+    /* the grid of the previous step */
     const GpumeParams *p = &(c->s - 1)->params;
     int nb = 0;
 
@@ -358,7 +365,7 @@ static Best refine(Searcher *c, GpumeVector v)
     return o;
 }
 
-/* The penalty of a vector among those of the neighbours in the step before. */
+/* Returns the penalty of a vector relative to the neighbours of the previous step. */
 static uint32_t penalty_before(const Searcher *c, GpumeVector v, int bx, int by)
 {
     const GpumeParams *p = &c->s->params;
@@ -379,7 +386,7 @@ static uint32_t penalty_before(const Searcher *c, GpumeVector v, int bx, int by)
     return gpume_penalty(gpume_penalty_factor(p->smooth, p->block), sum, nb, 1, p->depth);
 }
 
-/* Replaces the vector of the step before, if a global candidate is much better. */
+/* Replaces the vector of the previous step if a global candidate is much better. */
 static av_noinline void begin_global(Searcher *c, Best *o, int bx, int by)
 {
     GpumeVector candidates[GPUME_GLOBAL_PLACES];
@@ -400,13 +407,13 @@ static av_noinline void begin_global(Searcher *c, Best *o, int bx, int by)
     }
 }
 
-/* Whether what is known of the blocks stays true: they go on in the same units. */
+/* Returns whether the bounds of blocks stay valid, because the step continues in the same units. */
 static int goes_on(const GpumeCpuStep *s)
 {
     return s->start && s->step.pel == 1;
 }
 
-/* Forgets what a step must not take over from the one before. */
+/* Resets data that a step must not take over from the previous step. */
 static void begin_memory(const Searcher *c, int by)
 {
     const int bw = c->s->params.bw;
@@ -415,7 +422,8 @@ static void begin_memory(const Searcher *c, int by)
     if (goes_on(c->s))
         return;
     if (c->s->start) {
-        /* what neighbours' vectors cost stays known, but not what those around the own one cost: they are others now */
+        /* bounds of the neighbours' vectors stay valid; those around the own vector do not, because
+         * these are other vectors now */
         for (int bx = 0; bx < bw; bx++)
             memset(f->bounds + NB_CANDIDATES * (by * bw + bx) + 8, 0, 8 * sizeof(*f->bounds));
     } else if (f->changed) {
@@ -424,7 +432,7 @@ static void begin_memory(const Searcher *c, int by)
     }
 }
 
-/* Copies a row of the step before, but for blocks that take a global candidate. */
+/* Copies a row of the previous step, except blocks that take a global candidate. */
 static void begin_row_global(Searcher *c, int by)
 {
     const GpumeParams *p = &c->s->params;
@@ -477,19 +485,22 @@ static void begin_row(Searcher *c, int by)
     }
 }
 
-/* Bits 7, 15 and 23: which of three times are not before since, 1 to 127. A fourth one is read. */
+/* Returns a mask (bits 7, 15 and 23) of three times that are not before since, 1 to 127. Reads a fourth time. */
 static av_always_inline unsigned recent(const uint8_t *changed, int since)
 {
     return (AV_RL32(changed) + (MAX_TIME - since) * 0x1010101u) & 0x808080;
 }
 
-/* Bits 0 to 2 for bits 7, 15 and 23. */
+/* Gathers bits 7, 15 and 23 in bits 0 to 2. */
 static av_always_inline unsigned gather_bits(unsigned x)
 {
     return (x >> 7) * 0x10204 >> 16 & 7;
 }
 
-/* Which neighbours have changed since the block was visited in the pass before; bit 8: the block itself. */
+/*
+ * Returns a bit mask of neighbours that have changed since the block was visited in the previous
+ * pass; bit 8: the block itself.
+ */
 static av_always_inline unsigned changed_since(const uint8_t *changed, int linesize, int since)
 {
     const unsigned above = gather_bits(recent(changed - linesize - 1, since));
@@ -499,7 +510,7 @@ static av_always_inline unsigned changed_since(const uint8_t *changed, int lines
     return above | below << 5 | (row >> 4 & 8) | (row >> 19 & 16) | (row >> 7 & 256);
 }
 
-/* The candidates of a block that lacks some neighbours, as a mask of c->choice.vectors. */
+/* Returns the candidates of a block with missing neighbours, as a mask of c->choice.vectors. */
 static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
 {
     const GpumeParams *p = &c->s->params;
@@ -519,7 +530,7 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
         choice->vectors[nb++] = (GpumeVector) { v->dx + x, v->dy + y };
     }
 
-    /* the own vector first: its sum says which of the others may be better */
+    /* the own vector first: its sum determines which of the others may be better */
     choice->own = *v;
     for (int i = -1; i < nb; i++) {
         const GpumeVector one = i < 0 ? choice->own : choice->vectors[i];
@@ -538,7 +549,7 @@ static unsigned few_candidates(Searcher *c, Best *o, int bx, int by)
     return mask;
 }
 
-/* Whether a block, or a neighbour that there is, has changed since a time. */
+/* Returns whether a block, or an existing neighbour, has changed since a time. */
 static int edge_changed(const Searcher *c, int bx, int by, int since)
 {
     const GpumeParams *p = &c->s->params;
@@ -565,7 +576,7 @@ static av_always_inline void visit_edge(Searcher *c, int bx, int by, int now, in
     }
 }
 
-/* The candidates of a block that has all neighbours, in the row of the block that is set. */
+/* Returns the candidates of a block with all neighbours, in the row of the current block. */
 static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int by, int pel)
 {
     const GpumeParams *p = &c->s->params;
@@ -584,12 +595,13 @@ static av_always_inline unsigned all_candidates(Searcher *c, Visit *visit, int b
 }
 
 /*
- * What is known of the vectors around one becomes what is known of those around the next, which is
- * displaced by (x, y); cost: the first one's own.
+ * Converts the bounds of the vectors around one vector to those around another, which is displaced
+ * by (x, y).
+ * @param cost cost of the first vector
  */
 static void move_bounds(uint32_t *around, uint32_t cost, int x, int y)
 {
-    /* 8: the own one, 9: nothing is known */
+    /* 8: the own vector, 9: unknown */
     static const uint8_t from[9][8] = {
         { 9, 9, 9, 9, 1, 9, 3, 8 }, { 9, 9, 9, 0, 2, 3, 8, 4 }, { 9, 9, 9, 1, 9, 8, 4, 9 },
         { 9, 0, 1, 9, 8, 9, 5, 6 }, { 9, 9, 9, 9, 9, 9, 9, 9 }, { 1, 2, 9, 8, 9, 6, 7, 9 },
@@ -605,7 +617,7 @@ static void move_bounds(uint32_t *around, uint32_t cost, int x, int y)
         around[i] = known[from[place][i]];
 }
 
-/* Takes the best candidate of a block, if it is better than its own vector. */
+/* Takes the best candidate of a block if it is better than its own vector. */
 static av_always_inline void take_best(Searcher *c, Visit *visit, int by, int now)
 {
     const GpumeChoice *choice = &visit->choice;
@@ -737,7 +749,7 @@ static int has_done(const GpumeStepRun *r, int row, int wanted)
     return atomic_load_explicit(&r->done[row], memory_order_acquire) >= wanted;
 }
 
-/* Returns whether three rows, or those of them that there are, have been done. */
+/* Returns whether three rows, or those of them that exist, are done. */
 static int have_done(const GpumeStepRun *r, int row, int wanted, int others)
 {
     return has_done(r, row, wanted) && (!row || has_done(r, row - 1, others)) &&
@@ -764,7 +776,7 @@ int ff_gpume_propagation_units(const GpumeStepRun *r)
     return r->s->params.bh * (1 + r->s->step.nb_passes);
 }
 
-/* Takes rows that have got further first: they are still in the cache. */
+/* Prefers rows that have progressed further, because they are still in the cache. */
 int ff_gpume_propagation_take(void *run)
 {
     GpumeStepRun *r = run;
@@ -801,7 +813,7 @@ void ff_gpume_propagation_run(void *run, int worker, int start, int end)
     }
 }
 
-/* Gets ready the searches of both directions for global candidates. */
+/* Prepares the searches of both directions for global candidates. */
 static void begin_searches(const GpumePropagation *p, GpumeStepRun *r, GpumeStepRun *opposite, const GpumeField *field)
 {
     const GpumePlaneData cur = ff_gpume_planes_level(&p->layout, field->cur, GPUME_GLOBAL_LEVEL);
@@ -828,7 +840,7 @@ void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, GpumeSt
     }
 }
 
-/* A sample of a plane, which goes on like its last ones beyond the margin. */
+/* Returns a sample of a plane; beyond the margin the last samples are repeated. */
 static int sample_at(const GpumePropagation *p, GpumePlaneData plane, int margin, int x, int y)
 {
     const uint8_t *row = plane.data + plane.linesize *
@@ -882,13 +894,13 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
     return cost;
 }
 
-/* Whether a step goes on with the blocks of the one before, and with what is known of them. */
+/* Returns whether a step continues with the blocks of the previous step and their bounds. */
 static int shares_memory(const GpumePropagation *p, int i)
 {
     return i && (p->steps[i].step.begin == GPUME_BEGIN_KEEP || p->steps[i].step.begin == GPUME_BEGIN_GLOBAL);
 }
 
-/* Times go on where a step goes on with the blocks of the one before, as far as they have room. */
+/* Times continue if a step continues with the blocks of the previous step, as far as their range allows. */
 static int first_time(const GpumePropagation *p, int i)
 {
     int start;
@@ -917,13 +929,13 @@ av_cold int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *pa
     return p->searchers ? 0 : AVERROR(ENOMEM);
 }
 
-/* Vectors that are kept stay where they are. */
+/* Vectors that are kept stay in place. */
 static int shares_field(const GpumePropagation *p, int i)
 {
     return i && p->steps[i].step.begin == GPUME_BEGIN_KEEP;
 }
 
-/* Whether passes go over the field of a step, its own or those of steps that keep it. */
+/* Returns whether there are passes over the field of a step, either its own or those of steps that keep the field. */
 static int has_passes(const GpumePropagation *p, int i)
 {
     int nb = 0;

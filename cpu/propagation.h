@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The steps of a plan on the CPU: fields that begin with some vectors, and passes of
- * propagation over them; see core/propagation.h.
+ * The steps of a plan on the CPU: fields with initial vectors, and passes of propagation over them;
+ * see core/propagation.h.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PROPAGATION_H
@@ -24,27 +24,27 @@
 /** The vectors of a field at one step. Arrays of bh x bw. */
 typedef struct GpumeStepField {
     GpumeVector *vectors;
-    uint32_t *costs;        ///< of these vectors, without penalties
+    uint32_t *costs;        ///< costs of these vectors, without penalties
     /**
-     * When a vector changed last: 1 + start + 4 * pass + phase; 0: since the begin it has not. Rows of bw + 1. Without
-     * passes NULL.
+     * Time of the last change of each vector: 1 + start + 4 * pass + phase; 0: it has not changed
+     * since the begin. Rows of bw + 1. NULL without passes.
      */
     uint8_t *changed;
     /**
-     * What a block's neighbours' vectors, and those around its own, cost it at least, by
-     * sixteens as GpumeChoice has them; 0: not known. Without passes NULL.
+     * Lower bounds of the costs of a block's neighbours' vectors and of those around its own, 16
+     * for each block as in GpumeChoice; 0: unknown. NULL without passes.
      */
     uint32_t *bounds;
 } GpumeStepField;
 
-/** A step, with what depends on its size only. */
+/** A step, with data that depends only on its size. */
 typedef struct GpumeCpuStep {
     GpumeStep step;
-    GpumeParams params;     ///< the level's
-    int start;              ///< the time at which its passes begin, see GpumeStepField; not 0: bounds are known
+    GpumeParams params;     ///< parameters of the level
+    int start;              ///< time at which its passes begin, see GpumeStepField; if not 0, bounds are known
 } GpumeCpuStep;
 
-/** What each thread works with. */
+/** State of each thread. */
 typedef struct GpumeSearcher GpumeSearcher;
 
 /** The steps of a plan. */
@@ -57,60 +57,60 @@ typedef struct GpumePropagation {
     GpumeCpuStep steps[GPUME_MAX_STEPS];
     int nb_steps;
     GpumeSearcher *searchers;
-    uint64_t nb_runs;       ///< that have begun
+    uint64_t nb_runs;       ///< number of runs that have begun
 } GpumePropagation;
 
-/** Rows of all columns begin; then in each pass the even ones are visited, and the odd ones. */
+/** Number of waves: the initial vectors of rows, then the even and the odd columns of each pass. */
 #define GPUME_MAX_WAVES (1 + 2 * (GPUME_MAX_SWEEPS + 1))
 
-/** A step of a field of a search; before it in memory are the field's steps before. */
+/** A step of a field of a search; preceded in memory by the earlier steps of the field. */
 typedef struct GpumeStepRun {
     GpumePropagation *p;
     const GpumeCpuStep *s;
     const GpumeField *field;
-    uint64_t number;        ///< no two of a backend have the same
+    uint64_t number;        ///< unique in a backend
     GpumeStepField f;
-    /** GPUME_BEGIN_GLOBAL: the searches of both directions. The second one only where no other field has it. */
+    /** GPUME_BEGIN_GLOBAL: the searches of both directions. The second is only used if no other field has it. */
     GpumeGlobalField global[2];
     GpumeGlobalField *back; ///< the search in the opposite direction
-    atomic_int *done;       ///< rows: 1 after the begin, one more after each pass
-    atomic_int next[GPUME_MAX_WAVES];   ///< the first row that nobody has taken
+    atomic_int *done;       ///< for each row: 1 after the initial vectors, plus one for each pass
+    atomic_int next[GPUME_MAX_WAVES];   ///< the first row that no thread has taken
 } GpumeStepRun;
 
 /**
- * @param cost has to stay
- * @param nb_threads that may call ff_gpume_propagation_run()
- * @return 0 or an AVERROR code; uninit may follow either
+ * @param cost       must stay valid
+ * @param nb_threads number of threads that may call ff_gpume_propagation_run()
+ * @return 0 or an AVERROR code; the caller calls uninit in both cases
  */
 int ff_gpume_propagation_init(GpumePropagation *p, const GpumeParams *params, const GpumePlan *plan,
                               const GpumeCost *cost, int nb_threads);
 
 /**
- * Allocates what the steps of a field work on; without steps one that has vectors and costs.
- * @param runs GPUME_MAX_STEPS of them
- * @return 0 or an AVERROR code; ff_gpume_propagation_free() may follow either
+ * Allocates the memory of the steps of a field; without steps, that of vectors and costs.
+ * @param runs GPUME_MAX_STEPS runs
+ * @return 0 or an AVERROR code; the caller calls ff_gpume_propagation_free() in both cases
  */
 int ff_gpume_propagation_alloc(GpumePropagation *p, GpumeStepRun *runs);
 
 void ff_gpume_propagation_free(const GpumePropagation *p, GpumeStepRun *runs);
 
 /**
- * Gets all steps of a field ready. Where search stages find vectors, these come into runs[0].f.
- * @param opposite with check, the runs of the field whose pictures are exchanged
+ * Prepares all steps of a field. If search stages find vectors, they write to runs[0].f.
+ * @param opposite with check, the runs of the field with exchanged pictures
  */
 void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, GpumeStepRun *opposite,
                                 const GpumeField *field);
 
-/** Returns the number of units of a step, of which each is a row and a pass. */
+/** Returns the number of units of a step; a unit is a row of a pass. */
 int ff_gpume_propagation_units(const GpumeStepRun *run);
 
-/** A task's take() and run(), of a step. The first step begins when it can. */
+/** take() and run() of a step's task. The first step begins as soon as it can. */
 int ff_gpume_propagation_take(void *run);
 void ff_gpume_propagation_run(void *run, int worker, int start, int end);
 
 /**
- * The cost of a block's vector in units of 1/pel sample, which may point anywhere: beyond
- * the edges samples are repeated.
+ * Returns the cost of a block's vector in units of 1/pel sample. The vector may point anywhere:
+ * samples are repeated beyond the edges.
  */
 uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *field,
                                    const GpumeBox *box, GpumeVector v, int pel);

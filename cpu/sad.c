@@ -14,12 +14,12 @@
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
-/* Of which of five the candidates around one are the means: the centre, left, right, above, below. */
+/* indices of the two of five whose means are the candidates around a centre: the centre, left, right, above, below */
 static const uint8_t around[8][2] = {
     { 1, 3 }, { 0, 3 }, { 2, 3 }, { 0, 1 }, { 0, 2 }, { 1, 4 }, { 0, 4 }, { 2, 4 },
 };
 
-/* A row at a time: the sum is compared with limit where it is cheap to. */
+/* Processes a row at a time, and compares the sum with limit where this is cheap. */
 #define SAD_WIDTH(bits, width)                                              \
 static uint32_t sad_##bits##_##width(const uint8_t *cur,                    \
                                      ptrdiff_t cur_linesize,                \
@@ -49,7 +49,7 @@ static void sad_x4_##bits##_##width(const uint8_t *cur,                     \
                                       ref[i], ref_linesize, h, limit);      \
 }
 
-/* Defines the costs of the rounded means of two, of nb candidates. */
+/* Defines the costs of the rounded means of two samples, for nb candidates. */
 #define SAD_MEANS(bits, width, name, nb)                                    \
 static void sad_##name##_##bits##_##width(const uint8_t *cur,               \
                                           ptrdiff_t cur_linesize,           \
@@ -73,7 +73,7 @@ static void sad_##name##_##bits##_##width(const uint8_t *cur,               \
     }                                                                       \
 }
 
-/* Defines the costs of the eight candidates a quarter sample around one. */
+/* Defines the costs of the eight candidates a quarter sample around a centre. */
 #define SAD_AROUND(bits, width)                                             \
 static void sad_around_##bits##_##width(const uint8_t *cur,                 \
                                         ptrdiff_t cur_linesize,             \

@@ -15,7 +15,7 @@
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
 
-/* Transforms n values that are step apart, each to the left of its partner. */
+/* Transforms n values at a distance of step. */
 static av_always_inline void hadamard(int *v, int n, int step)
 {
     for (int half = 1; half < n; half *= 2)
@@ -28,7 +28,7 @@ static av_always_inline void hadamard(int *v, int n, int step)
             }
 }
 
-/* Costs a tile of n x n differences. */
+/* Returns the cost of a tile of n x n differences. */
 static av_always_inline uint32_t cost_of_tile(int d[64], int n)
 {
     uint32_t sum = 0;
@@ -42,7 +42,7 @@ static av_always_inline uint32_t cost_of_tile(int d[64], int n)
     return n == 8 ? (sum + 2) >> 2 : (sum + 1) >> 1;
 }
 
-/* Rows of tiles of 8x8 while there are 8 rows and columns, then of 4x4. */
+/* Rows of tiles of 8x8 as long as there are 8 rows and columns, then of 4x4. */
 #define SATD_DEPTH(bits)                                                                \
 static av_always_inline uint32_t satd_##bits(const uint8_t *cur, ptrdiff_t cur_linesize, \
                                              const uint8_t *ref, ptrdiff_t ref_linesize, \

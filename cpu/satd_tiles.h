@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The SATD of blocks' parts by functions in assembly for rows of tiles: what the processors have in common.
+ * SATD of parts of blocks with assembly functions for rows of tiles; shared by the processors.
  */
 
 #ifndef AVFILTER_GPUME_CPU_SATD_TILES_H
@@ -18,11 +18,11 @@
 
 #include "libavfilter/gpume/cpu/cost.h"
 
-/** Costs a row of tiles, w samples wide. */
+/** Returns the cost of a row of tiles, w samples wide. */
 typedef uint32_t (*Tiles)(const uint8_t *cur, ptrdiff_t cur_linesize,
                           const uint8_t *ref, ptrdiff_t ref_linesize, int w);
 
-/* Costs the 1 to 3 rows that are no whole tile, with rows that are equal below them. */
+/* Returns the cost of 1 to 3 rows that are no complete tile; equal rows are added below them. */
 static av_noinline uint32_t cost_of_rest(const uint8_t *cur, ptrdiff_t cur_linesize,
                                          const uint8_t *ref, ptrdiff_t ref_linesize,
                                          int w, int h, int sample_size, Tiles four)
@@ -42,7 +42,7 @@ uint32_t ff_gpume_satd_##bits##_##side##_##opt(const uint8_t *cur, ptrdiff_t cur
                                                const uint8_t *ref, ptrdiff_t ref_linesize,  \
                                                int w);
 
-/* Defines the cost of a width, by functions for its tiles of 4x4 and of 8x8. */
+/* Defines the cost of a width, from functions for its tiles of 4x4 and of 8x8. */
 #define ONE(bits, width, opt, opt4, opt8)                                                   \
 static uint32_t satd_##bits##_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,   \
                                               const uint8_t *ref, ptrdiff_t ref_linesize,   \
@@ -77,7 +77,7 @@ static void satd_x4_##bits##_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_l
                                                 h, limit);                                  \
 }
 
-/* Two candidates at a time, as wide as a tile. */
+/* Computes two candidates at a time, as wide as a tile. */
 #define FOUR_IN_PAIRS(width, opt)                                                           \
 void ff_gpume_satd_pair_##width##_##opt(const uint8_t *cur, ptrdiff_t cur_linesize,         \
                                        const uint8_t *const ref[2], ptrdiff_t ref_linesize, \

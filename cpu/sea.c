@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/cpu/sea.h"
 
-/** Bytes: sums of two planes do not fit the caches that would fetch them by themselves. */
+/** Distance in bytes; the processor does not prefetch the sums of two planes by itself. */
 #define PREFETCH_DISTANCE 512
 
 #ifdef __GNUC__
@@ -119,7 +119,7 @@ static int join(const GpumeSeaParts *p, int first, uint32_t *kept)
 
 av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
 {
-    /* candidates are tried in groups, which may reach beyond the last sum */
+    /* candidates are tried in groups, which may extend beyond the last sum */
     const int row = FFALIGN(p->width, GPUME_SEA_ALIGN) + GPUME_SEA_ALIGN;
 
     s->width    = p->width;
@@ -129,7 +129,7 @@ av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
     s->shift    = FFMAX(p->depth + 2 * av_log2(2 * s->side) - 15, 0);
     s->linesize = 2 * row;
     s->size     = 2 * s->linesize * s->height;
-    /* sums of columns, as they are and in units, and a row of zeros */
+    /* sums of columns, exact and in units, and a row of zeros */
     s->scratch_row  = FFALIGN(row + p->block, 64);
     s->scratch_size = (sizeof(uint32_t) + sizeof(uint16_t) + 2) * s->scratch_row;
     s->join_shift   = 0;
@@ -155,13 +155,13 @@ av_cold void ff_gpume_sea_init_larger(GpumeSea *s, const GpumeSea *smaller)
     *s = *smaller;
     s->size       = s->scratch_size = 0;
     s->side       = 2 * smaller->side;
-    /* words are enough for usual costs; greater ones keep all candidates */
+    /* words are sufficient for usual costs; larger costs keep all candidates */
     s->join_shift = s->side >= 8;
     s->shift      = smaller->shift + s->join_shift;
     s->loss       = 4 * smaller->loss >> s->join_shift;
 }
 
-/* Rows of one plane. */
+/* Computes rows of one plane. */
 static void sum_plane(const GpumeSea *s, uint8_t *plane, int side,
                       const uint8_t *luma, ptrdiff_t linesize,
                       int start, int end, uint8_t *scratch)
@@ -189,7 +189,7 @@ static void sum_plane(const GpumeSea *s, uint8_t *plane, int side,
             memcpy(dst, columns, n_sums * sizeof(*dst));
             continue;
         }
-        /* the last step goes to the plane; the others need what is to the right */
+        /* the last step writes to the plane; the other steps need the values to the right */
         for (int step = 1; 2 * step < side; step *= 2)
             s->add(columns, columns, columns + step,
                    FFALIGN(n_sums + side, GPUME_SEA_ALIGN));
@@ -226,12 +226,12 @@ void ff_gpume_sea_block(const GpumeSea *s, GpumeSeaBounds *b,
     const int nb_x = w / half, nb_y = h / half;
 
     b->linesize    = s->linesize;
-    /* the lowest rows of both planes: those above came with the row of blocks above */
+    /* the lowest rows of both planes; those above have been loaded for the row of blocks above */
     b->prefetch[0] = half * s->linesize + PREFETCH_DISTANCE;
     b->prefetch[1] = quarters(s) + 3 * s->side * s->linesize + PREFETCH_DISTANCE;
     b->nb_halves   = nb_x * nb_y;
     for (int i = 0; i < 4; i++) {
-        /* those that are cut give way to a repetition of others */
+        /* halves that the edge cuts are replaced by repetitions of others */
         const int x = nb_x > 1 ? half * (i & 1)  : 0;
         const int y = nb_y > 1 ? half * (i >> 1) : 0;
 
@@ -261,7 +261,7 @@ void ff_gpume_sea_prefetch(const GpumeSea *s, const uint8_t *sums, int samples)
 void ff_gpume_sea_limit(const GpumeSea *s, GpumeSeaBounds *b, uint32_t limit)
 {
     const unsigned units = (limit + (1u << s->shift) - 1) >> s->shift;
-    /* every column rounded down may take almost a unit from the difference */
+    /* rounding down each column can reduce the difference by almost a unit */
     const unsigned half_loss    = s->shift ? b->nb_halves   * 2 * s->side : 0;
     const unsigned quarter_loss = s->shift ? b->nb_quarters * s->side     : 0;
 

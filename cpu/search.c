@@ -13,13 +13,13 @@
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/cpu/search.h"
 
-/* What a cost need not be completed beyond. */
+/* Returns the cost from which on a cost need not be completed. */
 static av_always_inline uint32_t limit_of(const GpumeBlock *b)
 {
     return b->exhaustive ? UINT32_MAX : b->cost;
 }
 
-/* Blocks that have no function of their own, because of their width or height. */
+/* Computes costs of blocks that have no function for their width or height. */
 static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref,
                                       int nb, uint32_t *cost, uint32_t limit)
 {
@@ -31,10 +31,10 @@ static av_noinline void cost_of_parts(const GpumeBlock *b, const uint8_t *const 
 }
 
 /**
- * Evaluate candidates, given by their first samples, in this order.
- * @param ref has room for one more than nb
- * @return which one is the best now: of those cheaper than the best so far, the
- *         first of the cheapest; -1: none
+ * Evaluates candidates, given by their first samples, in order.
+ * @param ref has room for nb + 1
+ * @return the index of the new best candidate: among those cheaper than the best so far, the first
+ *         with the least cost; -1: none
  */
 static av_always_inline int try_candidates(GpumeBlock *b, const uint8_t **ref, int nb)
 {
@@ -82,7 +82,7 @@ static void try_vector(GpumeBlock *b, int dx, int dy)
     }
 }
 
-/* Returns whether another one may be better, or all have to be tried. */
+/* Returns whether another vector may be better, or all must be tried. */
 static int try_zero_vector(GpumeBlock *b)
 {
     try_vector(b, 0, 0);
@@ -99,7 +99,7 @@ static const struct {
 
 static const int8_t grid_hexagon[][2] = { GPUME_GRID_HEXAGON };
 
-/* Inlined with a pattern that is a constant, so that loops over its points are not. */
+/* Inlined with a constant pattern, so that the loops over its points are unrolled. */
 static av_always_inline int try_points(GpumeBlock *b, const GpumePatternState *s, unsigned wanted,
                                        const int8_t (*points)[2], int nb_points)
 {
@@ -126,9 +126,9 @@ static av_always_inline int try_points(GpumeBlock *b, const GpumePatternState *s
 }
 
 /**
- * Try the admissible points of a pattern in its order.
- * @param wanted a bit for each point, the lowest for the first: those to try
- * @return the point that is the best candidate now, or -1
+ * Tries the admissible points of a pattern in order.
+ * @param wanted bit mask of the points to try, the lowest bit for the first
+ * @return the point that is the new best candidate, or -1
  */
 static av_always_inline int try_pattern(GpumeBlock *b, const GpumePatternState *s, unsigned wanted)
 {
@@ -211,7 +211,7 @@ static av_always_inline void enqueue(GpumeBlock *b, Queue *q, int dx, int dy)
         try_queue(b, q);
 }
 
-/* At most as many as a queue holds; many are alike. */
+/* Tries predictors; at most as many as a queue holds. Many of them are equal. */
 static void try_predictors(GpumeBlock *b, const GpumeVector *p, int nb)
 {
     Queue q;
@@ -275,7 +275,7 @@ static void predict_umh(GpumeBlock *b)
     try_queue(b, &q);
 }
 
-/** By enum GpumeAlgo, of predictive searches: what comes before their patterns. */
+/** The initial part of predictive searches, indexed by enum GpumeAlgo. */
 static void (*const predict[GPUME_NB_ALGOS])(GpumeBlock *b) = {
 #define PREDICT_FULL(ID, name)
 #define PREDICT_PATTERN(ID, name)
@@ -297,7 +297,7 @@ static void (*const pattern_searches[GPUME_NB_ALGOS])(GpumeBlock *b) = {
     GPUME_SEARCHES(SEARCH_OF)
 };
 
-/* Those candidates of a row of which kept has bits. Returns their number. */
+/* Tries the candidates of a row that kept marks. Returns their number. */
 static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
 {
     const uint8_t *ref[4 + 1];
@@ -332,8 +332,8 @@ static int try_row(GpumeBlock *b, int dy, const uint64_t *kept, int nb)
 }
 
 /**
- * Lets only candidates win that cost no more than the best of a short search
- * does, which is one of them. The first of equal ones still has to be found.
+ * Sets a limit: only candidates that cost no more than the best candidate of a short search can
+ * win. If several have this cost, the first must still be found.
  * @param dx, dy a vector that may be good, admissible or not
  */
 static void find_limit(GpumeBlock *b, int dx, int dy)
@@ -347,7 +347,7 @@ static void find_limit(GpumeBlock *b, int dx, int dy)
     b->cost = FFMIN(b->cost + 1, zero_cost);
 }
 
-/* Returns whether a vector is that of none of the first nb parts, nor (0, 0). */
+/* Returns whether a vector differs from those of the first nb parts and from (0, 0). */
 static int is_new(const GpumeBlock *b, GpumeVector v, int nb)
 {
     int is_new = v.dx || v.dy;
@@ -358,9 +358,9 @@ static int is_new(const GpumeBlock *b, GpumeVector v, int nb)
 }
 
 /**
- * The same with the vectors of the blocks that this one consists of. Each of them is the first of
- * least cost, so where they are equal no candidate before has the sum of their costs, and none less.
- * Returns whether the best is known.
+ * Sets the limit from the vectors of the blocks that this block consists of. Each of them is the
+ * first vector of least cost. So if they are equal, no earlier candidate has the sum of their
+ * costs, and none has less. Returns whether the best candidate is known.
  */
 static int find_limit_of_parts(GpumeBlock *b)
 {
@@ -398,19 +398,22 @@ static int find_limit_of_parts(GpumeBlock *b)
     return 0;
 }
 
-/* Returns whether it is worth to say which candidates need not be tried, rather than to try all: it is noise else. */
+/* Returns whether elimination pays, as opposed to trying all candidates; it does not in noise. */
 static int pays(int nb_tried, int nb)
 {
     return nb_tried <= 64 || nb_tried <= nb / 2;
 }
 
-/* Returns where a block's map has an admissible vector. */
+/* Returns the index of an admissible vector in a block's map. */
 static ptrdiff_t in_map(const GpumeBlock *b, int dx, int dy)
 {
     return 2 * ((dy + b->range) * (ptrdiff_t)b->sea->map_row + dx + b->range);
 }
 
-/* The bounds of rows before dy, and in it some, are there; those of the others say nothing. */
+/*
+ * Completes a map in which the bounds of the rows before dy, and some in row dy, are known; the
+ * others are set to 0.
+ */
 static void finish_map(const GpumeBlock *b, int dy, int nb)
 {
     const ptrdiff_t start = in_map(b, b->box.min_dx + nb, dy);
@@ -435,7 +438,7 @@ static int eliminate_by_sums(GpumeBlock *b)
     bounds.nb_candidates = nb;
     bounds.map_linesize  = 2 * sea->map_row;
     stores = b->part && bounds.nb_halves == FF_ARRAY_ELEMS(bounds.half);
-    /* roots come one after the other, which is no order that a processor would foresee */
+    /* roots come one after the other, in an order that the processor cannot predict */
     if (stores)
         ff_gpume_sea_prefetch(sea, b->cur_sums + offset, GPUME_MAX_ROOT);
 
@@ -474,7 +477,7 @@ static void set_parts(const GpumeBlock *b, GpumeSeaParts *p, int dy)
     p->shift = b->sea->join_shift;
 }
 
-/* Queues those candidates of a group of which kept has bits, from which on a map goes on row by row. */
+/* Queues the candidates of a group that kept marks; a group can extend over several rows of a map. */
 static int enqueue_group(GpumeBlock *b, Queue *q, int first, int dy, uint32_t kept)
 {
     int nb = 0;
@@ -490,13 +493,16 @@ static int enqueue_group(GpumeBlock *b, Queue *q, int first, int dy, uint32_t ke
     return nb;
 }
 
-/* is_known: only the map is wanted. */
+/*
+ * Eliminates candidates with the bounds of the parts.
+ * @param is_known whether only the map is needed
+ */
 static int eliminate_by_parts(GpumeBlock *b, int is_known)
 {
     const GpumeSea *sea = b->sea;
     const GpumeBox *box = &b->box;
     const int nb = box->max_dx - box->min_dx + 1;
-    /* whole rows follow each other in maps */
+    /* complete rows are contiguous in maps */
     const int nb_rows = nb == sea->map_row ? box->max_dy - box->min_dy + 1 : 1;
     int nb_tried = 0, i = 0, goes_on = 1, dy;
     GpumeSeaParts p;
@@ -523,7 +529,7 @@ static int eliminate_by_parts(GpumeBlock *b, int is_known)
     }
     try_queue(b, &q);
     if (!goes_on) {
-        /* groups reach beyond the last candidate */
+        /* groups extend beyond the last candidate */
         i   = FFMIN(i, p.nb_candidates);
         dy -= nb_rows;
         finish_map(b, dy, i);
@@ -536,7 +542,7 @@ static int eliminate_by_parts(GpumeBlock *b, int is_known)
 
 static int stage_sea(GpumeBlock *b)
 {
-    /* blocks side by side often move alike */
+    /* neighbouring blocks often have similar motion */
     const int last_dx = b->dx, last_dy = b->dy;
     int has_maps = 0;
 
@@ -559,7 +565,7 @@ static int stage_sea(GpumeBlock *b)
     return 1;
 }
 
-/* Computes what all candidates of a row cost, as far as limit, and up to three more costs behind them. */
+/* Computes the costs of all candidates of a row, up to limit; may write up to three more costs. */
 static void cost_row(const GpumeBlock *b, int dy, uint32_t *cost, int nb, uint32_t limit)
 {
     const uint8_t *first = ref_at(b, b->box.min_dx, dy);
@@ -576,7 +582,7 @@ static void cost_row(const GpumeBlock *b, int dy, uint32_t *cost, int nb, uint32
     }
 }
 
-/* Returns where sums of costs have those of a row of candidates. */
+/* Returns the sums of costs of a row of candidates. */
 static uint32_t *sums_at(const GpumeBlock *b, uint32_t *sums, int dy)
 {
     return sums + (dy + b->range) * (size_t)(2 * b->range + 1) + b->box.min_dx + b->range;
@@ -591,7 +597,7 @@ void ff_gpume_cpu_begin_sums(GpumeBlock *b)
         memset(sums_at(b, b->sums, dy), 0, (box->max_dx - box->min_dx + 1) * sizeof(*b->sums));
 }
 
-/* Finds those of a row that are better. */
+/* Finds candidates of a row that are better. */
 static void compare_row(GpumeBlock *b, int dy, const uint32_t *cost, int nb)
 {
     for (int i = 0; i < nb; i++) {
@@ -608,13 +614,14 @@ static void compare_row(GpumeBlock *b, int dy, const uint32_t *cost, int nb)
 }
 
 /*
- * Searches a block that is a part of a larger one, or has parts: then a candidate costs the sum of what it costs for
- * them, or more, where some of them had no need for all candidates or for whole costs.
+ * Searches a block that is a part of a larger block, or has parts. A candidate then costs the sum
+ * of the parts' costs, or more if some parts did not evaluate all candidates or computed incomplete
+ * costs.
  */
 static void search_sums(GpumeBlock *b)
 {
     const int nb = b->box.max_dx - b->box.min_dx + 1;
-    /* in small blocks it does not pay to look at limits */
+    /* limits do not pay in small blocks */
     const int is_limited = !b->exhaustive && b->box.w > 8;
     uint32_t costs[2 * GPUME_MAX_RANGE + 1 + 3];
 
@@ -676,7 +683,10 @@ static int stage_wavefront(GpumeBlock *b)
     return 1;
 }
 
-/** By enum GpumeStage, those of single blocks. They return whether the block is done, else the next goes on. */
+/**
+ * Stages of single blocks, indexed by enum GpumeStage. They return whether the block is done;
+ * otherwise the next stage continues.
+ */
 static int (*const stages[GPUME_NB_SEARCH_STAGES])(GpumeBlock *b) = {
     [GPUME_STAGE_SEA]       = stage_sea,
     [GPUME_STAGE_FULL]      = stage_full,

@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/tree.h"
 
-/** Smallest blocks of a root at most. */
+/** Maximum number of the smallest blocks of a root. */
 #define MAX_LEAVES (GPUME_MAX_ROOT / GPUME_MIN_BLOCK * (GPUME_MAX_ROOT / GPUME_MIN_BLOCK))
 
 /** A block of the field of a size. */
@@ -21,7 +21,7 @@ typedef struct Node {
     int size, bx, by;
 } Node;
 
-/** A root, so far as it has been decided. */
+/** A root and the decisions so far. */
 typedef struct Root {
     const GpumeTree *tree;
     Node leaves[MAX_LEAVES];
@@ -29,7 +29,7 @@ typedef struct Root {
     int bits;
 } Root;
 
-/* Adds the leaves of a node. Returns what they cost, bits included. */
+/* Decides a node and adds its leaves. Returns its cost, including bits. */
 static uint32_t decide(Root *r, int size, int bx, int by, const GpumeVector *predictor)
 {
     const GpumeTree *t = r->tree;

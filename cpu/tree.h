@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Blocks of several sizes on the CPU: from the fields of all sizes to leaves; see core/tree.h.
+ * Blocks of several sizes on the CPU: decides leaves from the fields of all sizes; see core/tree.h.
  */
 
 #ifndef AVFILTER_GPUME_CPU_TREE_H
@@ -19,7 +19,7 @@
 
 /** The field of a size. Arrays of bh x bw. */
 typedef struct GpumeTreeField {
-    GpumeParams params;             ///< of the size
+    GpumeParams params;             ///< parameters of the size
     const GpumeVector *vectors;
     const uint32_t *costs;
     const uint16_t *rings;          ///< GpumeCheck.rings, or NULL
@@ -33,15 +33,15 @@ typedef struct GpumeTree {
     int source;                     ///< AVMotionVector.source
 } GpumeTree;
 
-/** What a row of roots has become. */
+/** Leaves of a row of roots. */
 typedef struct GpumeTreeRow {
-    int nb;                         ///< leaves
-    uint64_t bits, rd;              ///< their shares of GpumeField.bits, rd
+    int nb;                         ///< number of leaves
+    uint64_t bits, rd;              ///< contributions to GpumeField.bits and rd
 } GpumeTreeRow;
 
 /**
- * Makes leaves of a row of roots.
- * @param mvs, costs, sizes room for as many as there are smallest blocks in the row
+ * Decides the leaves of a row of roots.
+ * @param mvs, costs, sizes output, with room for the smallest blocks of the row
  */
 void ff_gpume_tree_row(const GpumeTree *t, int by, AVMotionVector *mvs, uint32_t *costs, uint8_t *sizes,
                        GpumeTreeRow *row);

@@ -36,7 +36,7 @@ av_cold int ff_gpume_wavefront_init(GpumeWavefront *w, const GpumeParams *params
         f->vectors = w->vectors + i * size + w->linesize + 1;
         f->taken   = w->rows + (size_t)i * 2 * w->bh;
         f->found   = f->taken + w->bh;
-        /* before the first search all is zero and found */
+        /* before the first search, all vectors are zero and count as found */
         for (int by = 0; by < w->bh; by++)
             atomic_init(&f->found[by], w->bw);
         w->fields[i / nb_kept] = w->fields[0] + i / nb_kept * nb_kept;
@@ -73,13 +73,13 @@ static int has_found(const GpumeFoundField *f, int by, int nb)
     return atomic_load_explicit(&f->found[by], memory_order_acquire) >= nb;
 }
 
-/* Returns whether all is known that blocks of a row before end need, but for those to the left. */
+/* Returns whether everything is known that blocks of a row before end need, except the blocks to the left. */
 static int can_begin(const GpumeFront *front, int by, int end)
 {
     const GpumeWavefront *w = front->w;
     const int needed = gpume_needs_above(end - 1, w->bw);
 
-    /* and the previous field's row below; a row is always ahead of that */
+    /* and the previous field's row below, which must be finished up to there */
     return (!by || has_found(front->ages[0], by - 1, needed)) &&
            (!gpume_has_memory(w->algo) || has_found(front->ages[1], FFMIN(by + 1, w->bh - 1), needed));
 }

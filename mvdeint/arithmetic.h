@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The arithmetic of motion-compensated deinterlacing. doc/mvdeint-definition.md defines what is
- * computed. Integers only, read by the host and by device code: every backend makes the same picture.
+ * Arithmetic of motion-compensated deinterlacing, in integers. doc/mvdeint-definition.md defines
+ * the results. The host and device code include this file, so every backend makes the same picture.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_ARITHMETIC_H
@@ -23,38 +23,38 @@
 
 /** Side of a block of the search, and of the area between the centres of four blocks, in luma samples. */
 #define MVDEINT_BLOCK 8
-/** Fields on each side that help to make one, at most; and all of them. */
+/** Maximum number of fields on each side that are used; and in total. */
 #define MVDEINT_MAX_REFS 2
 #define MVDEINT_MAX_CANDIDATES (2 * MVDEINT_MAX_REFS)
 #define MVDEINT_MAX_PASSES 3
 
-/** Scale of the proportion of lines that are no interpolated ones. */
+/** Scale of the share of real (not interpolated) lines. */
 #define MVDEINT_REAL 16
-/** What is added to that where errors are weighted by it. */
+/** Added to that share where it weights errors. */
 #define MVDEINT_LEAST_REAL 2
-/** Weights that are added up for a mean at most: five columns of three lines. */
+/** Maximum sum of weights of a mean: five columns of three lines. */
 #define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
-/** Differences are in units of 1/8 of a level of 8 bits, up to this. */
+/** Largest difference, in units of 1/8 level of 8 bits. */
 #define MVDEINT_MAX_DIFFERENCE 1023
-/** Samples beside each other at which nothing changes that are kept as they are, at least. */
+/** Minimum number of adjacent unchanging samples that are kept. */
 #define MVDEINT_STILL 5
-/** Lines of a component, and columns, at least. */
+/** Minimum number of lines and of columns of a component. */
 #define MVDEINT_MIN_LINES   4
 #define MVDEINT_MIN_COLUMNS 3
-/** Shares of a difference above and below that is added to a compensated sample, of 128. */
+/** Share, in 1/128, of the difference above and below that is added to a compensated sample. */
 #define MVDEINT_RESIDUAL 77
 
-/** Areas on each side of one that tell with it which candidates match there. */
+/** Number of areas on each side that vote with an area on the candidates that match there. */
 #define MVDEINT_AREAS_AROUND 2
-/** The error of a candidate that does not match, at least: it has hardly any weight then. */
+/** Minimum error of a candidate that does not match, which gives it almost no weight. */
 #define MVDEINT_NO_MATCH (1u << 17)
 
 /** What stands for how much a pair differs where a candidate has no partner, in errors of the candidate. */
 #define MVDEINT_NO_PARTNER 4
 
-/** Sum of the six taps between samples, which come for eighths of a sample. */
+/** Sum of the six taps for positions between samples, which are in eighths of a sample. */
 #define MVDEINT_TAPS_SUM 64
-/** The taps for two to six eighths have negative ones beside those in the middle. */
+/** For two to six eighths, the taps next to the middle ones are negative. */
 #define MVDEINT_TAPS       \
     {  0,  0, 64,  0,  0, 0 }, \
     {  0, -2, 58, 10, -2, 0 }, \
@@ -65,40 +65,43 @@
     {  1, -5, 20, 52, -5, 1 }, \
     {  0, -2, 10, 58, -2, 0 }
 
-/** Weights, of 64, of the later of two blocks for the samples between their centres, by subsampling. */
+/** Weights, in 1/64, of the later of two blocks for the samples between their centres, by subsampling. */
 #define MVDEINT_WINDOW                 \
     { 1, 5, 14, 26, 38, 50, 59, 63 },  \
     { 2, 20, 44, 62 },                 \
     { 9, 55 }
 
-/** Directions of edges, from -3 to 3 samples; classes of each for how well it fits, and by activity. */
+/**
+ * Number of directions of edges, from -3 to 3 samples; numbers of classes by how well a direction
+ * fits, and by activity.
+ */
 #define MVDEINT_DIRECTIONS 7
 #define MVDEINT_LEVELS     3
 #define MVDEINT_CLASSES   (MVDEINT_DIRECTIONS * MVDEINT_LEVELS * MVDEINT_LEVELS)
-/** Lines of an interpolation within a field, and samples of each. */
+/** Number of lines of an interpolation within a field, and of samples in each. */
 #define MVDEINT_INTRA_LINES   4
 #define MVDEINT_INTRA_COLUMNS 9
 
-/** How the expected squared error of a compensated sample is made up. */
+/** Components of the expected squared error of a compensated sample. */
 typedef struct MvdeintCompensated {
     unsigned least;             ///< in 1/32768 of a squared level
-    unsigned real, made;        ///< factors of the error where real lines were read, and interpolated ones; 1/1024
-    unsigned pair;              ///< of how much a pair differs around the sample
-    unsigned activity, step;    ///< of what lines and interpolation have; 1/16384
-    unsigned difference;        ///< of how much a pair differs; 1/1024
+    unsigned real, made;        ///< factors of the error on real lines and on interpolated lines; 1/1024
+    unsigned pair;              ///< factor of the difference of a pair around the sample
+    unsigned activity, step;    ///< factors of the activity and of the step; 1/16384
+    unsigned difference;        ///< factor of the difference of a pair; 1/1024
 } MvdeintCompensated;
 
-/** The same of an interpolation within the field. */
+/** Components of the expected squared error of an interpolation within the field. */
 typedef struct MvdeintIntra {
     unsigned least, activity, step;
-    unsigned blame;             ///< of its share in how much it differs from the compensated samples
-    unsigned other;             ///< of how much both interpolations differ
+    unsigned blame;             ///< factor of its share in the difference from the compensated samples
+    unsigned other;             ///< factor of the difference between both interpolations
 } MvdeintIntra;
 
-/** What one pass expects. */
+/** The expected errors of a pass. */
 typedef struct MvdeintModel {
     MvdeintCompensated compensated[MVDEINT_MAX_REFS];   ///< by distance
-    MvdeintIntra intra[2];      ///< of the estimate of three fields, and of the taps' interpolation
+    MvdeintIntra intra[2];      ///< of the estimate from three fields, and of the interpolation with taps
 } MvdeintModel;
 
 /** The models of all passes. */
@@ -116,26 +119,26 @@ typedef struct MvdeintModel {
         { { 4391,  797,  94, 1765, 266 },               \
           { 3909,  844, 103, 1746,  91 } } }
 
-/** Returns the bits of a fraction that compensated samples have. */
+/** Returns the number of fraction bits of compensated samples. */
 GPUME_INLINE int mvdeint_fraction(int depth)
 {
     return FFMIN(4, 16 - depth);
 }
 
-/** Returns a difference, not negative, of values of so many bits in 1/8 of a level of 8 bits. */
+/** Returns a non-negative difference of values of this many bits, in 1/8 level of 8 bits. */
 GPUME_INLINE int mvdeint_scaled(int difference, int bits)
 {
     return FFMIN(bits > 11 ? (difference + (1 << (bits - 12))) >> (bits - 11) : difference << (11 - bits),
                  MVDEINT_MAX_DIFFERENCE);
 }
 
-/** Returns a component of a vector in eighths of the samples of a component, from quarters of luma samples. */
+/** Converts a component of a vector from quarters of luma samples to eighths of a component's samples. */
 GPUME_INLINE int mvdeint_eighths(int v, int sub)
 {
     return v * 2 >> sub;
 }
 
-/** Returns how much of what a vector reads for a line is of lines that are no interpolated ones, of MVDEINT_REAL. */
+/** Returns the share of real lines in what a vector reads for a line, in 1/MVDEINT_REAL. */
 GPUME_INLINE int mvdeint_real(int eighths, int line, int parity)
 {
     const int below = (eighths & 7) * (MVDEINT_REAL / 8);
@@ -143,7 +146,7 @@ GPUME_INLINE int mvdeint_real(int eighths, int line, int parity)
     return ((line + (eighths >> 3)) & 1) == parity ? MVDEINT_REAL - below : below;
 }
 
-/** Returns the line above, or beside the picture's first one that below. */
+/** Returns the line above, or the line below for the first line of the picture. */
 GPUME_INLINE int mvdeint_above(int y)
 {
     return y > 0 ? y - 1 : y + 1;
@@ -154,7 +157,10 @@ GPUME_INLINE int mvdeint_below(int y, int h)
     return y + 1 < h ? y + 1 : y - 1;
 }
 
-/** Returns the line of the same parity above, or beside the edge the nearest one. @param same where there is none */
+/**
+ * Returns the next line of the same parity above, or the nearest at the edge.
+ * @param same the line to return if there is none
+ */
 GPUME_INLINE int mvdeint_two_above(int y, int same)
 {
     return y >= 2 ? y - 2 : same;
@@ -165,7 +171,7 @@ GPUME_INLINE int mvdeint_two_below(int y, int h, int same)
     return y + 2 < h ? y + 2 : same;
 }
 
-/** Returns how far a compensated sample is moved, by how far those above and below were from their lines. */
+/** Returns the correction of a compensated sample from the differences of the lines above and below. */
 GPUME_INLINE int mvdeint_residual(int above, int below)
 {
     if ((above > 0 && below > 0) || (above < 0 && below < 0)) {
@@ -177,10 +183,10 @@ GPUME_INLINE int mvdeint_residual(int above, int below)
 }
 
 /**
- * Returns whether a candidate fits the field's lines in an area as a match does, in proportion to how well the lines
- * beside them do: 1; -1: it does not; 0: nothing can be seen there.
+ * Returns whether a candidate fits the field's lines in an area, relative to how well the
+ * neighbouring lines fit: 1: it matches; -1: it does not; 0: undecided.
  * @param error    sum of its differences
- * @param activity sum of the differences of the lines, doubled, from those two above and below
+ * @param activity sum of the differences between the doubled lines and the two lines around them
  */
 GPUME_INLINE int mvdeint_vote(int error, int activity, int nb_samples, int depth)
 {
@@ -190,13 +196,16 @@ GPUME_INLINE int mvdeint_vote(int error, int activity, int nb_samples, int depth
     return 8 * error > 3 * spatial + 4 * limit ? -1 : spatial > limit;
 }
 
-/** Returns how many candidates have to match, of those that there are, or the first estimate is kept. */
+/** Returns the number of candidates of nb that must match; if fewer match, the first estimate is kept. */
 GPUME_INLINE int mvdeint_least_matches(int is_alone, int nb)
 {
     return is_alone ? FFMIN(nb, 2) : 1;
 }
 
-/** Returns a sum divided by the sum of its weights. @param reciprocal 65536 divided by the latter, rounded */
+/**
+ * Returns a weighted mean.
+ * @param reciprocal 65536 divided by the sum of the weights, rounded
+ */
 GPUME_INLINE unsigned mvdeint_mean(unsigned sum, unsigned reciprocal)
 {
     return (sum >> 6) * reciprocal >> 10;
@@ -208,10 +217,11 @@ GPUME_INLINE unsigned mvdeint_sixth(unsigned sum)
     return sum * 171 >> 10;
 }
 
-/** What is known of a sample that is missing. */
+/** Statistics of the neighbourhood of a missing sample. */
 typedef struct MvdeintAround {
-    unsigned activity;          ///< mean square by which lines beside it are not what is between those beside them
-    unsigned step;              ///< squared difference of the lines beside it
+    unsigned activity;          ///< mean squared deviation of the neighbouring lines from the interpolation of their
+                                ///< neighbours
+    unsigned step;              ///< squared difference of the lines above and below
 } MvdeintAround;
 
 /** Returns the expected squared error of a compensated sample, in 1/32768 of a squared level. */
@@ -228,7 +238,10 @@ GPUME_INLINE unsigned mvdeint_expected(const MvdeintCompensated *c, const Mvdein
     return c->least + (sum >> 1);
 }
 
-/** The same of an interpolation within the field. @param blame its share, of 1024, in the squared difference off */
+/**
+ * Returns the expected squared error of an interpolation within the field.
+ * @param blame its share, in 1/1024, of the squared difference off
+ */
 GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const MvdeintAround *a, unsigned off,
                                              unsigned blame, unsigned other)
 {
@@ -238,7 +251,10 @@ GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const Mvdein
     return c->least + (sum >> 1);
 }
 
-/** Returns the share of an interpolation in a difference: of its own expected error in both errors, of 1024. */
+/**
+ * Returns the share, in 1/1024, of an interpolation in a difference: its expected error relative to
+ * both expected errors.
+ */
 GPUME_INLINE unsigned mvdeint_blame(const MvdeintAround *a, int nb, unsigned inverse, int log2)
 {
     const unsigned own  = 13 + ((a->activity * 102 + a->step * 10) >> 10);
@@ -248,7 +264,7 @@ GPUME_INLINE unsigned mvdeint_blame(const MvdeintAround *a, int nb, unsigned inv
     return (own << 10) / (own + rest);
 }
 
-/** Tables of the -1.5th and the -1st power of what is 1 to 4, or 1 to 2. */
+/** Tables of the powers -1.5 of 1 to 4, and -1 of 1 to 2. */
 typedef struct MvdeintTables {
     const unsigned short *power;        ///< 256 entries: 128 for even logarithms, then 128 for odd ones
     const unsigned short *inverse;      ///< 128 entries
@@ -264,7 +280,10 @@ GPUME_INLINE int mvdeint_log2(unsigned v)
 #endif
 }
 
-/** Returns the weight of an expected squared error. @param least the logarithm of the least of those beside it */
+/**
+ * Returns the weight of an expected squared error.
+ * @param least logarithm of the least expected error among its neighbours
+ */
 GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, int least)
 {
     const int log2  = mvdeint_log2(expected);
@@ -273,7 +292,7 @@ GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, 
     return t->power[(log2 & 1) << 7 | (expected >> (log2 - 7) & 127)] >> FFMIN(shift, 31);
 }
 
-/** Returns a sample, from one and the weighted sum of the differences of others from it, which have a fraction. */
+/** Returns a sample plus the weighted mean of differences, which have a fraction. */
 GPUME_INLINE int mvdeint_result(int sample, int sum, unsigned weights, int fraction)
 {
     const unsigned moved = (2 * (unsigned)FFABS(sum) + (weights << fraction)) / (weights << (fraction + 1));
@@ -281,23 +300,26 @@ GPUME_INLINE int mvdeint_result(int sample, int sum, unsigned weights, int fract
     return sum < 0 ? sample - (int)moved : sample + (int)moved;
 }
 
-/** What is known of a missing sample: of candidate i at distance i / 2 + 1, whose partner is i ^ 1. */
+/** Data of a missing sample: candidate i has distance i / 2 + 1, and its partner is i ^ 1. */
 typedef struct MvdeintKnown {
     MvdeintAround around;
-    unsigned present;           ///< bits of the candidates that there are
-    int nb;                     ///< how many these are
+    unsigned present;           ///< bit mask of the candidates that exist
+    int nb;                     ///< number of candidates
     int samples[MVDEINT_MAX_CANDIDATES], real[MVDEINT_MAX_CANDIDATES];
     unsigned errors[MVDEINT_MAX_CANDIDATES], pairs[MVDEINT_MAX_CANDIDATES];
-    int first, intra;           ///< both interpolations
+    int first, intra;           ///< the two interpolations
 } MvdeintKnown;
 
-/** What follows from the candidates for the interpolations within the field. */
+/** Statistics of the candidates, for the interpolations within the field. */
 typedef struct MvdeintMean {
-    int off;                    ///< how far their mean is from the first interpolation, in 1/8 of a level
-    unsigned blame;             ///< share of an interpolation in that, of 1024
+    int off;                    ///< difference between their mean and the first interpolation, in 1/8 level
+    unsigned blame;             ///< share of an interpolation in this difference, in 1/1024
 } MvdeintMean;
 
-/** Returns the mean of candidates. @param least the least of their expected errors */
+/**
+ * Returns the mean of the candidates.
+ * @param least the least of their expected errors
+ */
 GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const MvdeintKnown *k,
                                                  const unsigned *expected, const int *differences, unsigned least,
                                                  int bits)

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What deinterlaces pictures: a table of functions for the CPU and for each kind of device. All of
- * them make the same pictures.
+ * Interface of backends: a table of functions for the CPU and for each kind of device. All backends
+ * make the same pictures.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_BACKEND_H
@@ -19,28 +19,28 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/frame_backend.h"
 
-/** Input frames whose samples a backend keeps, in slots. */
+/** Number of slots of a backend; each holds the samples of an input frame. */
 #define MVDEINT_SLOTS 3
 
-/** Of a field and those around it. */
+/** Number of fields around a field, including itself. */
 enum { MVDEINT_AROUND = 2 * MVDEINT_MAX_REFS + 1 };
 
 /**
- * Estimates of a field are frames of a backend, of which the search sees luma only; data has all
- * components of the layout.
+ * Estimates of a field are frames of a backend. The search reads only luma; data has all components
+ * of the layout.
  */
 
-/** An estimate that is to be made of three input frames. */
+/** A first estimate, made from three input frames. */
 typedef struct MvdeintFirst {
-    int before, frame, after;   ///< slots; before and after may be the frame's
-    int parity;                 ///< of the field's lines
-    int is_second;              ///< of the fields of its frame
-    int is_alone;               ///< it is made of its own lines only
-    int is_progressive;         ///< all lines are the frame's; there is no second interpolation
+    int before, frame, after;   ///< slots; before and after may equal frame at the ends of the sequence
+    int parity;                 ///< parity of the field's lines
+    int is_second;              ///< whether the field is the second field of its frame
+    int is_alone;               ///< whether the estimate uses only the field's own lines
+    int is_progressive;         ///< whether all lines are those of the frame, without interpolation
     AVFrame *out;               ///< the estimate
     /**
-     * Its missing lines, interpolated within the field. Lines y ^ 1 beside them, which can be behind the last
-     * one, say where nothing changes: 1, or 0.
+     * The missing lines, interpolated within the field. Lines y ^ 1, which can be after the last
+     * line, are flags: 1 where nothing changes, else 0.
      */
     AVFrame *intra;
 } MvdeintFirst;
@@ -48,13 +48,13 @@ typedef struct MvdeintFirst {
 /** A pass for a field. */
 typedef struct MvdeintStep {
     int pass;                                   ///< from 0 on
-    const AVFrame *estimates[MVDEINT_AROUND];   ///< from distance -MVDEINT_MAX_REFS on; NULL: there is none
-    int parities[MVDEINT_AROUND];               ///< of these fields
+    const AVFrame *estimates[MVDEINT_AROUND];   ///< index 0 has distance -MVDEINT_MAX_REFS; NULL: no field
+    int parities[MVDEINT_AROUND];               ///< parities of these fields
     int refs;
     const GpumeFieldSet *set;                   ///< motion fields of the estimate
-    const AVFrame *first, *intra;               ///< as MvdeintFirst has them
-    AVFrame *out;                               ///< an estimate, or
-    AVFrame *frame;                             ///< an output frame; the other one is NULL
+    const AVFrame *first, *intra;               ///< see MvdeintFirst
+    AVFrame *out;                               ///< output as an estimate, or NULL
+    AVFrame *frame;                             ///< output as a frame, or NULL
 } MvdeintStep;
 
 /** A backend. priv points to common.priv_size bytes, which are zero before init(). */
@@ -62,19 +62,19 @@ typedef struct MvdeintBackend {
     GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvdeintConfig *cfg);
-    /** Forgets all pictures. Those from now on have this layout, which stays. */
+    /** Forgets all pictures, and sets the layout of the following ones. The layout must stay valid. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /** Puts the samples of an input frame into a slot. */
     int  (*load)(void *priv, int slot, const AVFrame *frame);
-    /** Returns a new estimate of any samples, or NULL. Its buffers may outlive the backend. */
+    /** Allocates an estimate with undefined samples, or returns NULL. Its buffers may outlive the backend. */
     AVFrame *(*alloc)(void *priv);
     int  (*estimate)(void *priv, const MvdeintFirst *first);
     int  (*make)(void *priv, const MvdeintStep *step);
-    /** Makes an output frame of an estimate. */
+    /** Copies an estimate to an output frame. */
     int  (*put)(void *priv, AVFrame *frame, const AVFrame *estimate);
-    /** Makes an output frame of what is in a slot. Only of backends of hardware frames. */
+    /** Copies the frame of a slot to an output frame. Only backends of hardware frames have this function. */
     int  (*copy)(void *priv, AVFrame *frame, int slot);
-    /** Also after a failed init(). */
+    /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvdeintBackend;
 
@@ -82,7 +82,7 @@ typedef struct MvdeintBackend {
 enum AVPixelFormat ff_mvdeint_gray(int depth);
 
 extern const MvdeintBackend ff_mvdeint_backend_cpu;
-/** In a build without CUDA one that takes no frames. */
+/** In a build without CUDA, this backend supports no frames. */
 extern const MvdeintBackend ff_mvdeint_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDEINT_BACKEND_H */

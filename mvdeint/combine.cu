@@ -5,14 +5,15 @@
 
 /**
  * @file
- * Makes a picture of a field's lines, of compensated pictures and of the interpolations within the field. A warp has
- * 32 columns of a known line and of the missing one beside it.
+ * Makes a picture from the lines of a field, compensated pictures, and the interpolation within the
+ * field. A warp has 32 columns of a known line and of the missing line next to it.
  *
  * Data flow:
- * - lines of the field, compensated samples and how real they are go from global to shared memory, with those
- *   around
- * - the residual is added to the compensated samples of missing lines in shared memory
- * - each lane measures around its missing sample, in shared memory, and makes it
+ * - loads lines of the field, compensated samples and their confidence, with their neighbours, from
+ *   global to shared memory
+ * - adds the residual to the compensated samples of missing lines in shared memory
+ * - each lane measures the neighbourhood of its missing sample in shared memory, and computes the
+ *   sample
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
@@ -20,14 +21,14 @@
 #define LINES   MVDEINT_CUDA_WINDOW_LINES
 #define COLUMNS MVDEINT_CUDA_WINDOW_COLUMNS
 
-/** What a block of threads has in shared memory: from line y0 and column x0 on. */
+/** Shared memory of a thread block; begins at line y0 and column x0. */
 struct MvdeintWindow {
     GpumeU16 own[LINES][COLUMNS];
     GpumeU16 samples[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
     GpumeU8 real[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
 };
 
-/** Loads what is in the picture, with the edges repeated to the sides. */
+/** Loads the part that is inside the picture, with its edges repeated at the sides. */
 static __device__ __forceinline__ void load(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                             MvdeintWindow &w, int x0, int y0)
 {
@@ -118,7 +119,7 @@ static __device__ __forceinline__ GpumeU32 measure_error(const MvdeintCudaCombin
     return mvdeint_mean(sum, reciprocal(args, weights));
 }
 
-/** Measures how much a candidate and the one behind it differ on three missing lines. */
+/** Measures the difference between a candidate and the next candidate on three missing lines. */
 static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
                                                         int n, int column, const int *lines)
 {
@@ -137,7 +138,7 @@ static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombine
     return mvdeint_mean(sum, reciprocal(args, weights)) >> 1;
 }
 
-/** Returns whether nothing changes at a sample and at enough of those beside it, in a row. */
+/** Returns whether a sample and enough of its neighbours in the row do not change. */
 static __device__ __forceinline__ int is_still(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c, int x,
                                                int y)
 {
@@ -153,7 +154,10 @@ static __device__ __forceinline__ int is_still(const MvdeintCudaCombineArgs &arg
     return end - first >= MVDEINT_STILL;
 }
 
-/** Returns which candidates match at a sample; 0: too few, and it is that of the first estimate. */
+/**
+ * Returns a bit mask of the candidates that match at a sample; 0: too few match, and the sample is
+ * that of the first estimate.
+ */
 static __device__ __forceinline__ GpumeU32 find_matching(const MvdeintCudaCombineArgs &args,
                                                          const MvdeintCudaComponent &c, int x, int y)
 {
@@ -165,7 +169,7 @@ static __device__ __forceinline__ GpumeU32 find_matching(const MvdeintCudaCombin
     return gpume_popcount(bits) < mvdeint_least_matches(is_alone, gpume_popcount(args.present)) ? 0 : bits;
 }
 
-/** Makes a missing sample. */
+/** Computes a missing sample. */
 static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                            const MvdeintWindow &w, int column, int x, int y, int y0)
 {

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Deinterlaces pictures in system memory. Each step is done in rows by all threads.
+ * Deinterlaces pictures in system memory. All threads compute each step, in rows.
  */
 
 #include <stdatomic.h>
@@ -24,10 +24,10 @@
 #include "libavfilter/gpume/picture/padded.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Samples around compensated planes: areas reach beyond the picture. */
+/** Margin of compensated planes in samples: areas reach beyond the picture. */
 #define AROUND 16
 
-/** A component of compensated pictures: samples, and how much of them is of lines that are no interpolated ones. */
+/** A component of compensated pictures: samples, and the share of real lines in each. */
 typedef struct Matches {
     uint16_t *samples;          ///< memory
     uint8_t *real;
@@ -35,15 +35,15 @@ typedef struct Matches {
     size_t size;                ///< of one picture, in samples
 } Matches;
 
-/** A candidate of the pass that is being made. */
+/** A candidate of the current pass. */
 typedef struct Candidate {
     GpumeCellField field;
     GpumeCellVector *cells;
-    const AVFrame *picture;     ///< NULL: there is none
+    const AVFrame *picture;     ///< NULL: the candidate does not exist
     int parity;
 } Candidate;
 
-/** What a thread works with, on one missing line. */
+/** Buffers of a thread for a missing line. */
 typedef struct Scratch {
     MvdeintSums sums;
     uint32_t *error[MVDEINT_MAX_CANDIDATES], *pair[MVDEINT_MAX_REFS];
@@ -51,7 +51,7 @@ typedef struct Scratch {
     uint8_t *line;
 } Scratch;
 
-/** Arrays of a scratch that have 32 bits for each sample, and bytes for each sample of all of it. */
+/** Number of arrays of a Scratch with 32 bits for each sample, and bytes of a Scratch for each sample. */
 enum { SCRATCH_ARRAYS = MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
@@ -61,19 +61,19 @@ typedef struct CPUBackend {
     const GpumeLayout *layout;
     GpumeCells cells;
     MvdeintSamples samples;
-    AVBufferPool *pool;         ///< of estimates
-    enum AVPixelFormat format;  ///< of their luma
+    AVBufferPool *pool;         ///< pool of estimates
+    enum AVPixelFormat format;  ///< pixel format of their luma
     GpumePadded slots[MVDEINT_SLOTS];
     Matches matches[GPUME_COMPONENTS];
     Candidate candidates[MVDEINT_MAX_CANDIDATES];
-    unsigned present;           ///< bits of those that there are
-    int8_t *votes;              ///< of all areas of luma, of one candidate after the other
-    uint8_t *matching;          ///< by area: bits of the candidates that match there and around
-    atomic_int nb_lonely;       ///< areas where fewer than two do
-    uint8_t *scratch;           ///< of each thread
+    unsigned present;           ///< bit mask of the candidates that exist
+    int8_t *votes;              ///< votes of all areas of luma, candidate by candidate
+    uint8_t *matching;          ///< for each area, a bit mask of the candidates that match in it and around it
+    atomic_int nb_lonely;       ///< number of areas where fewer than two candidates match
+    uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
 
-    /* the work that is being done */
+    /* the current work */
     const AVFrame *frame;
     GpumePadded *slot;
     const MvdeintFirst *first;
@@ -112,7 +112,7 @@ static av_cold void uninit(void *priv)
     forget(priv);
 }
 
-/* Returns how many areas of luma there are. */
+/* Returns the number of areas of luma. */
 static size_t nb_areas(const CPUBackend *s)
 {
     return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
@@ -229,7 +229,7 @@ static int load(void *priv, int slot, const AVFrame *frame)
     return 0;
 }
 
-/* Units are pairs of lines of one component after the other: how many there are, and which one a unit is. */
+/* Units are pairs of lines, component by component. Returns their number; the next function finds a unit. */
 static int count_pairs(const GpumeLayout *l)
 {
     int nb = 0;
@@ -246,7 +246,7 @@ static int find_pair(const GpumeLayout *l, int unit, int *component)
     return 2 * unit;
 }
 
-/* Makes a missing line of the estimate. */
+/* Computes a missing line of the estimate. */
 static void estimate_line(CPUBackend *s, int component, int y)
 {
     const MvdeintFirst *f = s->first;
@@ -266,7 +266,7 @@ static void estimate_line(CPUBackend *s, int component, int y)
                             y >= 4 && y + 5 <= h   ? MVDEINT_ALL :
                             y >= 2 && y + 3 <= h   ? MVDEINT_NEAR : MVDEINT_NEAREST;
 
-    /* edges are repeated far enough */
+    /* the repeated edges are wide enough */
     for (int i = 0; i < 5; i++) {
         l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
         l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
@@ -347,7 +347,7 @@ static uint8_t *real_at(const CPUBackend *s, int component, int candidate, int x
     return m->real + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
 }
 
-/* Says how much of an area is of lines that are no interpolated ones. */
+/* Sets the share of real lines in an area. */
 static void put_real(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
                      ptrdiff_t stride, int are_equal)
 {
@@ -380,7 +380,7 @@ static void read_area(const CPUBackend *s, const GpumeComponent *c, const GpumeS
                      s->layout->depth);
 }
 
-/* Makes the area between the centres of four blocks of a compensated component. */
+/* Compensates the area between the centres of four blocks. */
 static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
 {
     const GpumeComponent *c   = &s->layout->components[component];
@@ -408,7 +408,7 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
         if (j == i && i)
             read_area(s, c, &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
     }
-    /* most often all vectors are equal */
+    /* usually all vectors are equal */
     read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
     if (nb > 1)
         s->samples.blend(dst, stride, areas, c->hsub, c->vsub);
@@ -436,7 +436,7 @@ static int vote_of(const CPUBackend *s, int candidate, int tx, int ty)
     return mvdeint_vote(error, activity, nb, s->layout->depth);
 }
 
-/* Finds the candidates that match in rows of areas. */
+/* Finds the candidates that match, in rows of areas. */
 static void find_matching(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
@@ -464,7 +464,7 @@ static void find_matching(void *arg, int worker, int start, int end)
     atomic_fetch_add(&s->nb_lonely, nb_lonely);
 }
 
-/* Units are rows of areas of one candidate after the other, of one component after the other. */
+/* Units are rows of areas, candidate by candidate and component by component. */
 static void match_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
@@ -483,7 +483,7 @@ static void match_rows(void *arg, int worker, int start, int end)
     }
 }
 
-/* Returns the missing line of a pair of lines; it can be behind the last one. */
+/* Returns the missing line of a pair of lines, which can be beyond the last line. */
 static int missing_line(const CPUBackend *s, int first)
 {
     return first + !s->step->parities[MVDEINT_MAX_REFS];
@@ -533,7 +533,7 @@ static void clear_sums(const Scratch *z, int w)
     memset(z->sums.weights, 0, w * sizeof(*z->sums.weights));
 }
 
-/* Measures what the field's own lines around a missing one say. */
+/* Measures the field's own lines around a missing line. */
 static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
 {
     const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
@@ -558,7 +558,7 @@ static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
     }
 }
 
-/* Measures how much pairs of candidates differ around a missing line. */
+/* Measures the differences of pairs of candidates around a missing line. */
 static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
 {
     const GpumeComponent *c = &s->layout->components[component];
@@ -581,7 +581,7 @@ static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
     }
 }
 
-/* Returns which candidates match on a line, and finds the samples of it in area number i. */
+/* Returns the candidates that match on a line in area i, and finds the samples of the area. */
 static unsigned find_area(const CPUBackend *s, int component, int y, int i, int *start, int *end)
 {
     const GpumeComponent *c = &s->layout->components[component];
@@ -591,7 +591,7 @@ static unsigned find_area(const CPUBackend *s, int component, int y, int i, int 
     return s->matching[((y << c->vsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK * (s->cells.cols + 1) + i];
 }
 
-/* Gives errors to the candidates that do not match. */
+/* Sets the errors of candidates that do not match. */
 static void reject(const CPUBackend *s, Scratch *z, int component, int y)
 {
     for (int i = 0; i < s->cells.cols + 1; i++) {
@@ -604,7 +604,7 @@ static void reject(const CPUBackend *s, Scratch *z, int component, int y)
     }
 }
 
-/* Replaces what is made of too few candidates by the first estimate. */
+/* Replaces samples with too few candidates by the first estimate. */
 static void keep_first(const CPUBackend *s, int component, int y, uint8_t *dst, const uint8_t *first)
 {
     const int is_alone = 2 * (size_t)atomic_load(&s->nb_lonely) > nb_areas(s);
@@ -618,7 +618,7 @@ static void keep_first(const CPUBackend *s, int component, int y, uint8_t *dst, 
     }
 }
 
-/* Makes a missing line. */
+/* Computes a missing line. */
 static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, uint8_t *dst)
 {
     const MvdeintStep *step = s->step;
@@ -690,7 +690,7 @@ static void combine_pairs(void *arg, int worker, int start, int end)
     }
 }
 
-/* Finds the fields around that have a motion field: -1, 1, -2, 2. */
+/* Finds the neighbouring fields that have a motion field: at distances -1, 1, -2, 2. */
 static void find_candidates(CPUBackend *s, const MvdeintStep *step)
 {
     s->present = 0;

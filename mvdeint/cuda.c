@@ -5,10 +5,10 @@
 
 /**
  * @file
- * Deinterlaces CUDA frames, on the stream of their device.
+ * Deinterlaces CUDA frames on the stream of their device.
  *
- * Each frame is copied once, without padding bits and with repeated edges. Estimates of fields are pictures of the
- * same kind, whose luma is searched on the device; the motion fields are read there.
+ * Each frame is copied once, without padding bits and with repeated edges. Estimates of fields have
+ * the same layout. Their luma is searched on the device, and the motion fields are read there.
  */
 
 #include <string.h>
@@ -48,7 +48,7 @@ static const GpumeShellKernel kernels[MVDEINT_CUDA_NB_KERNELS] = {
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 
-/** Bytes before the votes of areas. */
+/** Offset of the votes of areas. */
 #define VOTES 8
 
 typedef struct CUDABackend {
@@ -57,20 +57,21 @@ typedef struct CUDABackend {
     GpumeShell shell;
     AVBufferRef *device;            ///< AVHWDeviceContext of the frames
 
-    /* of the layout */
+    /* the following depend on the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
     MvdeintCudaComponents components;
-    AVBufferRef *luma;              ///< AVHWFramesContext that says what the luma of estimates is
-    GpumeCudaPool pool;             ///< of estimates
+    AVBufferRef *luma;              ///< AVHWFramesContext that describes the luma of estimates
+    GpumeCudaPool pool;             ///< pool of estimates
     GpumeCudaBuffer slots[MVDEINT_SLOTS];
-    GpumeCudaBuffer samples, real;  ///< compensated, of all candidates
-    size_t size;                    ///< of one candidate, in samples
-    GpumeCudaBuffer areas;          ///< a count; votes of areas of all candidates; which ones match
+    GpumeCudaBuffer samples, real;  ///< compensated samples of all candidates
+    size_t size;                    ///< samples of one candidate
+    GpumeCudaBuffer areas;          ///< a counter; votes of areas of all candidates; the matching candidates of each
+                                    ///< area
     GpumeCudaBuffer table;          ///< MVDEINT_CUDA_TABLE
 } CUDABackend;
 
-/* With the context pushed. */
+/* Loads the kernels. The caller has pushed the CUDA context. */
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     for (int i = 0; i < MVDEINT_CUDA_NB_KERNELS; i++) {
@@ -83,7 +84,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
     return ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, depth > 8 ? 2 : 1);
 }
 
-/* With the context pushed. */
+/* Uploads the tables. The caller has pushed the CUDA context. */
 static av_cold int upload_table(CUDABackend *s)
 {
     uint16_t *table;
@@ -137,7 +138,7 @@ static void forget(CUDABackend *s)
     av_buffer_unref(&s->luma);
 }
 
-/* Says what the luma of estimates is. Such frames are not allocated by FFmpeg, which has no such format on devices. */
+/* Describes the luma of estimates. FFmpeg does not allocate such frames, because it has no such format on devices. */
 static int describe_luma(CUDABackend *s)
 {
     AVHWFramesContext *frames;
@@ -153,18 +154,18 @@ static int describe_luma(CUDABackend *s)
     return 0;
 }
 
-/* Returns how many areas of luma there are. */
+/* Returns the number of areas of luma. */
 static size_t nb_areas(const CUDABackend *s)
 {
     return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
 }
 
-/* With the context pushed. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
     int ret = 0;
 
-    /* what is in flight reads what is freed next */
+    /* kernels in flight still read the memory that is freed next */
     if (s->layout)
         ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
@@ -254,13 +255,13 @@ static AVFrame *alloc(void *priv)
     return f;
 }
 
-/* Returns where an estimate's memory begins; NULL: 0. */
+/* Returns the address of an estimate's memory; 0 for NULL. */
 static CUdeviceptr picture_of(const AVFrame *estimate)
 {
     return estimate ? ff_gpume_cuda_buffer(estimate->buf[0])->data : 0;
 }
 
-/* With the context pushed. */
+/* Repeats the edges of an estimate. The caller has pushed the CUDA context. */
 static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
 {
     const GpumeLayout *l = s->layout;
@@ -289,7 +290,10 @@ static int estimate(void *priv, const MvdeintFirst *f)
     return ff_gpume_shell_leave(&s->shell, ret < 0 ? ret : repeat_edges(s, f->out));
 }
 
-/* Compensates the pictures around. With the context pushed. @return which ones there are, or an AVERROR code */
+/*
+ * Compensates the neighbouring pictures. The caller has pushed the CUDA context.
+ * @return a bit mask of the pictures that exist, or an AVERROR code
+ */
 static int match(CUDABackend *s, const MvdeintStep *step)
 {
     const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
@@ -326,7 +330,7 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     return ret < 0 ? ret : present;
 }
 
-/* With the context pushed. */
+/* Combines the candidates to a picture. The caller has pushed the CUDA context. */
 static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *frame)
 {
     const GpumeLayout *l = s->layout;
@@ -387,7 +391,7 @@ static int copy(void *priv, AVFrame *frame, int slot)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, combine(s, &args, frame));
 }
 
-/* Frees what the device has, while it is idle. */
+/* Frees the memory on the device, which is idle. */
 static av_cold void close_device(void *priv)
 {
     CUDABackend *s = priv;

@@ -18,7 +18,10 @@ typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvdeintSample;
 
 #define MVDEINT_BYTES ((int)sizeof(MvdeintSample))
 
-/** Returns component i, by comparisons, as an index has the compiler keep the arguments in memory. */
+/**
+ * Returns component i. Uses comparisons, because an index would make the compiler copy the
+ * arguments to local memory.
+ */
 static __device__ __forceinline__ MvdeintCudaComponent mvdeint_component(const MvdeintCudaComponents &a, int i)
 {
     MvdeintCudaComponent c = a.c[0];
@@ -35,7 +38,7 @@ static __device__ __forceinline__ MvdeintCudaComponent mvdeint_component(const M
     return c;
 }
 
-/** Returns where a picture has the sample (x, y) of a component. */
+/** Returns the address of sample (x, y) of a component in a picture. */
 static __device__ __forceinline__ MvdeintSample *mvdeint_at(GpumeU64 picture, const MvdeintCudaComponent &c, int x,
                                                             int y)
 {

@@ -5,13 +5,17 @@
 
 /**
  * @file
- * Makes the first estimate of a field: its lines, others of three fields, and those interpolated within it.
+ * Makes the first estimate of a field: its own lines, lines estimated from three fields, and lines
+ * interpolated within the field.
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
 #include "libavfilter/gpume/mvdeint/weston.h"
 
-/** Returns the estimate of a missing sample. @param still set to whether nothing changes */
+/**
+ * Returns the estimate of a missing sample.
+ * @param still set to whether nothing changes there
+ */
 static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
                                                int y, int *still)
 {
@@ -33,7 +37,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
     s.after_above  = *mvdeint_at(args.after, c, x, above);
     s.after_below  = *mvdeint_at(args.after, c, x, below);
     GPUME_UNROLL for (int i = 0; i < 5; i++) {
-        /* the copies go on beyond the picture */
+        /* the edges of the copies are repeated beyond the picture */
         s.earlier[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
         s.later[i]   = *mvdeint_at(later,   c, x, y + 2 * i - 4);
     }

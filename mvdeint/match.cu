@@ -5,20 +5,21 @@
 
 /**
  * @file
- * Compensates the pictures around a field, along its vectors. A warp has the area between the centres of four
- * blocks, of luma or of both components of chroma, in one picture. Of vectors that are equal the area is made once.
+ * Compensates the pictures around a field along its vectors. A warp has the area between the
+ * centres of four blocks, of luma or of both components of chroma, in one picture. If vectors of
+ * the four blocks are equal, their area is computed once.
  */
 
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvdeint/device.cuh"
 
-/** Samples of an area that a lane has at most. */
+/** Maximum number of samples of an area for a lane. */
 #define PER_LANE (2 * MVDEINT_BLOCK * MVDEINT_BLOCK / 32)
 
-/** Returns tap i, of six, at so many eighths of a sample. */
+/** Returns tap i of six, at a position in eighths of a sample. */
 static __device__ __forceinline__ int tap(int eighths, int i)
 {
-    /* a byte each, in the order of the taps; those of the other half are mirrored */
+    /* a byte for each tap; positions above one half use mirrored taps */
     const int mirrored = eighths > 4, at = mirrored ? 8 - eighths : eighths, n = mirrored ? 5 - i : i;
     const GpumeU64 taps = at == 0 ? 0x000000400000ull : at == 1 ? 0x00fe0a3afe00ull : at == 2 ? 0x01fb1434fb01ull :
                           at == 3 ? 0x02f81e2ef901ull : 0x02f62828f602ull;
@@ -26,7 +27,7 @@ static __device__ __forceinline__ int tap(int eighths, int i)
     return (signed char)(GpumeU8)(taps >> 8 * n);
 }
 
-/** Returns the weight, of 64, of the later one of two blocks. */
+/** Returns the weight, in 1/64, of the later of two blocks. */
 static __device__ __forceinline__ int window(int sub, int i)
 {
     const GpumeU64 w = sub == 0 ? 0x3f3b32261a0e0501ull : sub == 1 ? 0x3e2c1402ull : 0x3709ull;
@@ -36,11 +37,11 @@ static __device__ __forceinline__ int window(int sub, int i)
 
 /** An area. */
 struct Area {
-    int nb, log2_w, log2_h;     ///< components, and the size in each
+    int nb, log2_w, log2_h;     ///< number of components, and size of the area in each component
     int x0, y0;
 };
 
-/** Filters an area across, into shared memory. */
+/** Filters an area horizontally, into shared memory. */
 static __device__ __forceinline__ void filter_across(const MvdeintCudaMatchArgs &args, const Area &area, int component,
                                                      GpumeU64 picture, int ex, int ey, int *rows, int lane)
 {
@@ -60,7 +61,7 @@ static __device__ __forceinline__ void filter_across(const MvdeintCudaMatchArgs 
     }
 }
 
-/** Returns sample number i of an area, filtered down from shared memory. */
+/** Returns sample i of an area, filtered vertically from shared memory. */
 static __device__ __forceinline__ int filter_down(const MvdeintCudaMatchArgs &args, const Area &area, int ey,
                                                   const int *rows, int i)
 {
@@ -93,7 +94,10 @@ static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchAr
     return picture;
 }
 
-/** Says whether a candidate fits the field in an area of luma. @param sums as store() has them */
+/**
+ * Decides whether a candidate fits the field in an area of luma.
+ * @param sums as for store()
+ */
 static __device__ __forceinline__ void vote(const MvdeintCudaMatchArgs &args, const Area &area, int candidate,
                                             int tx, int ty, const int *sums, int lane)
 {

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Finds the candidates that match around each area of luma, of the votes of these areas, and counts the areas where
- * fewer than two do. A thread has an area.
+ * Finds the candidates that match in and around each area of luma, from the votes of these areas.
+ * Counts the areas where fewer than two candidates match. A thread has an area.
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"

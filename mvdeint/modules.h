@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The list of mvdeint's kernels, one a module.
+ * Lists the kernels of mvdeint, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_MODULES_H
@@ -26,7 +26,7 @@
     M(mvdeint_combine_8,  combine,  8) \
     M(mvdeint_combine_16, combine, 16)
 
-/** The kernels, each a family. */
+/** The kernels; each is a family. */
 enum MvdeintCudaKernel {
     MVDEINT_CUDA_first,
     MVDEINT_CUDA_edges,

@@ -22,19 +22,19 @@ static const GpumeFrameBackend *const backends[] = {
     &ff_mvdeint_backend_cpu.common, &ff_mvdeint_backend_cuda.common, NULL
 };
 
-/** Fields that are held at most: those in the searches of all passes, and the fields around them. */
+/** Maximum number of fields that are held: those in the searches of all passes, and their neighbours. */
 #define MAX_FIELDS 128
 
 /** A field of the sequence. */
 typedef struct Field {
     AVFrame *frame;                     ///< its input frame
     int parity, is_second, is_progressive, passes;
-    AVFrame *estimates[MVDEINT_MAX_PASSES];     ///< what a pass reads; the first one stays for all passes
+    AVFrame *estimates[MVDEINT_MAX_PASSES];     ///< inputs of the passes; the first estimate is kept for all passes
     AVFrame *intra;
     GpumeFieldSet sets[MVDEINT_MAX_PASSES];     ///< motion fields of the estimates
 } Field;
 
-/** A pass and the search in what it reads. Numbers count fields of the sequence. */
+/** A pass and the search of its inputs. Members count fields of the sequence. */
 typedef struct Pass {
     GpumeEngine *engine;
     int64_t nb_estimated, nb_searched, nb_made;
@@ -43,17 +43,17 @@ typedef struct Pass {
 
 struct Mvdeint {
     MvdeintConfig cfg;
-    const void *device_ctx;             ///< of hardware frames; NULL: frames are in memory
+    const void *device_ctx;             ///< device of hardware frames; NULL: frames are in system memory
     enum AVPixelFormat sw_format;       ///< of hardware frames
     const MvdeintBackend *backend;
     void *priv;
     GpumeLayout layout;
     Field fields[MAX_FIELDS];
     Pass passes[MVDEINT_MAX_PASSES];
-    int64_t nb_in;                      ///< input frames that came
-    int64_t nb_fields;                  ///< of which the first estimates have been made
-    int64_t nb_out;                     ///< fields that have left
-    AVFrame *last;                      ///< the input frame that waits for the one behind it
+    int64_t nb_in;                      ///< number of input frames
+    int64_t nb_fields;                  ///< number of fields whose first estimates have been made
+    int64_t nb_out;                     ///< number of fields that have been output
+    AVFrame *last;                      ///< the input frame that waits for the next one
     MvdeintInput last_input;
     int flushed;
 };
@@ -139,7 +139,7 @@ av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
     av_freep(mvdeint);
 }
 
-/* Returns the format of samples. */
+/* Returns the pixel format of the samples. */
 static enum AVPixelFormat format_of(const AVFrame *frame)
 {
     return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
@@ -150,7 +150,7 @@ static int is_layout(const Mvdeint *s, const AVFrame *frame)
     return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
 }
 
-/* Returns whether frames like this one are what was opened. */
+/* Returns whether frames like this one have been opened. */
 static int is_opened(const Mvdeint *s, const AVFrame *frame)
 {
     const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
@@ -184,7 +184,7 @@ static int set_layout(Mvdeint *s, const AVFrame *frame)
     return ret;
 }
 
-/* Opens the search of a pass in frames like this one. */
+/* Opens the search of a pass for frames like this one. */
 static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
 {
     GpumeEngineConfig cfg = {
@@ -204,7 +204,7 @@ static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
     return ff_gpume_engine_open(&pass->engine, &cfg, frame->width, frame->height, frame->format, frame->hw_frames_ctx);
 }
 
-/* Returns how many estimates there are for a pass. */
+/* Returns the number of estimates for a pass. */
 static int64_t nb_estimates(const Mvdeint *s, int pass)
 {
     return pass ? s->passes[pass - 1].nb_made : s->nb_fields;
@@ -216,7 +216,7 @@ static int is_complete(const Mvdeint *s, int pass)
     return s->flushed && !s->last && nb_estimates(s, pass) == s->nb_fields;
 }
 
-/* Takes what has been searched for a pass. */
+/* Takes the results of the search of a pass. */
 static int take_searched(Mvdeint *s, int pass)
 {
     Pass *p = &s->passes[pass];
@@ -239,7 +239,7 @@ static int take_searched(Mvdeint *s, int pass)
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
-/* Has the next estimate searched that a pass reads. */
+/* Sends the next estimate of a pass to its search. */
 static int search(Mvdeint *s, int pass)
 {
     Pass *p = &s->passes[pass];
@@ -263,7 +263,7 @@ static int search(Mvdeint *s, int pass)
     return ret;
 }
 
-/* Makes the first estimate of a field of the frame that waits; after is the slot of the one behind it. */
+/* Makes the first estimate of a field of the waiting frame; after is the slot of the next frame. */
 static int estimate(Mvdeint *s, int is_second, int after)
 {
     const int number = s->nb_in - 1 - (after >= 0), slot = number % MVDEINT_SLOTS;
@@ -294,7 +294,7 @@ static int estimate(Mvdeint *s, int is_second, int after)
     return search(s, 0);
 }
 
-/* Makes the first estimates of the frame that waits, which then is the last one but one. */
+/* Makes the first estimates of the waiting frame. Afterwards this frame is the last but one. */
 static int estimate_last(Mvdeint *s, int after)
 {
     for (int i = 0; i < 2; i++) {
@@ -364,7 +364,7 @@ static int is_ready(const Mvdeint *s, int pass)
            (nb_estimates(s, pass) > p->nb_made + s->cfg.refs || is_complete(s, pass));
 }
 
-/* Lets go of what only a pass has needed, when its next field has been made. */
+/* Releases what only this pass has needed, after its next field was made. */
 static void finish_field(Mvdeint *s, int pass)
 {
     Pass *p = &s->passes[pass];
@@ -396,7 +396,7 @@ static int make(Mvdeint *s, int pass, AVFrame *out, AVFrame *frame)
     return s->backend->make(s->priv, &step);
 }
 
-/* Makes the next estimate for the pass behind this one. */
+/* Makes the next estimate for the following pass. */
 static int make_estimate(Mvdeint *s, int pass)
 {
     Field *f = field_at(s, s->passes[pass].nb_made);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The work on rows and areas of samples in memory.
+ * Functions on rows and areas of samples in memory.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_SAMPLES_H
@@ -16,29 +16,30 @@
 
 #include "libavfilter/gpume/mvdeint/arithmetic.h"
 
-/** Which lines are there for an estimate of three fields. */
+/** The lines that exist for an estimate from three fields. */
 enum MvdeintKind {
-    MVDEINT_ALONE,              ///< those of the field itself
-    MVDEINT_NEAREST,            ///< those beside it, near the picture's edge
-    MVDEINT_NEAR,               ///< and those two above and below
+    MVDEINT_ALONE,              ///< only lines of the field itself
+    MVDEINT_NEAREST,            ///< and the neighbouring lines; near the picture's edge
+    MVDEINT_NEAR,               ///< and lines two above and below
     MVDEINT_ALL,
 };
 
-/** The lines around one that is missing. */
+/** The lines around a missing line. */
 typedef struct MvdeintLines {
     const uint8_t *above, *below, *above3, *below3;     ///< one and three lines away, in the field
-    const uint8_t *before_above, *before_below;         ///< one away, in the frame before
-    const uint8_t *after_above, *after_below;           ///< in the frame after
-    const uint8_t *earlier[5], *later[5];               ///< of the fields around it, from four above to four below
+    const uint8_t *before_above, *before_below;         ///< one line away, in the previous frame
+    const uint8_t *after_above, *after_below;           ///< one line away, in the next frame
+    const uint8_t *earlier[5], *later[5];               ///< in the neighbouring fields, from four lines above to four
+                                                        ///< below
 } MvdeintLines;
 
-/** Samples of a compensated area at most. */
+/** Maximum number of samples of a compensated area. */
 #define MVDEINT_AREA (MVDEINT_BLOCK * MVDEINT_BLOCK)
 
-/** Values beside a row of sums, in which the first and last ones are repeated. */
+/** Margin of a row of sums, in which the first and last values are repeated. */
 #define MVDEINT_ROW_PAD 16
 
-/** A row of sums: of weighted squares and of weights. */
+/** A row of sums of weighted squares, and of sums of weights. */
 typedef struct MvdeintSums {
     uint32_t *squares;
     uint16_t *weights;
@@ -48,37 +49,44 @@ typedef struct MvdeintSums {
 typedef struct MvdeintCandidate {
     const uint16_t *samples;    ///< compensated
     const uint8_t *real;
-    const uint32_t *error;      ///< by sample
+    const uint32_t *error;      ///< for each sample
     const uint32_t *pair;       ///< how much it and its partner differ; a multiple of its error where it has none
 } MvdeintCandidate;
 
-/** What a missing line is made of. */
+/** Inputs of a missing line. */
 typedef struct MvdeintRow {
     int w, depth;
-    unsigned present;           ///< bits of the candidates that there are
-    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];    ///< as MvdeintKnown has them
+    unsigned present;           ///< bit mask of the candidates that exist
+    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];    ///< indexed as in MvdeintKnown
     const uint8_t *first, *intra;   ///< interpolated lines
     const uint32_t *activity, *step;
     const MvdeintModel *model;
-    const uint8_t *still;       ///< where nothing changes
+    const uint8_t *still;       ///< flags of samples where nothing changes
 } MvdeintRow;
 
-/** By bytes of a sample; rows and areas of samples are of bytes or uint16_t. */
+/** Functions for samples of one or two bytes; rows and areas are of bytes or uint16_t. */
 typedef struct MvdeintSamples {
-    /** Makes a line of the estimate of three fields. @param still set to 1 where nothing changes, else 0 */
+    /**
+     * Computes a line of the estimate from three fields.
+     * @param still set to 1 where nothing changes, else to 0
+     */
     void (*estimate)(uint8_t *dst, uint8_t *still, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /**
-     * Interpolates a line within a field; 15 samples more are read and written.
-     * @param lines those three and one above and one and three below
+     * Interpolates a line within a field; may read and write 15 more samples.
+     * @param lines the lines three and one above, and one and three below
      */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
     /**
-     * Reads an area of w x h samples at eighths fx and fy behind a sample. Samples to the right, up to
-     * MVDEINT_BLOCK of a row, may be written, too. @param dst_stride in samples
+     * Interpolates an area of w x h samples at the eighths fx and fy after a sample. May also write
+     * samples to the right, up to MVDEINT_BLOCK in a row.
+     * @param dst_stride in samples
      */
     void (*match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                   int h, int depth);
-    /** Adds the differences of a compensated line from the field's one, and those of this one from lines beside it. */
+    /**
+     * Adds the differences between a compensated line and the field's line, and those between this
+     * line and its neighbours.
+     */
     void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
                     const uint16_t *samples, int w, int depth);
     /** Adds the residual to a compensated row. */
@@ -87,42 +95,45 @@ typedef struct MvdeintSamples {
     /** Adds the weighted squared differences of a compensated line to sums. */
     void (*add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
                        int w, int depth);
-    /** Adds the squares by which a line is not what is between two others. */
+    /** Adds the squared deviations of a line from the mean of two others. */
     void (*add_activity)(uint32_t *squares, const uint8_t *line, const uint8_t *above, const uint8_t *below, int w,
                          int depth);
-    /** Squares the differences of two lines. */
+    /** Computes the squared differences of two lines. */
     void (*square_step)(uint32_t *step, const uint8_t *above, const uint8_t *below, int w, int depth);
-    /** Makes a missing line of all that is known of it; 7 samples more are read and written. */
+    /** Combines a missing line; may read and write 7 more samples. */
     void (*combine)(uint8_t *dst, const MvdeintRow *row);
 
-    /** Replaces samples of a line by those of the first estimate where nothing changes in a row of MVDEINT_STILL. */
+    /** Replaces samples by those of the first estimate where MVDEINT_STILL adjacent samples do not change. */
     void (*keep_still)(uint8_t *dst, const MvdeintRow *row);
 
-    /* the same of any samples */
-    /** Puts four areas together, in rows of MVDEINT_BLOCK: of the blocks on the left and right above, and below. */
+    /* functions that do not depend on the type of samples */
+    /**
+     * Blends four areas in rows of MVDEINT_BLOCK: those of the blocks above on the left and right,
+     * and of the blocks below.
+     */
     void (*blend)(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub);
     /** Adds the weighted squared differences of two compensated lines to sums. */
     void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
                      const uint8_t *real_b, int w, int depth);
-    /** Divides sums over five columns. */
+    /** Computes means over five columns from sums. */
     void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w, int shift);
-    /** Makes means over three columns. */
+    /** Computes means over three columns. */
     void (*mean_activity)(uint32_t *dst, const uint32_t *squares, int w);
 } MvdeintSamples;
 
 void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth);
-/** MvdeintSamples.combine, of bytes. */
+/** MvdeintSamples.combine for bytes. */
 void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
 
 /** Weights of an area, by subsampling. */
 extern const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK];
-/** The tables of MvdeintTables; what loads two entries at once can read one more. */
+/** The tables of MvdeintTables, with one more entry for code that loads two entries at once. */
 extern const uint16_t ff_mvdeint_power[256 + 1], ff_mvdeint_inverse[128 + 1];
 /** The taps of the interpolation within a field, times 4096, by class. */
 extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS];
 
-/** Returns the reciprocal of a sum of weights, from MVDEINT_LEAST_REAL on, times 65536. */
+/** Returns 65536 divided by a sum of weights, which is at least MVDEINT_LEAST_REAL. */
 static inline unsigned mvdeint_reciprocal(unsigned weights)
 {
     return (65536 + weights / 2) / weights;

@@ -39,7 +39,7 @@ static void FUNC(estimate)(uint8_t *dst8, uint8_t *still8, const MvdeintLines *l
 #undef AT
 }
 
-/* Returns the class of a sample between two lines, and beside the lines farther out. */
+/* Returns the class of a sample between two lines, from these lines and their outer neighbours. */
 static int FUNC(class)(const SAMPLE *far_above, const SAMPLE *above, const SAMPLE *below, const SAMPLE *far_below,
                        int shift)
 {

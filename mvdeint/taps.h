@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The taps of the interpolation within a field, by class: each row has those of four lines, of nine
- * samples each, times 4096. Included where the table is defined.
+ * The taps of the interpolation within a field, by class. Each row has the taps of four lines of
+ * nine samples, times 4096. Included where the table is defined.
  */
 
     { 8, 51, -124, -144, 87, -126, -13, 15, -11,

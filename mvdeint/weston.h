@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The estimate of a sample from three fields: the filter of M. Weston (BBC), as FFmpeg's bwdif has it.
- * Read by the host and by device code.
+ * Estimates a sample from three fields with the filter of M. Weston (BBC), as FFmpeg's bwdif does.
+ * The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_WESTON_H
@@ -14,14 +14,14 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** Samples around a missing one, as MvdeintLines has them. */
+/** Samples around a missing sample, as in MvdeintLines. */
 typedef struct MvdeintWeston {
     int above, below, above3, below3;
     int before_above, before_below, after_above, after_below;
     int earlier[5], later[5];
 } MvdeintWeston;
 
-/** Returns a sample within its field. */
+/** Returns a sample interpolated within its field. */
 GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int max)
 {
     return av_clip((5077 * (above + below) - 981 * (above3 + below3)) >> 13, 0, max);
@@ -29,9 +29,10 @@ GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int
 
 /**
  * Returns the estimate.
- * @param nearer whether earlier and later are there two above and below
- * @param all  whether they are also four above and below, and the field's lines three
- * @param still_here set to whether nothing has changed from the field before to the one after, nor around it
+ * @param nearer     whether earlier and later have samples two lines above and below
+ * @param all        whether they also have samples four lines away, and the field three lines away
+ * @param still_here set to whether nothing changes from the previous to the next field, here and
+ *                   nearby
  */
 GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int max, int *still_here)
 {

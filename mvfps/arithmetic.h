@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The arithmetic of interpolated pictures, by vectors on cells of 8x8 samples.
- * doc/mvfps-definition.md defines what is computed. Integers only, read by the host and by device
- * code: every backend makes the same picture.
+ * Arithmetic of frame interpolation along the vectors of cells of 8x8 samples, in integers.
+ * doc/mvfps-definition.md defines the results. The host and device code include this file, so every
+ * backend makes the same picture.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_ARITHMETIC_H
@@ -18,39 +18,42 @@
 
 /** Side of a cell, and of a tile, in samples. */
 #define MVFPS_CELL 8
-/** Parts of the time from the picture before to the one after. */
+/** Number of parts into which the time between the earlier and the later picture is divided. */
 #define MVFPS_PARTS (1 << 12)
 
-/** Smoothness: the greatest distance between neighbouring vectors that counts, in quarter samples. */
+/** Smoothness: largest distance between neighbouring vectors that is counted, in quarter samples. */
 #define MVFPS_FAR_NEIGHBOUR 32
-/** Weights of the differences from neighbours and from the fields. */
+/** Weights of the distances from neighbours and from the fields. */
 #define MVFPS_SMOOTH 4
 #define MVFPS_FIELD_WEIGHT 8
 /** The greatest trust in a sample of a hypothesis, of 9 and 10 bits. */
 #define MVFPS_MOST_TRUST 3584
 /** Bits that the values of hypotheses have more than samples, with samples of 8 bits. */
 #define MVFPS_VALUE_BITS 2
-/** The difference of a tile from which one of the pictures may not show its place. */
+/** Difference of a tile from which one of the pictures may not show the place. */
 #define MVFPS_HIDDEN 256
 
-/** Side of the squares whose brightness tells a fade. */
+/** Side of the squares whose brightness decides whether there is a fade. */
 #define MVFPS_SCENE_SIDE 16
 
-/** Frames in a row that repeat another one; more are a still. */
+/** Maximum number of consecutive repeats; more are a still. */
 #define MVFPS_MAX_REPEATS 3
-/** Side of the blocks whose sums are compared, in squares of MVFPS_SCENE_SIDE: noise has none. */
+/** Side of the squares' blocks whose sums are compared; sums average out noise. */
 #define MVFPS_REPEAT_BLOCK   4
-/** Squares are counted by their difference, in 1/16 level of 8 bits. */
+/** Number of bins in which squares are counted by their difference, in 1/16 level of 8 bits. */
 #define MVFPS_REPEAT_BINS  256
-/** The difference that a square of a repeat may have: twice that of most squares, within these limits. */
+/** Limits of the difference of a square of a repeat, which is at most twice that of most squares. */
 #define MVFPS_REPEAT_LEAST  32
 #define MVFPS_REPEAT_MOST   64
 
-/** The most columns and rows of the small picture by which cuts are found; a sample stands for a square. */
+/**
+ * Maximum number of columns and rows of the small picture with which cuts are found; each of its
+ * samples represents a square.
+ */
 #define MVFPS_DETAIL_SIDE    128
-/** Detail is what differs from the mean of the box that reaches so far to all sides. */
+/** Detail is the difference from the mean of a box with this radius. */
 #define MVFPS_DETAIL_RADIUS    4
-/** Side of the blocks that are searched, and how far. */
+/** Side of the blocks that are searched, and range of the search. */
 #define MVFPS_DETAIL_BLOCK     8
 #define MVFPS_DETAIL_RANGE_X  24
 #define MVFPS_DETAIL_RANGE_Y  12
@@ -60,52 +63,52 @@
 /** Brightness is in units of 1/16 of a level of 8 bits. */
 #define MVFPS_LIGHT        16
 #define MVFPS_MAX_LIGHT    4095
-/** The greatest changes of a fade from frame to frame: of the mean, and of the standard deviation. */
+/** Largest changes of a fade from frame to frame: of the mean, and of the standard deviation. */
 #define MVFPS_FADE_MEAN    (64 * MVFPS_LIGHT)
 #define MVFPS_FADE_SPREAD  (24 * MVFPS_LIGHT)
-/** One part of so many of the variance may be something else. */
+/** Inverse of the share of the variance that a fade need not explain. */
 #define MVFPS_FADE_REST    8
 
-/** From the picture before to the one after, in quarter samples. */
+/** A vector from the earlier to the later picture, in quarter samples. */
 typedef GpumeCellVector MvfpsVector;
 
 #define MVFPS_NONE GPUME_NO_VECTOR
 
-/** Vectors of a pair of pictures, cell by cell. NULL: there are none of this kind. */
+/** Vectors of a pair of pictures, for each cell. NULL: there is no such field. */
 typedef struct MvfpsFields {
     int cols, rows;
-    const MvfpsVector *before_future;   ///< of the picture before, into the one after
-    const MvfpsVector *after_past;      ///< of the one after, into the one before
-    const MvfpsVector *before_past;     ///< of the one before, into what is before it
-    const MvfpsVector *after_future;    ///< of the one after, into what follows it
+    const MvfpsVector *before_future;   ///< from the earlier picture to the later one
+    const MvfpsVector *after_past;      ///< from the later picture to the earlier one
+    const MvfpsVector *before_past;     ///< from the earlier picture to the picture before it
+    const MvfpsVector *after_future;    ///< from the later picture to the picture after it
 } MvfpsFields;
 
-/** The greatest distance between a vector and a field that counts, in quarter samples. */
+/** Largest distance between a vector and a field that is counted, in quarter samples. */
 #define MVFPS_FAR 128
 
-/** Distances in time, in parts of that between the two pictures: the unit, the least and the greatest used. */
+/** Distances in time, relative to the distance of the pair: unit, minimum and maximum. */
 #define MVFPS_DISTANCE     256
 #define MVFPS_MIN_DISTANCE  64
 #define MVFPS_MAX_DISTANCE 1024
-/** Changes of velocity that are used, in quarter samples: the greatest difference of both, their greatest sum. */
+/** Limits of changes of velocity, in quarter samples: of the difference and of the sum of the two changes. */
 #define MVFPS_MAX_CHANGE_DIFFERENCE 128
 #define MVFPS_MAX_CHANGE     511
-/** The greatest distance between vectors of cells whose changes are added, in quarter samples. */
+/** Largest distance between the vectors of cells whose changes are added, in quarter samples. */
 #define MVFPS_SAME_MOTION 8
 
-/** Returns the cells of a picture of w x h samples: each has the vector of the block that its centre is in. */
+/** Returns the cells of a picture of w x h samples. A cell has the vector of the block that contains its centre. */
 GPUME_INLINE GpumeCells mvfps_cells(int w, int h)
 {
     return gpume_cells(w, h, 3, MVFPS_CELL / 2);
 }
 
-/** Returns where a vector's component at a phase points to in the picture before, in 1/8 sample. */
+/** Returns where a component of a vector at a phase points in the earlier picture, in 1/8 sample. */
 GPUME_INLINE int mvfps_before(int v, int part)
 {
     return -((2 * v * part + MVFPS_PARTS / 2) >> 12);
 }
 
-/** Returns where the component points to in the picture after, in 1/8 sample. */
+/** Returns where the component points in the later picture, in 1/8 sample. */
 GPUME_INLINE int mvfps_after(int v, int part)
 {
     return 2 * v + mvfps_before(v, part);
@@ -126,9 +129,9 @@ GPUME_INLINE int mvfps_field_distance(const MvfpsFields *f, const MvfpsVector *f
 }
 
 /**
- * Finds the distances between a vector that passes the sample (x, y) and the fields at both its ends: in the
- * picture before and in the one after, 0 to 2 * MVFPS_FAR each. The vectors to pictures farther
- * away count as much as those between the two, as motion continues.
+ * Finds the distances between a vector through the sample (x, y) and the fields at its two ends, in
+ * the earlier and in the later picture: 0 to 2 * MVFPS_FAR each. The fields beyond the pair count
+ * as much as those of the pair, because motion continues.
  */
 GPUME_INLINE void mvfps_end_distances(const MvfpsFields *f, MvfpsVector v, int x, int y, int part,
                              int *before, int *after)
@@ -149,7 +152,7 @@ GPUME_INLINE void mvfps_end_distances(const MvfpsFields *f, MvfpsVector v, int x
     *after  = a + (f->after_future ? mvfps_field_distance(f, f->after_future, ax, ay,  v.x,  v.y) : a);
 }
 
-/** Returns the part of a vector's cost that its distance from the fields is; (x, y) is the cell's first sample. */
+/** Returns the penalty of a vector for its distance from the fields; (x, y) is the first sample of the cell. */
 GPUME_INLINE int mvfps_field_penalty(const MvfpsFields *f, MvfpsVector v, int x, int y, int part)
 {
     int before, after;
@@ -166,17 +169,17 @@ GPUME_INLINE int mvfps_capped_distance(MvfpsVector a, MvfpsVector b)
     return FFMIN(distance, MVFPS_FAR_NEIGHBOUR);
 }
 
-/** The factors of the velocities that are known on both sides of a change. */
+/** Factors of the velocities on both sides of a change. */
 typedef struct MvfpsRate {
-    int own, other;         ///< of the pair's vectors and of those beyond it, by 4096
+    int own, other;         ///< factors of the pair's vectors and of the vectors beyond the pair, times 4096
 } MvfpsRate;
 
-/** Around a pair: the change of velocity in the picture before it, and in the one after. */
+/** Factors for the change in the earlier picture, and for that in the later picture. */
 typedef struct MvfpsRates {
     MvfpsRate before, after;
 } MvfpsRates;
 
-/** Returns the factors for a distance in time that is used, in MVFPS_DISTANCE-ths of the pair's own. */
+/** Returns the factors for a distance in time, in units of the pair's distance / MVFPS_DISTANCE. */
 GPUME_INLINE MvfpsRate mvfps_rate(int distance)
 {
     const int both = distance * (MVFPS_DISTANCE + distance);
@@ -187,9 +190,9 @@ GPUME_INLINE MvfpsRate mvfps_rate(int distance)
     return r;
 }
 
-/** A cell's changes of velocity in the picture before and in the one after: their sum and their difference. */
+/** Changes of a cell's velocity in the earlier and in the later picture: their sum and their difference. */
 typedef struct MvfpsChange {
-    short x, y;             ///< x = MVFPS_NONE: they are not known
+    short x, y;             ///< x = MVFPS_NONE: unknown
     short difference_x, difference_y;
 } MvfpsChange;
 
@@ -198,7 +201,10 @@ GPUME_INLINE int mvfps_change_of(int own, int v, int other, int u)
     return (own * v + other * u + 2048) >> 12;
 }
 
-/** The changes of vector v at a cell's first sample (x, y), from the fields beyond the pair, which are there. */
+/**
+ * Returns the changes of vector v at a cell's first sample (x, y), from the fields beyond the pair,
+ * which must exist.
+ */
 GPUME_INLINE MvfpsChange mvfps_change(const MvfpsFields *f, MvfpsVector v, int x, int y, int part, MvfpsRates rates)
 {
     const int cx = x + MVFPS_CELL / 2, cy = y + MVFPS_CELL / 2;
@@ -223,7 +229,7 @@ GPUME_INLINE MvfpsChange mvfps_change(const MvfpsFields *f, MvfpsVector v, int x
     return change;
 }
 
-/** The sums of the changes of cells. */
+/** Sums of the changes of cells. */
 typedef struct MvfpsChanges {
     int nb;
     int x, y, difference_x, difference_y;
@@ -243,15 +249,15 @@ GPUME_INLINE void mvfps_add_change(MvfpsChanges *sum, MvfpsChange change, MvfpsV
     sum->squares  += change.x * change.x + change.y * change.y;
 }
 
-/** n / d, rounded down; d is above 0. */
+/** Returns n / d, rounded down; d is positive. */
 GPUME_INLINE int mvfps_divide_down(int n, int d)
 {
     return n >= 0 ? n / d : -((d - 1 - n) / d);
 }
 
 /**
- * Returns how far from its place at constant speed something is at a phase, in 1/16 sample: what
- * cells say together, the less the more they disagree, and the less both of their changes agree.
+ * Returns the offset of a position at a phase from that at constant speed, in 1/16 sample. The
+ * offset decreases with the disagreement between cells, and with that between the two changes.
  */
 GPUME_INLINE MvfpsVector mvfps_offset(const MvfpsChanges *c, int part)
 {
@@ -279,7 +285,7 @@ GPUME_INLINE int mvfps_trust(int tile, int sample, int depth)
 {
     /* sums of weighted values have 32 bits */
     const int most  = MVFPS_MOST_TRUST >> (depth > 8 ? FFMAX(depth - 10, 0) : MVFPS_VALUE_BITS);
-    /* words may have bits above their samples: then it is larger than any square has room for */
+    /* words may have bits above their samples, which make the difference larger than valid samples can */
     const int doubt = 64 + FFMIN((tile >> 3) + 8 * sample, 4095);
 
     return FFMAX(4096 * most / (doubt * doubt), 1);
@@ -302,9 +308,9 @@ GPUME_INLINE int mvfps_is_inside(int w, int h, int x, int y)
 }
 
 /**
- * The share of the picture before, of 64, in what vector v shows around the sample (x, y): less
- * where the picture after alone sees the place.
- * @param w width of the picture, h its height
+ * Returns the share, in 1/64, of the earlier picture along vector v around the sample (x, y). It is
+ * smaller where only the later picture shows the place.
+ * @param w, h size of the picture
  */
 GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, int x, int y, int part,
                              int difference)
@@ -326,7 +332,10 @@ GPUME_INLINE int mvfps_share(const MvfpsFields *f, int w, int h, MvfpsVector v, 
     return (64 * after + (before + after) / 2) / (before + after);
 }
 
-/** Returns by how much a square of n samples differs, in 1/16 level of 8 bits; sum: of its blocks' differences. */
+/**
+ * Returns the bin of a square of n samples.
+ * @param sum sum of the differences of its blocks
+ */
 GPUME_INLINE int mvfps_repeat_bin(unsigned sum, int n, int depth)
 {
     const unsigned difference = (16 * sum + n / 2) / n >> (depth - 8);
@@ -334,7 +343,10 @@ GPUME_INLINE int mvfps_repeat_bin(unsigned sum, int n, int depth)
     return (int)FFMIN(difference, MVFPS_REPEAT_BINS - 1u);
 }
 
-/** Returns whether a picture repeats another one, of nb squares that bins[] counts by their difference. */
+/**
+ * Returns whether a picture repeats another.
+ * @param bins number of squares by difference, nb in total
+ */
 GPUME_INLINE int mvfps_is_repeat(const unsigned *bins, unsigned nb)
 {
     unsigned below = bins[0], median = 0, limit;
@@ -347,7 +359,7 @@ GPUME_INLINE int mvfps_is_repeat(const unsigned *bins, unsigned nb)
     return below == nb;
 }
 
-/** Returns the side of the squares of a picture of w x h samples that are one sample of the small picture. */
+/** Returns the side of the squares of a picture of w x h samples that become a sample of the small picture. */
 GPUME_INLINE int mvfps_detail_step(int w, int h)
 {
     return (FFMAX(w, h) + MVFPS_DETAIL_SIDE - 1) / MVFPS_DETAIL_SIDE;
@@ -362,7 +374,10 @@ GPUME_INLINE int mvfps_detail_mean(unsigned long long sum, long long n, int dept
     return (int)FFMIN(mean, 1023);
 }
 
-/** Returns the detail of a sample of the small picture; box: the sum of those around it. */
+/**
+ * Returns the detail of a sample of the small picture.
+ * @param box sum of the samples around it
+ */
 GPUME_INLINE int mvfps_detail(int mean, int box)
 {
     const int n = (2 * MVFPS_DETAIL_RADIUS + 1) * (2 * MVFPS_DETAIL_RADIUS + 1);
@@ -370,19 +385,22 @@ GPUME_INLINE int mvfps_detail(int mean, int box)
     return av_clip(128 + ((mean - (box + n / 2) / n) >> 1), 0, 255);
 }
 
-/** Returns whether the picture before is the nearest one. */
+/** Returns whether the earlier picture is nearer. */
 GPUME_INLINE int mvfps_is_early(int part)
 {
     return part <= MVFPS_PARTS / 2;
 }
 
-/** Sums over squares at the same place in both pictures: of their brightness, its squares and products. */
+/** Sums over squares at the same position in both pictures: of brightness, its squares and its products. */
 typedef struct MvfpsLights {
     unsigned long long before, after;
     unsigned long long before2, after2, both;
 } MvfpsLights;
 
-/** Returns the brightness of a square of n samples, up to MVFPS_SCENE_SIDE * MVFPS_SCENE_SIDE, and their sum. */
+/**
+ * Returns the brightness of a square of n samples with this sum; n is at most MVFPS_SCENE_SIDE *
+ * MVFPS_SCENE_SIDE.
+ */
 GPUME_INLINE unsigned mvfps_light(unsigned sum, int n, int depth)
 {
     const unsigned light = (MVFPS_LIGHT * sum + n / 2) / n >> (depth - 8);
@@ -401,9 +419,10 @@ GPUME_INLINE void mvfps_add_lights(MvfpsLights *sums, unsigned before, unsigned 
 }
 
 /**
- * Whether a picture is the one before, all of it brighter or darker or with more or less contrast, or one of the
- * two is of one colour: the brightness of one follows from that of the other, and does not change too much for
- * anybody to follow. nb: squares.
+ * Returns whether the later picture is a fade of the earlier one: brighter or darker, of more or
+ * less contrast, or one of the two is of a single colour. The brightness of one must follow from
+ * that of the other, and must not change too much for a viewer to follow.
+ * @param nb number of squares
  */
 GPUME_INLINE int mvfps_is_fade(MvfpsLights s, long long nb)
 {
@@ -421,7 +440,7 @@ GPUME_INLINE int mvfps_is_fade(MvfpsLights s, long long nb)
            MVFPS_FADE_REST * (low * high - common * common) <= high * high;
 }
 
-/** A sample of the mean of two pictures, by distance. */
+/** Returns a sample of the mean of two pictures, weighted by distance. */
 GPUME_INLINE unsigned mvfps_mean(unsigned before, unsigned after, unsigned part)
 {
     return (before * (MVFPS_PARTS - part) + after * part + MVFPS_PARTS / 2) / MVFPS_PARTS;

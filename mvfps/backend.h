@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What makes pictures: the CPU or a device. A table of functions each; all of them make the same
- * pictures.
+ * Interface of backends: a table of functions for the CPU and for each kind of device. All backends
+ * make the same pictures.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_BACKEND_H
@@ -22,7 +22,7 @@
 typedef struct MvfpsPair {
     const GpumeLayout *layout;
     const AVFrame *before, *after;
-    /** Factors of the velocities beyond the pair; before.own is 0: they cannot be used. */
+    /** Factors of the velocities beyond the pair; if before.own is 0, they cannot be used. */
     MvfpsRates rates;
 } MvfpsPair;
 
@@ -34,21 +34,21 @@ typedef struct MvfpsBackend {
     GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvfpsConfig *cfg);
-    /** All pictures from now on, until it is called again, have this layout, which stays. */
+    /** Sets the layout of all following pictures, until it is called again. The layout must stay valid. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /** @param l layout of both frames, which need not be that of other pictures */
     int  (*is_repeat)(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame);
-    /** @param pair stays as it is, and its frames do, until it is called again */
+    /** @param pair must stay unchanged, including its frames, until begin() is called again */
     int  (*begin)(void *priv, const MvfpsPair *pair, enum MvfpsMode mode);
     int  (*look)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
     int  (*make)(void *priv, AVFrame *out, int part, enum MvfpsMode mode);
     int  (*copy)(void *priv, AVFrame *out, const AVFrame *in);     // optional
-    /** Also after a failed init(). */
+    /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvfpsBackend;
 
 extern const MvfpsBackend ff_mvfps_backend_cpu;
-/** In a build without CUDA one that takes no frames. */
+/** In a build without CUDA, this backend supports no frames. */
 extern const MvfpsBackend ff_mvfps_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVFPS_BACKEND_H */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The mean of two pictures by distance.
+ * Mean of two pictures, weighted by distance.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_BLEND_H
@@ -14,8 +14,8 @@
 #include "libavfilter/gpume/picture/layout.h"
 
 /**
- * Rows of a component, from y0 up to but not including y1: of samples a and b the result is
- * (a * (MVFPS_PARTS - part) + b * part + MVFPS_PARTS / 2) / MVFPS_PARTS.
+ * Computes rows y0 to y1 - 1 of a component: for samples a and b the result is (a * (MVFPS_PARTS -
+ * part) + b * part + MVFPS_PARTS / 2) / MVFPS_PARTS.
  */
 void ff_mvfps_blend(const GpumeLayout *l, const GpumeComponent *c, AVFrame *out, const AVFrame *before,
                     const AVFrame *after, int part, int y0, int y1);

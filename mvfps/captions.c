@@ -12,9 +12,9 @@
 
 #include "libavfilter/gpume/mvfps/captions.h"
 
-/** The most captions of a frame: their count has five bits. */
+/** Maximum number of captions of a frame: their count has five bits. */
 #define MAX_PER_FRAME 31
-/** The most captions that wait. */
+/** Maximum number of waiting captions. */
 #define MAX_WAITING 4096
 
 typedef struct Caption {
@@ -30,7 +30,7 @@ av_cold int ff_mvfps_captions_open(MvfpsCaptions *s, AVRational output_rate, voi
     ret = ff_ccfifo_init(&s->standard, output_rate, log_ctx);
     if (ret < 0)
         return ret;
-    /* an entry in FFmpeg's table for 15 frames/s has more than encoders can write */
+    /* FFmpeg's table has an entry for 15 frames/s that is more than encoders can write */
     if (!s->standard.passthrough && s->standard.expected_cc_count <= MAX_PER_FRAME)
         return 0;
     s->others = av_fifo_alloc2(MAX_PER_FRAME, sizeof(Caption), AV_FIFO_FLAG_AUTO_GROW);
@@ -48,7 +48,7 @@ av_cold void ff_mvfps_captions_close(MvfpsCaptions *s)
     *s = (MvfpsCaptions) { 0 };
 }
 
-/* Returns whether the entry is padding: CTA-708 data that is marked as not valid. */
+/* Returns whether an entry is padding: CTA-708 data that is marked as invalid. */
 static int is_padding(const uint8_t *entry)
 {
     return (entry[0] & 6) == 2;

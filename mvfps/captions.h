@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Carries closed captions from input frames to output frames. Every caption that arrives leaves once,
- * in order, also where its frame is dropped.
+ * Carries closed captions from input frames to output frames. Every caption is output once, in
+ * order, even if its frame is dropped.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_CAPTIONS_H
@@ -20,20 +20,20 @@
 
 #include "libavfilter/ccfifo.h"
 
-/** Blank, or opened. */
+/** Zeroed, or opened. */
 typedef struct MvfpsCaptions {
     CCFifo standard;            ///< distributes captions at output rates that CTA-708 names
     AVFifo *others;             ///< captions with their times, at all other output rates
     void *log_ctx;
-    int has_any;                ///< captions have arrived
+    int has_any;                ///< whether captions have arrived
     int warned;
 } MvfpsCaptions;
 
-/** @return 0 or AVERROR(ENOMEM), and then it is blank */
+/** @return 0 or AVERROR(ENOMEM); on error s is zeroed */
 int ff_mvfps_captions_open(MvfpsCaptions *s, AVRational output_rate, void *log_ctx);
 void ff_mvfps_captions_close(MvfpsCaptions *s);
 
-/** Puts the captions of one input frame in front of those of the frame behind it. @return 0 or AVERROR(ENOMEM) */
+/** Inserts the captions of a dropped frame before those of the next frame. @return 0 or AVERROR(ENOMEM) */
 int ff_mvfps_captions_prepend(AVFrame *frame, const AVFrame *dropped);
 
 /** Moves the captions of an input frame into the queue. @return 0 or AVERROR(ENOMEM) */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Makes pictures in system memory. Each step is done in rows by all threads.
+ * Interpolates pictures in system memory. All threads compute each step, in rows.
  */
 
 #include "libavutil/attributes.h"
@@ -22,15 +22,15 @@
 #include "libavfilter/gpume/picture/held.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Fields of a frame: into the picture before it, and into the one after. */
+/** Fields of a frame: into the previous and into the next picture. */
 enum { PAST, FUTURE, NB_FIELDS };
 
-/** A frame of a pair and what is made of it, which is kept while it is in a pair. */
+/** A frame of a pair, and data derived from it that is kept while the frame is in a pair. */
 typedef struct Side {
     GpumeHeld held;
     GpumePadded picture;
     MvfpsDetail detail;
-    int has_detail;             ///< the detail is that of the frame
+    int has_detail;             ///< whether the detail is that of this frame
     GpumeCellField fields[NB_FIELDS];
     MvfpsVector *cells[NB_FIELDS];
     unsigned cells_allocated[NB_FIELDS];
@@ -41,18 +41,18 @@ typedef struct CPUBackend {
     const MvfpsPair *pair;
     MvfpsPhase phase;
     Side sides[2];
-    int before;                 ///< which side is the one before
+    int before;                 ///< index of the side that is the earlier frame
 
-    MvfpsVector *vectors[2];    ///< the first ones, and those after the pass
+    MvfpsVector *vectors[2];    ///< initial vectors, and vectors after the pass
     unsigned vectors_allocated[2];
-    unsigned *sads;             ///< along the first ones
+    unsigned *sads;             ///< sums of absolute differences of the initial vectors
     unsigned sads_allocated;
     MvfpsChange *changes;
     unsigned changes_allocated;
     MvfpsVector *offsets;
     unsigned offsets_allocated;
 
-    /* the work that is being done */
+    /* the current work */
     AVFrame *out;
     int part;
     int accelerated;
@@ -124,7 +124,7 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 
     s->pair          = pair;
     s->phase.rates = pair->rates;
-    /* mostly the one before was the one after */
+    /* usually the earlier frame is the later frame of the previous pair */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
@@ -172,7 +172,7 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
     return ff_mvfps_scene_is_fade(pair->layout, pair->before, pair->after, &s->look_scheduler) ? mode : cut;
 }
 
-/* Maps the lists of vectors that have not been read: those of two sides, two fields each. */
+/* Maps the lists of vectors that have not been read: those of two sides, with two fields each. */
 static void map_fields(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
@@ -185,7 +185,7 @@ static void map_fields(void *arg, int worker, int start, int end)
     }
 }
 
-/* Copies the pictures, and reads the cells, that have not been yet. */
+/* Copies pictures and reads cells that have not been loaded. */
 static void load_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
@@ -234,7 +234,7 @@ static void compensate_rows(void *arg, int worker, int start, int end)
     ff_mvfps_compensate(&s->phase, s->vectors[1], s->accelerated ? s->offsets : NULL, s->out, start, end);
 }
 
-/* Gets all that the jobs for a picture need. */
+/* Allocates the memory that the tasks of a picture need. */
 static int alloc_memory(CPUBackend *s)
 {
     const size_t nb = (size_t)s->phase.fields.cols * s->phase.fields.rows;

@@ -5,12 +5,12 @@
 
 /**
  * @file
- * Interpolates CUDA frames, on the stream of their device.
+ * Interpolates CUDA frames on the stream of their device.
  *
- * Each frame is copied once, without padding bits and with repeated edges. Motion fields that gpume has
- * left on the device are read there. Other vectors go up once, by one of a ring of pinned buffers,
- * which is waited for only when it comes round. Whether there is a cut is found on the device, and
- * nothing but the device knows it: kernels that are queued look it up.
+ * Each frame is copied once, without padding bits and with repeated edges. Motion fields that gpume
+ * has left on the device are read there. Other vectors are uploaded once, from a ring of pinned
+ * buffers; the host waits for a buffer only when its turn comes again. The device decides whether
+ * there is a cut. Later kernels read the decision, so the host does not wait for it.
  */
 
 #include <stddef.h>
@@ -76,16 +76,16 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [MEAN]    = { MVFPS_CUDA_mean,    0, GPUME_CUDA_COPY_THREADS, 0, "make a mean or a copy" },
 };
 
-/** Fields of a frame: into the picture before it, and into the one after. */
+/** Fields of a frame: into the previous and into the next picture. */
 enum { PAST, FUTURE, NB_FIELDS };
 
-/** A frame of a pair and what is made of it, which is kept while it is in a pair. */
+/** A frame of a pair, and data derived from it that is kept while the frame is in a pair. */
 typedef struct Side {
     GpumeHeld held;
     GpumeCellField fields[NB_FIELDS];
     GpumeCudaBuffer picture, cells;
-    GpumeCudaBuffer small;      ///< the detail of the small picture, and behind it its means
-    int has_detail;             ///< the detail is that of the frame
+    GpumeCudaBuffer small;      ///< detail of the small picture, followed by its means
+    int has_detail;             ///< whether the detail is that of this frame
 } Side;
 
 typedef struct CUDABackend {
@@ -93,12 +93,13 @@ typedef struct CUDABackend {
     const GpumeLayout *layout;
     const MvfpsPair *pair;
     GpumeShell shell;
-    int bytes;                  ///< of a sample
+    int bytes;                  ///< bytes of a sample
 
     Side sides[2];
-    int before;                 ///< which side is the one before
+    int before;                 ///< index of the side that is the earlier frame
     GpumeCudaCells reader;
-    GpumeCudaBuffer vectors;    ///< of a phase: both steps, of which the first makes room for offsets
+    GpumeCudaBuffer vectors;    ///< vectors of a phase: two buffers, one for each step; the first is reused for
+                                ///< offsets
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
     GpumeCudaBuffer bins;       ///< unsigned[MVFPS_REPEAT_BINS]
@@ -108,7 +109,7 @@ typedef struct CUDABackend {
     GpumeCudaPadding padding;
 
     /* set with the pair */
-    int looked;                 ///< the device decides whether there is a cut
+    int looked;                 ///< whether the device decides if there is a cut
     enum MvfpsMode cut;
 } CUDABackend;
 
@@ -126,7 +127,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
     return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }
 
-/* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
+/* Allocates memory that does not depend on the layout, and uploads tables. The caller has pushed the CUDA context. */
 static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
 {
     uint32_t *table;
@@ -197,12 +198,12 @@ static void forget_sides(CUDABackend *s)
     ff_gpume_cuda_free(&s->vectors);
 }
 
-/* With the context pushed. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
 static int change_layout(CUDABackend *s, const GpumeLayout *layout)
 {
     int ret;
 
-    /* what is in flight reads what is freed next */
+    /* kernels in flight still read the memory that is freed next */
     if (s->layout && (ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell))) < 0)
         return ret;
     forget_sides(s);
@@ -222,7 +223,7 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
-/* With the context pushed. */
+/* Copies the samples of a frame. The caller has pushed the CUDA context. */
 static int load(CUDABackend *s, Side *side)
 {
     int ret;
@@ -252,12 +253,12 @@ static int read_fields(CUDABackend *s, Side *side)
                                                     side->fields, NB_FIELDS, side->cells.data);
 }
 
-/* With the context pushed. */
+/* Begins a pair. The caller has pushed the CUDA context. */
 static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     s->pair   = pair;
     s->looked = 0;
-    /* mostly the one before was the one after */
+    /* usually the earlier frame is the later frame of the previous pair */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
     for (int i = 0; i < 2; i++) {
@@ -293,7 +294,7 @@ static MvfpsCudaDetailArgs detail_args(const CUDABackend *s, const Side *side)
     };
 }
 
-/* Makes the detail of a frame, once. With the context pushed. */
+/* Makes the detail of a frame, once. The caller has pushed the CUDA context. */
 static int make_detail(CUDABackend *s, Side *side)
 {
     MvfpsCudaDetailArgs args = detail_args(s, side);
@@ -313,7 +314,7 @@ static int make_detail(CUDABackend *s, Side *side)
     return ret;
 }
 
-/* With the context pushed. */
+/* Queues the scene cut detection. The caller has pushed the CUDA context. */
 static int look_for_cut(CUDABackend *s, double threshold)
 {
     const GpumeLayout *l = s->layout;
@@ -356,7 +357,7 @@ static CUdeviceptr cells_of(const Side *side, int field, size_t size)
     return side->fields[field].nb ? side->cells.data + field * size : 0;
 }
 
-/* Along the vectors. With the context pushed. */
+/* Makes a picture along the vectors. The caller has pushed the CUDA context. */
 static int compensate(CUDABackend *s, const AVFrame *out, int part)
 {
     const GpumeLayout *l = s->layout;
@@ -449,7 +450,7 @@ static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out
                                  gpume_divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb, args);
 }
 
-/* With the context pushed. */
+/* Makes a picture in a mode. The caller has pushed the CUDA context. */
 static int make_picture(CUDABackend *s, const AVFrame *out, int part, enum MvfpsMode mode)
 {
     MvfpsCudaMeanArgs args = {
@@ -464,7 +465,7 @@ static int make_picture(CUDABackend *s, const AVFrame *out, int part, enum Mvfps
     return ret;
 }
 
-/* With the context pushed. */
+/* Counts how much two frames differ. The caller has pushed the CUDA context. */
 static int compare(CUDABackend *s, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
 {
     const GpumeComponent *c = &l->components[0];
@@ -538,7 +539,7 @@ static int copy(void *priv, AVFrame *out, const AVFrame *in)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_mean(s, &args, out, in, in));
 }
 
-/* Frees what the device has, while it is idle. */
+/* Frees the memory on the device, which is idle. */
 static av_cold void close_device(void *priv)
 {
     CUDABackend *s = priv;

@@ -5,8 +5,9 @@
 
 /**
  * @file
- * The detail of a small picture. Variant 0 makes it, variant 1 looks for the detail of each of two pictures
- * in the other; its last thread block decides whether there is something new.
+ * Computes the detail of a small picture (variant 0), or searches the detail of each of two
+ * pictures in the other (variant 1). The last thread block of variant 1 decides whether there is
+ * new detail.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -16,7 +17,7 @@
 #define RANGE_Y MVFPS_DETAIL_RANGE_Y
 #define WARPS   (MVFPS_CUDA_SCENE_THREADS / 32)
 
-/** Returns a sample of a small picture; edges are repeated. */
+/** Returns a sample of a small picture, whose edges are repeated. */
 template<typename Sample>
 static __device__ __forceinline__ int mvfps_small_sample(GpumeU64 picture, int cols, int rows, int x, int y)
 {
@@ -46,7 +47,7 @@ GPUME_KERNEL_OF(MvfpsCudaDetailArgs, MVFPS_CUDA_SCENE_THREADS)
         (unsigned char)mvfps_detail(mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x, y), box);
 }
 #else
-/** Loads w x h samples of a small picture from (x0, y0) on into shared memory, all threads together. */
+/** Loads w x h samples of a small picture from (x0, y0) on into shared memory, with all threads. */
 static __device__ __forceinline__ void mvfps_load_area(GpumeU32 *area, GpumeU64 picture, const MvfpsCudaMatchArgs &args,
                                                        int x0, int y0, int w, int h)
 {
@@ -55,7 +56,7 @@ static __device__ __forceinline__ void mvfps_load_area(GpumeU32 *area, GpumeU64 
                                                                                       x0 + i % w, y0 + i / w);
 }
 
-/** Returns the cost of a candidate, of a window and a block in shared memory, four samples at a time. */
+/** Returns the cost of a candidate from a window and a block in shared memory, four samples at a time. */
 static __device__ __forceinline__ int mvfps_candidate_cost(const GpumeU32 *window, const GpumeU32 *block, int candidate)
 {
     const int x = candidate % (2 * RANGE_X + 1), y = candidate / (2 * RANGE_X + 1), shift = 8 * (x & 3);
@@ -69,7 +70,7 @@ static __device__ __forceinline__ int mvfps_candidate_cost(const GpumeU32 *windo
     return (int)cost;
 }
 
-/** Returns the least of a warp's lanes. */
+/** Returns the minimum over the lanes of a warp. */
 static __device__ __forceinline__ int mvfps_least(int v)
 {
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
@@ -77,7 +78,7 @@ static __device__ __forceinline__ int mvfps_least(int v)
     return v;
 }
 
-/** Adds a block's cost and detail to those of the others; the last one decides. One thread calls it. */
+/** Adds a block's cost and detail to the sums; the last block decides. Only one thread calls it. */
 static __device__ __forceinline__ void mvfps_add_match(const MvfpsCudaMatchArgs &args, GpumeU32 cost, GpumeU32 detail)
 {
     MvfpsCudaScene *scene = (MvfpsCudaScene *)args.scene;
@@ -89,7 +90,8 @@ static __device__ __forceinline__ void mvfps_add_match(const MvfpsCudaMatchArgs 
 }
 
 /**
- * grid:   blocks of the small picture; those of the picture after, of the picture before
+ * grid:   blocks of the small picture; y: those of the later picture, then those of the earlier
+ * picture
  * block:  MVFPS_CUDA_SCENE_THREADS
  * shared: the window, the block, a word for each warp
  */

@@ -53,7 +53,7 @@ static __device__ __forceinline__ MvfpsFields mvfps_fields(const MvfpsCudaFields
     return fields;
 }
 
-/** A sample, of what the kernel does not write. */
+/** Loads a sample that the kernel does not write. */
 template<typename Sample>
 static __device__ __forceinline__ int mvfps_load_sample(GpumeU64 p)
 {
@@ -70,7 +70,7 @@ static __device__ __forceinline__ int mvfps_load_sample(GpumeU64 p)
 #endif
 }
 
-/** Returns whether there is a cut, so that something else makes the picture. */
+/** Returns whether there is a cut, in which case another kernel makes the picture. */
 static __device__ __forceinline__ int mvfps_is_cut(GpumeU64 is_cut)
 {
     GpumeU32 word;
@@ -81,7 +81,7 @@ static __device__ __forceinline__ int mvfps_is_cut(GpumeU64 is_cut)
     return word != 0;
 }
 
-/** The sum of a warp's lanes whose numbers differ in the bits from first on, below end. */
+/** Returns the sum over the lanes whose numbers differ only in bits first to end - 1. */
 static __device__ __forceinline__ GpumeU32 mvfps_add_lanes(GpumeU32 v, int first, int end)
 {
     GPUME_UNROLL for (int bit = first; bit < end; bit <<= 1)
@@ -100,7 +100,7 @@ static __device__ __forceinline__ GpumeU64 mvfps_add_lanes(GpumeU64 v, int first
     return v;
 }
 
-/** Returns what all thread blocks have added up. */
+/** Returns a sum to which all thread blocks have added. */
 static __device__ __forceinline__ GpumeU64 mvfps_sum(const GpumeU64 *sum)
 {
     const GpumeU32 *words = (const GpumeU32 *)sum;
@@ -108,7 +108,7 @@ static __device__ __forceinline__ GpumeU64 mvfps_sum(const GpumeU64 *sum)
     return (GpumeU64)gpume_load_volatile(words + 1) << 32 | gpume_load_volatile(words);
 }
 
-/** Returns whether all other thread blocks are done; what they have written can be read then. One thread calls it. */
+/** Returns whether all other thread blocks are done; then their results can be read. Only one thread calls it. */
 static __device__ __forceinline__ int mvfps_is_last(int grid, unsigned *nb_done)
 {
     int is_last;

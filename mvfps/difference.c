@@ -10,7 +10,7 @@
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/difference.h"
 
-/** Parts of the work. */
+/** Number of parts of the work. */
 #define NB_PARTS 64
 
 #define SIDE  MVFPS_SCENE_SIDE
@@ -19,8 +19,8 @@
 typedef struct Difference {
     const GpumeLayout *l;
     const AVFrame *first, *frame;
-    int across, nb;             ///< squares
-    unsigned bins[NB_PARTS][MVFPS_REPEAT_BINS];     ///< squares of each part by their difference
+    int across, nb;             ///< number of squares in a row, and in total
+    unsigned bins[NB_PARTS][MVFPS_REPEAT_BINS];     ///< for each part, the number of squares by difference
 } Difference;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -29,7 +29,7 @@ static int sample(const GpumeLayout *l, const uint8_t *row, int x)
     return l->bytes == 1 ? row[x] : ((const uint16_t *)row)[x] >> l->shift;
 }
 
-/* Returns the sum of the absolute differences of the sums of blocks of a square. */
+/* Returns the sum of the absolute differences between the sums of a square's blocks. */
 static unsigned compare_square(const Difference *d, int x0, int y0, int w, int h)
 {
     const GpumeLayout *l = d->l;
@@ -65,7 +65,7 @@ static void compare_parts(void *opaque, int worker, int start, int end)
             const int bin = mvfps_repeat_bin(compare_square(d, x, y, w, h), w * h, l->depth);
 
             d->bins[start][bin]++;
-            /* that is enough */
+            /* the exact difference does not matter */
             if (bin > MVFPS_REPEAT_MOST)
                 break;
         }

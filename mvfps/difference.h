@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Returns whether one picture repeats the other, but for noise; both have the layout. */
+/** Returns whether one picture repeats the other except for noise. Both pictures have the layout. */
 int ff_mvfps_pictures_repeat(const GpumeLayout *l, const AVFrame *first, const AVFrame *frame,
                              GpumeScheduler *scheduler);
 

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * How much two pictures differ along a vector: rows of eight samples at eighths of a sample, of
- * copies whose edges are repeated.
+ * Differences of two pictures along a vector: rows of eight samples at eighths of a sample, from
+ * copies with repeated edges.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_MATCH_CUH
@@ -14,14 +14,14 @@
 
 #include "libavfilter/gpume/mvfps/device.cuh"
 
-/** A place in a copy. */
+/** A position in a copy. */
 struct MvfpsPlace {
-    GpumeU64 row;                   ///< the row's sample of the place, down to a multiple of 8 bytes
-    int byte;                       ///< how far behind that it is
-    int fx, fy;                     ///< eighths
+    GpumeU64 row;                   ///< address of the position in its row, rounded down to a multiple of 8 bytes
+    int byte;                       ///< offset of the position from there
+    int fx, fy;                     ///< fraction in eighths
 };
 
-/** Returns the place of a position in eighths from a cell's sample (x, y). */
+/** Returns the position that is a number of eighths away from a cell's sample (x, y). */
 static __device__ __forceinline__ MvfpsPlace
 mvfps_place(GpumeU64 first, int stride, int w, int h, int x, int y, int dx, int dy)
 {
@@ -36,10 +36,10 @@ mvfps_place(GpumeU64 first, int stride, int w, int h, int x, int y, int dx, int 
     return place;
 }
 
-/** What depends on the size of a sample: interpolated across, then down. */
+/** Interpolation, horizontal then vertical, for a type of samples. */
 template<typename Sample> struct MvfpsEighths;
 
-/** Two bytes in a word: samples 0 and 2, 1 and 3, 4 and 6, 5 and 7, in 16 bits each. */
+/** Bytes: a word holds samples 0 and 2, 1 and 3, 4 and 6, or 5 and 7, in 16 bits each. */
 template<> struct MvfpsEighths<GpumeU8> {
     GpumeU32 v[4];
 
@@ -67,7 +67,7 @@ template<> struct MvfpsEighths<GpumeU8> {
         v[3] = odd[1]  * g + (even[1] >> 16 | (c & 0xff) << 16) * f;
     }
 
-    /** Four samples of the row, of which the next one is below, from 4 i on; in an order of their own. */
+    /** Returns four vertically interpolated samples of the row from 4 i on, in the order of this struct. */
     __device__ __forceinline__ GpumeU32 down(const MvfpsEighths &below, int fy, int i) const
     {
         const GpumeU32 even = v[2 * i]     * (8 - fy) + below.v[2 * i]     * fy + 0x200020;
@@ -128,7 +128,7 @@ template<> struct MvfpsEighths<GpumeU16> {
     }
 };
 
-/** The sum of absolute differences of ROWS rows from a row on. */
+/** Returns the sum of absolute differences of ROWS rows. */
 template<typename Sample, int ROWS>
 static __device__ __forceinline__ GpumeU32 mvfps_sad_rows(const MvfpsPlace &a, const MvfpsPlace &c, int stride, int row)
 {

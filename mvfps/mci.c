@@ -15,7 +15,7 @@
 
 #include "libavfilter/gpume/mvfps/mci.h"
 
-/* Catmull and Rom's spline at sixteenths of a sample; the sum is 64. */
+/* Catmull-Rom spline at sixteenths of a sample; the sum is 64 */
 const int8_t ff_mvfps_taps[16][4] = {
     {  0, 64,  0,  0 }, { -2, 63,  3,  0 }, { -3, 62,  6, -1 }, { -4, 59, 10, -1 },
     { -4, 56, 14, -2 }, { -5, 51, 20, -2 }, { -5, 47, 25, -3 }, { -4, 41, 30, -3 },
@@ -71,7 +71,7 @@ static void divide(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, 
         }
 }
 
-/* Adds a vector, if it is one, that is none of those from first to end. @return how many there are then */
+/* Adds a vector to a list unless it is missing, or equal to one of those from first to end. @return the new length */
 static av_always_inline int add(MvfpsVector *list, int nb, MvfpsVector v, const MvfpsVector *first,
                                 const MvfpsVector *end)
 {
@@ -117,7 +117,7 @@ static void sum_distances(int *sums, const MvfpsVector *v, int nb, const MvfpsVe
         sums[i] = sum_distance(v[i], others, 8);
 }
 
-/** The cells at the corners of a tile, as bits. */
+/** Bit mask of the cells at the corners of a tile. */
 #define CORNERS 0x660u
 
 static unsigned cluster(const MvfpsVector *cells, int leader)
@@ -151,7 +151,7 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 #endif
 }
 
-/** Sums the absolute differences of two pictures along a vector. */
+/** Returns the sum of absolute differences of two pictures along a vector. */
 static unsigned sad(const MvfpsPhase *s, int x, int y, MvfpsVector v)
 {
     const GpumeSamples *b = &s->before->components[0], *a = &s->after->components[0];
@@ -164,7 +164,7 @@ static unsigned sad(const MvfpsPhase *s, int x, int y, MvfpsVector v)
                       (bx & 7) + 8 * (by & 7), (ax & 7) + 8 * (ay & 7)) >> (s->layout->depth - 8);
 }
 
-/** Different vectors in order, and what they cost apart from samples and the fields. */
+/** Different vectors in order, and their penalties apart from those of the fields. */
 typedef struct List {
     int nb;
     MvfpsVector v[MVFPS_LIST];
@@ -172,8 +172,9 @@ typedef struct List {
 } List;
 
 /*
- * Returns the vector of least cost of a list, for the cell that begins at (x, y). *least_sad: that of
- * the list's first vector, if it is known, else UINT_MAX; then that of the vector.
+ * Returns the vector of least cost of a list, for the cell that begins at (x, y).
+ * @param least_sad the sum of the list's first vector if it is known, else UINT_MAX; set to the sum
+ *                  of the result
  */
 static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list, unsigned *least_sad)
 {
@@ -203,12 +204,12 @@ static MvfpsVector opposite(MvfpsVector v)
     return v.x == MVFPS_NONE ? v : (MvfpsVector) { -v.x, -v.y };
 }
 
-/** The cell itself, and those around it in raster order. */
+/** The cell itself, then its neighbours in raster order. */
 static const int8_t around[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
 };
 
-/** Offsets of these cells in a field, where they are `distance` cells away and all exist. */
+/** Offsets of these cells in a field; all cells are `distance` cells away, and exist. */
 typedef struct Around {
     int distance;
     int steps[9];
@@ -228,7 +229,7 @@ static av_always_inline int is_inside(const MvfpsFields *f, const Around *a, int
     return cx >= a->distance && cy >= a->distance && cx + a->distance < f->cols && cy + a->distance < f->rows;
 }
 
-/* The i-th of them in a field; the nearest cell where there is none. */
+/* Returns the i-th of these cells in a field, or the nearest cell if it does not exist. */
 static av_always_inline int cell_around(const MvfpsFields *f, const Around *a, int cx, int cy, int i, int inside)
 {
     if (inside)
@@ -296,11 +297,11 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
             found[1 + nb++] = from[at + a->steps[i]];
     }
     list.nb  = s->dsp.distinct(list.v, found, 1 + nb);
-    /* of these none is own or another of these */
+    /* none of these vectors equals the cell's own or another of them */
     list.nb += s->dsp.distinct_from(list.v + list.nb, next, list.v + 1, list.nb - 1);
     if (nb == 8) {
         s->dsp.sum_distances(list.cost, list.v, list.nb, beside);
-        /* dividing by a constant is quicker */
+        /* a division by a constant is faster */
         for (int i = 0; i < list.nb; i++)
             list.cost[i] = (unsigned)list.cost[i] * MVFPS_SMOOTH / 8;
     } else {
@@ -352,9 +353,9 @@ void ff_mvfps_offsets(const MvfpsPhase *s, const MvfpsVector *vectors, const Mvf
 }
 
 /*
- * Tiles lie between the centres of four cells. What a sample of a tile gets from the 4x4 cells
- * around it is weighted by a bell, which is separable: for each column of cells, or row, the
- * weights of the tile's columns, or rows, of samples. They sum up to 32.
+ * Tiles lie between the centres of four cells. The contributions of the 4x4 cells around a tile are
+ * weighted by a separable bell: for each column (or row) of cells, the weights of the tile's
+ * columns (or rows) of samples. The weights of all cells sum to 32.
  */
 static const int8_t bell[4][8] = {
     {  8,  7,  6,  5,  4,  3,  2,  2 },
@@ -363,7 +364,7 @@ static const int8_t bell[4][8] = {
     {  2,  2,  3,  4,  5,  6,  7,  8 },
 };
 
-/** Weights of the samples of a tile for each of its cells, by the subsampling of a component; repeated on the right. */
+/** Weights of a tile's samples for each of its cells, by the subsampling of a component; repeated on the right. */
 DECLARE_ALIGNED(32, static uint16_t, windows)[3][3][MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
 
 int ff_mvfps_slope(int cell, int i, int sub)
@@ -388,8 +389,8 @@ static av_cold void init_windows(void)
 }
 
 /*
- * The vectors around a tile, those of the four cells at its corners first. A cell whose vector
- * is nearly one that is there joins it.
+ * Collects the vectors around a tile; the four cells at its corners are first. A cell whose vector
+ * is nearly equal to an existing one joins it.
  */
 static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
                             int tx, int ty, MvfpsTile *tile)
@@ -451,7 +452,7 @@ static Place place_of(const GpumeComponent *c, int tx, int ty)
     };
 }
 
-/* Stores what of a tile is in the picture, from rows of eight values. */
+/* Stores the part of a tile that is inside the picture, from rows of eight values. */
 static void store(const MvfpsPhase *s, const GpumeComponent *c, const Place *p, const uint16_t *values, AVFrame *out)
 {
     const GpumeLayout *l = s->layout;
@@ -470,8 +471,8 @@ static void store(const MvfpsPhase *s, const GpumeComponent *c, const Place *p, 
 }
 
 /*
- * Components of a tile: one, or two of four columns beside each other. That of component 0 comes
- * first and judges.
+ * Makes one component of a tile, or two components of four columns side by side. Component 0 comes
+ * first and determines the trust.
  */
 static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int nb_components, int tx, int ty,
                       AVFrame *out)
@@ -513,14 +514,14 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
             s->dsp.add(sum, weights, match, windows[c->vsub][c->hsub], z->cells, z->share, z->difference, nb, !i,
                        l->depth);
     }
-    /* the mean of a single one is what it is */
+    /* with a single hypothesis there is no mean to compute */
     if (tile->nb > 1)
         s->dsp.divide(result, sum, weights, nb, l->depth);
     for (int i = 0; i < nb_components; i++)
         store(s, &c[i], &p, result + 4 * i, out);
 }
 
-/** Returns whether the components of colour are made beside each other. */
+/** Returns whether the two chroma components are made side by side. */
 static int has_two(const MvfpsPhase *s)
 {
     const GpumeLayout *l = s->layout;

@@ -5,12 +5,12 @@
 
 /**
  * @file
- * The mean of two pictures by distance, or one of them as it is.
+ * Computes the mean of two pictures, weighted by distance, or copies one of them.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
 
-/** By comparisons, as an index has the compiler keep the arguments in memory. */
+/** Returns plane z. Uses comparisons, because an index would make the compiler copy the arguments to local memory. */
 static __device__ __forceinline__ MvfpsCudaPlane mvfps_plane(const MvfpsCudaMeanArgs &a, int z)
 {
     MvfpsCudaPlane p = a.planes[0];
@@ -28,7 +28,7 @@ static __device__ __forceinline__ MvfpsCudaPlane mvfps_plane(const MvfpsCudaMean
     return p;
 }
 
-/** Up to four bytes. */
+/** Loads up to four bytes. */
 static __device__ __forceinline__ GpumeU32 mvfps_load_bytes(GpumeU64 p, int nb, int whole)
 {
     GpumeU32 word = 0;

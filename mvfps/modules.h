@@ -5,17 +5,17 @@
 
 /**
  * @file
- * The list of mvfps's kernels, one a module.
+ * Lists the kernels of mvfps, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_MODULES_H
 #define AVFILTER_GPUME_MVFPS_MODULES_H
 
 /**
- * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of scene, detail and vectors which step; of
- * tiles how often the width and, in the second digit, the height of chroma is halved. One row a
- * line: makefiles read it with sed.
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu for samples of 8 bits, of up
+ * to 16 bits or, if depth is 0, of any depth. The variant is a step for scene, detail and vectors;
+ * for tiles its two digits say how often the width and the height of chroma are halved. Each row is
+ * one line, because makefiles read it with sed.
  */
 #define MVFPS_CUDA_MODULES(M) \
     M(mvfps_means_8,    scene,    8, 0) \

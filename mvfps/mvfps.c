@@ -16,7 +16,7 @@ static const GpumeFrameBackend *const backends[] = {
 
 struct Mvfps {
     MvfpsConfig cfg;
-    enum AVPixelFormat sw_format;   ///< of hardware frames; AV_PIX_FMT_NONE: frames are in memory
+    enum AVPixelFormat sw_format;   ///< pixel format of hardware frames; AV_PIX_FMT_NONE: frames in system memory
     const MvfpsBackend *backend;
     void *priv;
     GpumeLayout layout;

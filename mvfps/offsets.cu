@@ -5,7 +5,8 @@
 
 /**
  * @file
- * How far cells are from the way at constant speed: a thread each.
+ * Computes the offsets of cells from their positions at constant speed, with a thread for each
+ * cell.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -26,7 +27,7 @@ GPUME_KERNEL_OF(MvfpsCudaOffsetsArgs, MVFPS_CUDA_MAP_THREADS)
         return;
     sum.nb = sum.x = sum.y = sum.difference_x = sum.difference_y = sum.squares = 0;
     own    = mvfps_load_vector(args.vectors + 4ll * cell);
-    /* all at once, as each waits for its vector and then for two of the fields */
+    /* unrolled, because each turn waits for a vector and then for two vectors of the fields */
     GPUME_UNROLL for (int y = -2; y <= 2; y += 2) {
         GPUME_UNROLL for (int x = -2; x <= 2; x += 2) {
             const int cx = gpume_max(0, gpume_min(cell % cols + x, cols - 1));

@@ -31,7 +31,7 @@ int ff_mvfps_remove_own(AVFrame *frame)
         AV_FRAME_DATA_A53_CC, AV_FRAME_DATA_GOP_TIMECODE, AV_FRAME_DATA_S12M_TIMECODE,
         AV_FRAME_DATA_SEI_UNREGISTERED, AV_FRAME_DATA_VIDEO_ENC_PARAMS, AV_FRAME_DATA_LCEVC,
     };
-    /* what compares a frame with the one before it, and what tells that something begins or ends */
+    /* metadata that compares a frame with the previous one, or marks the beginning or the end of something */
     static const char *const prefixes[] = {
         "lavfi.scd.", "lavfi.scene_score", "lavfi.freezedetect.", "lavfi.black_start", "lavfi.black_end",
         "lavfi.idet.", "lavfi.siti.", "timecode",

@@ -14,15 +14,16 @@
 #include "libavutil/frame.h"
 
 /**
- * Removes from a frame what describes its relation to other input frames: motion vectors, hints about
- * unchanged rectangles and statistics of motion. The frames beside it are others in the output.
+ * Removes properties that relate a frame to other input frames: motion vectors, hints about
+ * unchanged rectangles, and statistics of motion. In the output, the frame has other neighbours.
  * @return 0 or an AVERROR code
  */
 int ff_mvfps_remove_relations(AVFrame *frame);
 
 /**
- * Makes the properties of an input frame those of an interpolated or repeated one at another time: also
- * removes what belongs to that one picture or occurs once, such as timecodes, messages and detected events.
+ * Turns the properties of an input frame into those of an interpolated or repeated frame at another
+ * time. Also removes properties of that single picture, and those that occur once, such as
+ * timecodes, messages and detected events.
  * @return 0 or an AVERROR code
  */
 int ff_mvfps_remove_own(AVFrame *frame);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Counts the squares of two pictures by how much they differ.
+ * Counts the squares of two pictures by their difference.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -14,7 +14,7 @@
 #define BLOCK MVFPS_REPEAT_BLOCK
 #define WARPS (MVFPS_CUDA_SCENE_THREADS / 32)
 
-/** Returns how much two rows of a block differ in sum; (x, y) is the first sample. */
+/** Returns the difference of the sums of two rows of a block; (x, y) is the first sample. */
 static __device__ __forceinline__ int mvfps_difference(const MvfpsCudaRepeatArgs &a, int x, int y)
 {
     int sum = 0;
@@ -31,7 +31,7 @@ static __device__ __forceinline__ int mvfps_difference(const MvfpsCudaRepeatArgs
 }
 
 /**
- * grid:   squares, one a warp; two lanes have a block
+ * grid:   squares, one for each warp; two lanes have a block
  * block:  MVFPS_CUDA_SCENE_THREADS
  * shared: none
  */

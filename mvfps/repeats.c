@@ -11,7 +11,7 @@
 #include "libavfilter/gpume/mvfps/captions.h"
 #include "libavfilter/gpume/mvfps/repeats.h"
 
-/* Leaves out the frames that repeat the one before them; their captions go to the frame behind them. */
+/* Drops the waiting frames, which are repeats; their captions are moved to the next frame. */
 static int drop_waiting(MvfpsRepeats *s, AVFrame *next)
 {
     int ret = 0;
@@ -25,7 +25,7 @@ static int drop_waiting(MvfpsRepeats *s, AVFrame *next)
     return ret;
 }
 
-/* Makes all frames ready that wait. */
+/* Makes all waiting frames ready. */
 static void release_waiting(MvfpsRepeats *s)
 {
     for (int i = 0; i < s->nb_waiting; i++) {

@@ -15,24 +15,24 @@
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/scene.h"
 
-/** Parts of the work. */
+/** Number of parts of the work. */
 #define NB_PARTS 64
-/** Columns of samples whose sums are taken together. */
+/** Maximum number of columns of samples that are summed at a time. */
 #define MAX_COLUMNS 512
 
 #define BLOCK    MVFPS_DETAIL_BLOCK
 #define RANGE_X  MVFPS_DETAIL_RANGE_X
 #define RANGE_Y  MVFPS_DETAIL_RANGE_Y
-/** Margins of a small picture: the last block of a row may begin so far before its right edge. */
+/** Margins of a small picture: the last block of a row can begin this far before its right edge. */
 #define MARGIN_X (RANGE_X + BLOCK - 1)
 #define MARGIN_Y (RANGE_Y + BLOCK - 1)
 
 typedef struct Scene {
     const GpumeLayout *l;
     const AVFrame *before, *after;
-    int across, nb;             ///< squares by which a fade is found
-    MvfpsLights lights[NB_PARTS];   ///< of parts
-    MvfpsDetail *detail;        ///< that is made of the picture after
+    int across, nb;             ///< number of squares in a row, and in total, for the detection of fades
+    MvfpsLights lights[NB_PARTS];   ///< sums of each part
+    MvfpsDetail *detail;        ///< detail of the later picture, which is being computed
 } Scene;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -73,7 +73,7 @@ av_cold void ff_mvfps_detail_free(MvfpsDetail *d)
     av_freep(&d->means);
 }
 
-/* Adds the samples of some rows, column by column. */
+/* Adds the samples of some rows, for each column. */
 static void add_rows(uint32_t *sums, const Scene *s, int x, int nb, int y0, int y1)
 {
     const GpumeLayout *l = s->l;
@@ -91,7 +91,7 @@ static void add_rows(uint32_t *sums, const Scene *s, int x, int nb, int y0, int 
     }
 }
 
-/* Makes rows of means of squares. */
+/* Computes rows of means of squares. */
 static void mean_rows(void *opaque, int worker, int start, int end)
 {
     const Scene *s = opaque;
@@ -119,7 +119,7 @@ static void mean_rows(void *opaque, int worker, int start, int end)
     }
 }
 
-/* Subtracts from each mean that of the box around it; edges are repeated. */
+/* Subtracts from each mean that of the box around it; the edges are repeated. */
 static void subtract_boxes(MvfpsDetail *d)
 {
     enum { RADIUS = MVFPS_DETAIL_RADIUS };
@@ -161,7 +161,7 @@ void ff_mvfps_detail_make(MvfpsDetail *d, const GpumeLayout *l, const AVFrame *f
     subtract_boxes(d);
 }
 
-/* Returns the cost of a block's best match, which is not above that of the match at the same place. */
+/* Returns the cost of a block's best match, which is at most that of the match at the same position. */
 static uint32_t best_cost(GpumeCostOne sad, const uint8_t *block, const uint8_t *match, int stride, uint32_t cost)
 {
     for (int dy = -RANGE_Y; dy <= RANGE_Y; dy++)
@@ -189,7 +189,7 @@ int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, d
             detail += sad(b, stride, gray, 0, BLOCK, UINT32_MAX) + sad(a, stride, gray, 0, BLOCK, UINT32_MAX) +
                       2 * MVFPS_DETAIL_FLOOR;
         }
-    /* costs only become less: mostly those of the same place, or of a few blocks, tell enough */
+    /* costs only decrease, so usually those at the same position, or of a few blocks, are sufficient */
     for (int i = 0; i < 2; i++)
         for (int y = 0; y < after->rows; y += BLOCK)
             for (int x = 0; x < after->cols; x += BLOCK) {
@@ -204,7 +204,7 @@ int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, d
     return (double)cost / detail >= threshold;
 }
 
-/* Adds the brightness of a square in both pictures. */
+/* Adds the brightness of a square of both pictures. */
 static void add_square(MvfpsLights *sums, const Scene *scene, int x0, int y0)
 {
     const GpumeLayout *l = scene->l;

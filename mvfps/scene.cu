@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Sums of squares of a picture. Variant 0 makes the means of which the small picture is, variant 1 tells from the
- * brightness in both pictures whether what is new is a fade; its last thread block decides, so that the host need
- * not know.
+ * Sums over squares of pictures. Variant 0 computes the means that form the small picture. Variant
+ * 1 decides from the brightness of both pictures whether new detail is a fade; its last thread
+ * block decides, so the host need not know.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -19,7 +19,7 @@ static __device__ __forceinline__ int mvfps_get(GpumeU64 first, int stride, int 
     return mvfps_load_sample<MvfpsSample>(first + (long long)stride * y + x * MVFPS_BYTES);
 }
 
-/** Makes the mean of square i; a warp has one. */
+/** Computes the mean of square i with a warp. */
 static __device__ __forceinline__ void mvfps_mean_square(const MvfpsCudaDetailArgs &a, int i)
 {
     const int x0 = i % a.cols * a.step, y0 = i / a.cols * a.step;
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void mvfps_mean_square(const MvfpsCudaDetailAr
         ((unsigned short *)a.means)[i] = (unsigned short)mvfps_detail_mean(sum, w * h, a.depth);
 }
 
-/** The brightness of square i in both pictures: a warp sums it up, two rows at a time. */
+/** Adds the brightness of square i of both pictures; a warp sums two rows at a time. */
 static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs &a, int i, MvfpsLights *sums)
 {
     const int lane = threadIdx.x % 32, across = (a.w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE;
@@ -55,7 +55,7 @@ static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs
     mvfps_add_lights(sums, mvfps_light(before, w * h, a.depth), mvfps_light(after, w * h, a.depth));
 }
 
-/** Adds up the brightness of squares of pictures with new detail, and decides whether there is a cut. */
+/** Adds the brightness of squares of pictures with new detail, and decides whether there is a cut. */
 static __device__ __forceinline__ void mvfps_tell_fade(const MvfpsCudaSceneArgs &args, MvfpsCudaScene *scene)
 {
     MvfpsLights sums = { 0, 0, 0, 0, 0 };
@@ -96,7 +96,7 @@ GPUME_KERNEL_OF(MvfpsCudaSceneArgs, MVFPS_CUDA_SCENE_THREADS)
 }
 #else
 /**
- * grid:   squares, one a warp
+ * grid:   squares, one for each warp
  * block:  MVFPS_CUDA_SCENE_THREADS
  * shared: none
  */

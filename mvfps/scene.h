@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Decides whether there is a scene cut between two pictures. doc/mvfps-definition.md defines how.
+ * Decides whether there is a scene cut between two pictures, as defined in doc/mvfps-definition.md.
  */
 
 #ifndef AVFILTER_GPUME_MVFPS_SCENE_H
@@ -14,27 +14,27 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** The detail of a picture, small enough to be searched as a whole. Blank, or allocated. */
+/** The detail of a picture, small enough for a search of the whole. Zeroed, or allocated. */
 typedef struct MvfpsDetail {
     uint8_t *memory;
-    const uint8_t *first;       ///< sample (0, 0) in it; the margins around it are as wide as the search's range
-    uint16_t *means;            ///< of the squares that the samples stand for, in quarter levels of 8 bits
+    const uint8_t *first;       ///< address of sample (0, 0); the margins are as wide as the search range
+    uint16_t *means;            ///< means of the squares that the samples represent, in quarter levels of 8 bits
     int cols, rows, stride;
 } MvfpsDetail;
 
 /** @return 0 or AVERROR(ENOMEM) */
 int ff_mvfps_detail_alloc(MvfpsDetail *d, const GpumeLayout *l);
 void ff_mvfps_detail_free(MvfpsDetail *d);
-/** Makes the detail of a picture, which has the layout, from its first component. */
+/** Computes the detail of a picture with this layout from its first component. */
 void ff_mvfps_detail_make(MvfpsDetail *d, const GpumeLayout *l, const AVFrame *frame, GpumeScheduler *scheduler);
 
 /**
- * Returns whether most of the detail of each of two pictures is nowhere in the other.
- * @param threshold of the cost of the best matches of both, over their detail
+ * Returns whether most of the detail of the two pictures is not in the other picture.
+ * @param threshold cost of the best matches of both, relative to their detail
  */
 int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, double threshold);
 
-/** Returns whether a picture is the one before in another light, as from frame to frame of a fade. */
+/** Returns whether a picture is the previous one with another brightness, as in a fade. */
 int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
                            GpumeScheduler *scheduler);
 

@@ -5,24 +5,24 @@
 
 /**
  * @file
- * The picture at a phase, along its vectors. The variant is how chroma is subsampled.
+ * Makes the picture at a phase along its vectors. The variant is the subsampling of chroma.
  *
- * A warp has a tile. It joins the vectors of the cells around it to hypotheses, one after the
- * other, and adds up what each shows. Half of the warp makes the match of a hypothesis in the
- * picture before and half the one in the picture after. As no rounding is between the filters
- * down and across, the order of both does not matter. Both components of chroma are made at
- * once, if they have so few columns.
+ * A warp has a tile. It groups the vectors of the cells around the tile to hypotheses and adds up
+ * their contributions, one hypothesis after the other. Half of the warp computes the match of a
+ * hypothesis in the earlier picture, the other half the match in the later picture. There is no
+ * rounding between the vertical and the horizontal filter, so their order does not matter. Both
+ * chroma components are made at once if they have few columns.
  *
  * Data flow:
- * - once: tables of taps and windows, and the vector of a cell, go from global memory to one
- *   register of each lane; lanes get those of others by exchanges
- * - down: a lane loads a column of samples from global memory to registers, filters it, and
+ * - once: loads tables of taps and windows, and the vector of a cell, from global memory to one
+ *   register of each lane; lanes exchange them later
+ * - vertical: a lane loads a column of samples from global memory to registers, filters it, and
  *   writes the sums to shared memory
- * - across: a lane reads a few sums side by side from shared memory, of columns that others
- *   have written, and filters them in registers
- * - exchange: the halves of the warp exchange samples, so that each lane has some of the tile
- *   in both pictures, and adds them, weighted, to sums in registers
- * - in the end: sums are divided in registers and the samples go to global memory
+ * - horizontal: a lane reads several adjacent sums, which other lanes have written, from shared
+ *   memory, and filters them in registers
+ * - exchange: the halves of the warp exchange samples, so that each lane has a part of the tile
+ *   from both pictures; adds the weighted samples to sums in registers
+ * - end: divides the sums in registers and writes the samples to global memory
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -30,47 +30,50 @@
 #define CHROMA_X (GPUME_CUDA_VARIANT % 10)
 #define CHROMA_Y (GPUME_CUDA_VARIANT / 10)
 
-/** The cells that come first: those whose centres are the tile's corners. */
+/** Bit mask of the cells that come first: those whose centres are the tile's corners. */
 #define CORNERS 0x660u
 
-/** A tile of the picture, by a warp. */
+/** A tile of the picture, made by a warp. */
 struct MvfpsTile {
     const MvfpsCudaTilesArgs &args;
-    GpumeU32 *shared;               ///< the warp's
-    int x, y, max;                  ///< in cells; and the greatest sample
-    GpumeU32 taps;                  ///< of a sixteenth of a sample, the lane's
+    GpumeU32 *shared;               ///< shared memory of this warp
+    int x, y, max;                  ///< position in cells; largest sample
+    GpumeU32 taps;                  ///< taps of one sixteenth of a sample, held by this lane
 };
 
-/** A motion that some of the cells around a tile have. */
+/** A motion that several of the cells around a tile have. */
 struct MvfpsHypothesis {
-    GpumeU32 v, offset;             ///< MvfpsVector as words
-    GpumeU32 cells;                 ///< a bit each
+    GpumeU32 v, offset;             ///< MvfpsVectors as words
+    GpumeU32 cells;                 ///< bit mask of cells
     int share, difference;          ///< the tile's of luma, in levels of 8 bits
 };
 
-/** What of a component, or of two, a lane has. */
+/** The part of a component, or of two, for which a lane is responsible. */
 template<int SX, int SY> struct MvfpsPart {
     static const int W = MVFPS_CELL >> SX, H = MVFPS_CELL >> SY;
-    /** Lanes of a match of a component: for its columns and those that the taps need. */
+    /** Number of lanes of a match of a component: one for each column, including those that only the taps need. */
     static const int LANES   = W == 8 ? 16 : 8;
     static const int PICTURE = 16;              ///< lanes of each picture
-    /** Samples next to each other that a lane makes of a match, and that it keeps of both. */
+    /** Number of adjacent samples of a match that a lane computes, and of those that it keeps from both pictures. */
     static const int RUN = W * H > LANES ? W * H / LANES : 1;
     static const int OWN = RUN > 1 ? RUN / 2 : 1;
-    /** Words of shared memory: a row of columns, and a match. Matches begin in different banks. */
+    /** Words of shared memory: columns of a row, and a match. Matches begin in different banks. */
     static const int ROW   = W == 8 ? 12 : 8;
     static const int MATCH = H * ROW + (W == 8 ? 16 : 8);
     static_assert(RUN != 4 || (MATCH % 4 == 0 && ROW % 4 == 0 && MVFPS_CUDA_TILE_WORDS % 4 == 0), "fours are aligned");
     static_assert(32 / LANES * MATCH <= MVFPS_CUDA_TILE_WORDS, "the matches fit");
 
-    int x, y;                       ///< of the run in the tile
-    int own_x;                      ///< of what it keeps
-    int has;                        ///< whether it keeps anything
-    GpumeU32 columns[OWN], row;     ///< windows of four cells there, as bytes
+    int x, y;                       ///< position of the computed samples in the tile
+    int own_x;                      ///< column of the kept samples
+    int has;                        ///< whether the lane keeps samples
+    GpumeU32 columns[OWN], row;     ///< windows of four cells at these positions, as bytes
     GpumeU32 sums[OWN], weights[OWN];
     int values[OWN];
 
-    /** All lanes call it. @param wx windows of the tile's columns, held by the lanes from there on; wy: of its rows */
+    /**
+     * Must be called by all lanes.
+     * @param wx, wy first lanes that hold the windows of the tile's columns and rows
+     */
     __device__ __forceinline__ void init(GpumeU32 table_x, int wx, GpumeU32 table_y, int wy)
     {
         const int lane = threadIdx.x % 32, i = lane % LANES;
@@ -89,7 +92,7 @@ template<int SX, int SY> struct MvfpsPart {
     }
 
     /**
-     * The matches along a vector, as far as they are the lane's.
+     * Computes this lane's part of the matches along a vector.
      * @param component bytes from c to a second component; 0: there is none
      */
     __device__ __forceinline__ void match(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
@@ -110,7 +113,7 @@ template<int SX, int SY> struct MvfpsPart {
         int out[RUN];
 
         __syncwarp();
-        /* one more than the taps need, as runs are read in fours */
+        /* one more than the taps need, because four are read at a time */
         if (i < W + 4) {
             const GpumeU64 p = c.first + (high ? t.args.behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
                                (long long)top * c.stride + (left + i) * MVFPS_BYTES;
@@ -145,7 +148,7 @@ template<int SX, int SY> struct MvfpsPart {
             }
         }
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
-            /* the lanes of the picture after keep the second half of a run */
+            /* the lanes of the later picture keep the second half of the samples */
             const GpumeU32 first = out[k], second = out[RUN > 1 ? OWN + k : k];
             const GpumeU32 keep  = gpume_select(high, second, first);
             const GpumeU32 other = __shfl_xor_sync(GPUME_WHOLE_WARP, gpume_select(high, first, second), PICTURE);
@@ -155,7 +158,7 @@ template<int SX, int SY> struct MvfpsPart {
         }
     }
 
-    /** Take what a hypothesis shows; the only one, or weighted. */
+    /** Adds the contribution of a hypothesis, or sets it if the hypothesis is the only one. */
     __device__ __forceinline__ void
     add(const MvfpsHypothesis &h, const int (&before)[OWN], const int (&after)[OWN], int depth)
     {
@@ -169,7 +172,7 @@ template<int SX, int SY> struct MvfpsPart {
             GpumeU32 window = 0;
 
             GPUME_UNROLL for (int q = 0; q < 4; q++) {
-                /* a bit of each cell becomes a byte of ones */
+                /* expands each bit of a cell to a byte of ones */
                 const GpumeU32 bytes = ((h.cells >> 4 * q & 15) * 0x204081 & 0x1010101) * 255;
 
                 window += ((columns[k] & bytes) * 0x1010101 >> 24) * (row >> 8 * q & 255);
@@ -180,7 +183,7 @@ template<int SX, int SY> struct MvfpsPart {
         }
     }
 
-    /** Take what a hypothesis shows of a component, or of two; as match(). */
+    /** Adds the contribution of a hypothesis to a component, or to two, see match(). */
     __device__ __forceinline__ void show(const MvfpsTile &t, const GpumeCudaComponent &c, long long component,
                                          const MvfpsHypothesis &h)
     {
@@ -190,7 +193,10 @@ template<int SX, int SY> struct MvfpsPart {
         add(h, before, after, t.args.depth);
     }
 
-    /** Write the lane's samples. @param c the component that they are of */
+    /**
+     * Writes this lane's samples.
+     * @param c the component of the samples
+     */
     __device__ __forceinline__ void store(const MvfpsTile &t, const GpumeCudaComponent &c, int offset, GpumeU64 plane)
     {
         const int to_x = ((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + own_x;
@@ -223,12 +229,12 @@ template<int SX, int SY> struct MvfpsPart {
 typedef MvfpsPart<0, 0> MvfpsLuma;
 typedef MvfpsPart<CHROMA_X, CHROMA_Y> MvfpsChroma;
 
-/** Returns whether other components are made like luma, one at a time. */
+/** Whether other components are made like luma, one at a time. */
 #define LIKE_LUMA (GPUME_CUDA_VARIANT == 0)
-/** How many components, or pairs of them, there can be after component 0. */
+/** Maximum number of components, or pairs of components, after component 0. */
 #define OTHERS (LIKE_LUMA ? 3 : 1)
 
-/** What the warp adds up of luma and of the other components. */
+/** Sums of a warp for luma and the other components. */
 struct MvfpsSums {
     MvfpsLuma luma, alpha;
     MvfpsChroma others[OTHERS];
@@ -324,7 +330,7 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
     const MvfpsTile t = { args, matches + warp * MVFPS_CUDA_TILE_WORDS, tx, ty, (1 << args.depth) - 1, taps };
 
     while (left) {
-        /* the first of the cells that are left has the vector of the next hypothesis */
+        /* the first remaining cell has the vector of the next hypothesis */
         const int leader = gpume_first_bit(left & CORNERS ? left & CORNERS : left);
         const GpumeU32 leader_word = __shfl_sync(GPUME_WHOLE_WARP, word, leader);
         const MvfpsVector v = mvfps_of_word(leader_word), u = mvfps_of_word(word);

@@ -5,24 +5,25 @@
 
 /**
  * @file
- * The vectors at a phase. Variant 0: the first one of each cell, from the fields; variant 1: a pass,
- * in which a cell may take those of its neighbours, or one near its own.
+ * Chooses the vectors at a phase. Variant 0 chooses the initial vector of each cell from the
+ * fields; variant 1 is a pass in which a cell may adopt the vector of a neighbour, or one near its
+ * own.
  *
- * A lane has a candidate, and what that costs apart from samples. Those that are different are
- * then put together, and four lanes compare the samples of each.
+ * A lane has a candidate and computes its penalties. Then different candidates are collected, and
+ * four lanes compare the samples of each.
  */
 
 #include "libavfilter/gpume/mvfps/match.cuh"
 
-/** Candidates of a cell. */
+/** Number of candidates of a cell. */
 #define CANDIDATES (GPUME_CUDA_VARIANT ? 17 : 21)
-/** Bits of a candidate's order, below its cost. */
+/** Number of bits of a candidate's order in its key, below the cost. */
 #define ORDER_BITS 5
-/** Lanes that share a candidate, and rows of each. */
+/** Number of lanes that share a candidate, and of rows for each of them. */
 #define SHARES 4
 #define SHARE_ROWS (MVFPS_CELL / SHARES)
 
-/** Number i of 0 to 8: the cell itself, then those around it in raster order. */
+/** Returns the position of cell i of 0 to 8: the cell itself, then its neighbours in raster order. */
 static __device__ __forceinline__ void mvfps_around(int i, int *x, int *y)
 {
     const int k = i ? i - (i <= 4) : 4;
@@ -40,7 +41,7 @@ static __device__ __forceinline__ MvfpsVector mvfps_opposite(MvfpsVector v)
     return v;
 }
 
-/** The first step's candidate of a lane. */
+/** Returns this lane's candidate of the first step. */
 static __device__ __forceinline__ MvfpsVector mvfps_candidate(const MvfpsCudaVectorsArgs &a, int cx, int cy, int lane)
 {
     const MvfpsCudaFields &f = a.fields;
@@ -64,7 +65,10 @@ static __device__ __forceinline__ MvfpsVector mvfps_candidate(const MvfpsCudaVec
     return v;
 }
 
-/** A pass's candidate of a lane, and in *penalty what its differences from the neighbours cost. All lanes call it. */
+/**
+ * Returns this lane's candidate of a pass, and sets *penalty to the penalty of its distances from
+ * the neighbours. All lanes must call it.
+ */
 static __device__ __forceinline__ MvfpsVector mvfps_neighbour(const MvfpsCudaVectorsArgs &a, int cx, int cy, int lane,
                                                               GpumeU32 *penalty)
 {
@@ -148,7 +152,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
             const MvfpsVector u = mvfps_of_word(list[2 * i]);
 
             key = list[2 * i + 1];
-            /* the earlier one of equal costs has been found */
+            /* an earlier candidate of equal cost has been found already */
             if (key >> ORDER_BITS >= best >> ORDER_BITS)
                 key = ~0u;
             else

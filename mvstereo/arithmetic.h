@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The constants and the arithmetic of mvstereo, for C and for device code.
- * doc/mvstereo-definition.md defines what is computed.
+ * Constants and arithmetic of mvstereo, for C and device code. doc/mvstereo-definition.md defines
+ * the results.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_ARITHMETIC_H
@@ -18,7 +18,7 @@
 
 #include "libavfilter/gpume/util/integer.h"
 
-/** Disparities from least to greatest: as many at most, and a multiple of so many. */
+/** Maximum number of disparities from min to max, and the number of which ranges are multiples. */
 #define MVSTEREO_MAX_RANGE  1024
 #define MVSTEREO_LANES      32
 
@@ -26,46 +26,46 @@
 #define MVSTEREO_WINDOW     32
 #define MVSTEREO_WINDOW_MID 16
 
-#define MVSTEREO_CENSUS_R   3       ///< a census is of 7x7 samples, without the one in the middle
-#define MVSTEREO_NIBBLES    12      ///< its 48 bits, in fours
-#define MVSTEREO_FEATURES   (MVSTEREO_NIBBLES + 2)  ///< and luma, and the gradient
+#define MVSTEREO_CENSUS_R   3       ///< a census compares a sample with its 7x7 neighbours
+#define MVSTEREO_NIBBLES    12      ///< a census has 48 bits: 12 groups of four
+#define MVSTEREO_FEATURES   (MVSTEREO_NIBBLES + 2)  ///< features: the census, luma and the gradient
 
 #define MVSTEREO_AD_CAP     12
 #define MVSTEREO_GRAD_CAP   20
-#define MVSTEREO_P1         24      ///< penalty where the disparity changes by one
-#define MVSTEREO_CHECK      1       ///< views may differ by so many samples
-#define MVSTEREO_PIECE      100     ///< smaller pieces are not valid
-#define MVSTEREO_ONE        16      ///< units of a sample
-#define MVSTEREO_WMED_R     4       ///< a weighted median is of 9x9 disparities
+#define MVSTEREO_P1         24      ///< penalty of a disparity that changes by one
+#define MVSTEREO_CHECK      1       ///< maximum difference between the disparities of both views
+#define MVSTEREO_PIECE      100     ///< smaller pieces are invalid
+#define MVSTEREO_ONE        16      ///< units of a disparity in a sample
+#define MVSTEREO_WMED_R     4       ///< a weighted median covers 9x9 disparities
 /** Samples of as many around one are the same as before if the sum of their differences is at most so much. */
 #define MVSTEREO_STILL_R    2
 #define MVSTEREO_STILL      150
 #define MVSTEREO_MAX_AGE    6       ///< a disparity that stays is the mean of so many before and the new one
 #define MVSTEREO_INVALID    (-1)
-#define MVSTEREO_NOISY      16      ///< pictures whose noise is measured at so much are smoothed
-#define MVSTEREO_DARKER     6       ///< views whose mean luma differs by so much are not equally bright
-/** Sums of four paths are less than this. */
+#define MVSTEREO_NOISY      16      ///< pictures with at least this measured noise are smoothed
+#define MVSTEREO_DARKER     6       ///< views whose mean luma differs by at least this are matched in brightness
+/** Limit of the sums of four paths, exclusive. */
 #define MVSTEREO_MAX_SUM    1024
 
-/** Returns the penalty of a disparity that changes by more than one, where luma changes so much. */
+/** Returns the penalty of a disparity that changes by more than one, for a step of luma. */
 GPUME_INLINE int mvstereo_p2(int luma_step)
 {
     return luma_step < 8 ? 140 : luma_step < 24 ? 46 : 28;
 }
 
-/** Returns the cost of two samples but for their census. */
+/** Returns the cost of two samples without that of their census. */
 GPUME_INLINE int mvstereo_difference(int luma, int grad)
 {
     return (FFMIN(luma, MVSTEREO_AD_CAP) >> 1) + FFMIN(grad, MVSTEREO_GRAD_CAP);
 }
 
-/** Returns the gradient of what Sobel's operator gives. */
+/** Returns the gradient feature from the result of Sobel's operator. */
 GPUME_INLINE int mvstereo_gradient(int sobel)
 {
     return av_clip(sobel / 4 + 128, 0, 255);
 }
 
-/** Returns a disparity in 1/16 sample, where two lines of opposite slope meet that go through the three sums. */
+/** Returns a disparity in 1/16 sample: the minimum of two lines with opposite slopes through three sums. */
 GPUME_INLINE int mvstereo_subpel(int index, int before, int sum, int after)
 {
     const int a = before - sum, b = after - sum, den = FFMAX(a, b);
@@ -116,7 +116,7 @@ GPUME_INLINE int mvstereo_weight(int luma_difference, int is_valid)
     return (shift > 6 ? 0 : 64 >> shift) >> (is_valid ? 0 : 2);
 }
 
-/** Sets which luma of the left view corresponds to each of the right one, by how often each of them is there. */
+/** Sets, for each luma of the right view, the corresponding luma of the left view, from the histograms of both. */
 GPUME_INLINE void mvstereo_match_histograms(uint8_t *table, const uint32_t *left, const uint32_t *right)
 {
     int64_t difference = 0, nb = 0, left_below = 0, right_below = 0;

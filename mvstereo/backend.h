@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What finds disparities: a table of functions for the CPU and for each kind of device. All of
- * them find the same.
+ * Interface of backends: a table of functions for the CPU and for each kind of device. All backends
+ * find the same disparities.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_BACKEND_H
@@ -21,15 +21,15 @@ typedef struct MvstereoBackend {
     GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvstereoConfig *cfg);
-    /** @param layout of the frames, which are of any size */
+    /** @param layout layout of the frames, which may have any size */
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out);
     int  (*read)(void *priv, int16_t *disparity);
-    /** Also after a failed init(). */
+    /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvstereoBackend;
 
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
-/** In a build without CUDA its common.hw_format is AV_PIX_FMT_NONE. */
+/** In a build without CUDA, common.hw_format is AV_PIX_FMT_NONE. */
 extern const MvstereoBackend ff_mvstereo_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVSTEREO_BACKEND_H */

@@ -10,10 +10,13 @@
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-/** Samples whose costs a thread has at a time, of as many disparities each. */
+/** Number of samples for which a thread computes costs at a time, each for a word of disparities. */
 #define COLS 4
 
-/** The features of samples of the other view, halves of them apart. Each fourth sample is beside the next one. */
+/**
+ * Features of samples of the other view; the two halves of a feature are in separate arrays. Every
+ * fourth sample is adjacent to the next.
+ */
 typedef struct Row {
     GpumeU32 low[MVSTEREO_CUDA_COST_ROW], high[MVSTEREO_CUDA_COST_ROW];
 } Row;
@@ -23,7 +26,10 @@ static __device__ __forceinline__ int place_of(int i)
     return (i & 3) * (MVSTEREO_CUDA_COST_ROW / 4) + (i >> 2);
 }
 
-/** Loads the features of samples first to first + nb - 1 of a row, the nearest ones where there is none. */
+/**
+ * Loads the features of samples first to first + nb - 1 of a row; outside the picture, those of the
+ * nearest sample.
+ */
 static __device__ __forceinline__ void load_row(Row *to, const MvstereoCudaArgs &args, int first, int nb, int y)
 {
     const GpumeU64 *from = (const GpumeU64 *)args.features[1] + (long long)av_clip(y, 0, args.h - 1) * args.w;
@@ -38,14 +44,14 @@ static __device__ __forceinline__ void load_row(Row *to, const MvstereoCudaArgs 
 
 /**
  * grid:   MVSTEREO_CUDA_COST_COLS samples of a row, rows
- * block:  MVSTEREO_CUDA_THREADS, a word of disparities of COLS samples each
+ * block:  MVSTEREO_CUDA_THREADS; a thread has a word of disparities for each of COLS samples
  * shared: Row
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
 {
     GPUME_SHARED(Row, right);
     const int x0 = (int)blockIdx.x * MVSTEREO_CUDA_COST_COLS, y = (int)blockIdx.y, words = args.range / 4;
-    /* disparities descend where samples of the other view ascend */
+    /* disparities descend while samples of the other view ascend */
     const int z0 = x0 - args.min - (args.range - 1), nb = MVSTEREO_CUDA_COST_COLS + args.range - 1;
     const GpumeU64 *left = (const GpumeU64 *)args.features[0] + (long long)y * args.w;
     GpumeU8 *dst = (GpumeU8 *)args.costs + (long long)y * args.w * args.range;

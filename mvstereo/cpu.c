@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Finds disparities of views in system memory. Each step is done in rows, or columns, by all threads.
+ * Finds disparities of views in system memory. All threads compute each step, in rows or columns.
  */
 
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "libavfilter/gpume/mvstereo/view.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Halved pictures at most: of 2^31 samples a side none is wider than MVSTEREO_COARSE_W. */
+/** Maximum number of halvings: a picture of 2^31 samples a side is then at most MVSTEREO_COARSE_W wide. */
 #define MAX_HALVINGS 24
 
 /** What a view and its map were before. */
@@ -36,13 +36,13 @@ typedef struct Before {
 
 typedef struct CPUBackend {
     const MvstereoConfig *cfg;
-    int w, h;                   ///< 0: nothing is open
+    int w, h;                   ///< 0: not open
     MvstereoPlane luma[2];
     uint8_t table[256];         ///< luma of the left view that corresponds to luma of the right one
     MvstereoMatcher matcher;
     MvstereoRefiner refiner;
 
-    /* the range that is found */
+    /* the range found so far */
     MvstereoRange range;
     MvstereoPlane halved[2][MAX_HALVINGS];
     MvstereoMatcher coarse_matcher;
@@ -54,7 +54,7 @@ typedef struct CPUBackend {
 
     Before before[2];           ///< of the left view, and of the right one
 
-    /* the work that is being done */
+    /* the current work */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
     AVFrame *out;
@@ -96,7 +96,7 @@ static av_cold void uninit(void *priv)
     s->w = s->h = 0;
 }
 
-/* Gets what finds the range of pictures of this size. */
+/* Opens the matcher that finds the range of pictures of this size. */
 static int open_coarse(CPUBackend *s)
 {
     const int nb = mvstereo_range_halvings(s->w);
@@ -138,7 +138,7 @@ static int open_size(CPUBackend *s, int w, int h)
     return ret;
 }
 
-/* Copies the luma of both views, 8 bits of it. */
+/* Copies luma of both views as 8 bits. */
 static void load_rows(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
@@ -170,7 +170,7 @@ static void load_rows(void *arg, int job, int nb_jobs)
 /* Smooths both views if both are noisy. */
 static void smooth(CPUBackend *s)
 {
-    /* the map has not been made yet, so its memory is free */
+    /* the map has not been made yet, so its memory is used as scratch */
     MvstereoPlane scratch = s->refiner.valid;
 
     if (FFMIN(ff_mvstereo_noise(&s->luma[0]), ff_mvstereo_noise(&s->luma[1])) < MVSTEREO_NOISY)
@@ -179,7 +179,7 @@ static void smooth(CPUBackend *s)
         ff_mvstereo_smooth(&s->luma[i], &scratch, &s->cfg->executor);
 }
 
-/* Widens the range by that of this pair. */
+/* Extends the range by that of this pair. */
 static void find_range(CPUBackend *s)
 {
     const int nb = mvstereo_range_halvings(s->w);
@@ -204,7 +204,7 @@ static void find_range(CPUBackend *s)
     mvstereo_range_widen(&s->range, counts, m->range, m->min, nb);
 }
 
-/* Gets what matches pictures in the range, if that has changed. */
+/* Opens the matcher for the range again if the range has changed. */
 static int fit_range(CPUBackend *s)
 {
     const int range = FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES);

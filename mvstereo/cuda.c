@@ -5,8 +5,9 @@
 
 /**
  * @file
- * Finds disparities of views in CUDA frames, on the stream of their device. Nothing waits for the device, but where the
- * range is found: it decides how much memory and how many threads are needed.
+ * Finds disparities of views in CUDA frames on the stream of their device. The host waits for the
+ * device only when the range is determined, because the range decides how much memory and how many
+ * threads are needed.
  */
 
 #include <string.h>
@@ -31,7 +32,7 @@ static const GpumeShellModule modules[] = {
     MVSTEREO_CUDA_MODULES(MODULE)
 };
 
-/** Kernels. Of PATHS and WINNERS there are some for up to 128, 256 and 1024 disparities. */
+/** Kernels. PATHS and WINNERS have variants for up to 128, 256 and 1024 disparities. */
 enum Kernel {
     LUMA, NOISE, DECIDE, SMOOTH, HALVE,
     FEATURES, COSTS,
@@ -70,7 +71,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [PAINT]    = { MVSTEREO_CUDA_map, 2, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
 };
 
-/** What is known of views of a size, for a range. */
+/** Memory for views of a size and a range. */
 typedef struct Map {
     GpumeCudaBuffer memory;
     MvstereoCudaArgs args;
@@ -79,10 +80,10 @@ typedef struct Map {
 typedef struct CUDABackend {
     const MvstereoConfig *cfg;
     GpumeShell shell;
-    int w, h;                   ///< 0: nothing is open
-    GpumeCudaBuffer stats;      ///< MvstereoCudaStats, on both sides
+    int w, h;                   ///< 0: not open
+    GpumeCudaBuffer stats;      ///< MvstereoCudaStats, in device and pinned memory
     GpumeCudaBuffer planes;     ///< luma of all sizes
-    MvstereoCudaArgs views;     ///< where it is
+    MvstereoCudaArgs views;     ///< addresses of luma
     MvstereoRange range;
     Map map, coarse, half;
     /* what the left and the right view were before */
@@ -103,7 +104,7 @@ static int launch_samples(CUDABackend *s, enum Kernel kernel, int w, int h, int 
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
-    /* they are in PTX 7.0, CUDA 11 */
+    /* these instructions need PTX 7.0, which CUDA 11 introduced */
     const int is_ampere = s->shell.cuda.capability >= 80 && s->shell.cuda.driver >= 11000;
 
     for (int i = 0; i < NB_KERNELS; i++) {
@@ -137,7 +138,7 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     return ret;
 }
 
-/* Frees what depends on the size, with the context pushed. Nothing is in flight. */
+/* Frees the memory that depends on the size. The caller has pushed the CUDA context; no kernel is in flight. */
 static void forget(CUDABackend *s)
 {
     ff_gpume_cuda_free(&s->planes);
@@ -149,13 +150,13 @@ static void forget(CUDABackend *s)
     s->w = s->h = 0;
 }
 
-/** Parts of memory. */
+/** A part of a buffer. */
 typedef struct Part {
     unsigned long long *address;
     size_t size;
 } Part;
 
-/* Gets memory for parts, which begin at multiples of 256 bytes. */
+/* Allocates a buffer for several parts, which begin at multiples of 256 bytes. */
 static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int nb, const char *what)
 {
     size_t size = 0;
@@ -174,7 +175,7 @@ static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int 
     return 0;
 }
 
-/* Gets memory of views of this size in this range. Their luma is in the arguments. */
+/* Allocates memory for views of this size and range. The arguments have the addresses of luma. */
 static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
 {
     MvstereoCudaArgs *a = &map->args;
@@ -214,14 +215,14 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
     return 0;
 }
 
-/* Gets memory for luma of views of a size. */
+/* Allocates memory for luma of views of a size. */
 static int open_size(CUDABackend *s, int w, int h)
 {
     MvstereoCudaArgs *a = &s->views;
     const size_t nb     = w * (size_t)h, before = s->cfg->temporal ? nb : 0;
     const Part parts[]  = {
         { &a->raw[0], nb }, { &a->raw[1], nb }, { &a->luma[0], nb }, { &a->luma[1], nb },
-        /* all that are halved follow each other */
+        /* the halved planes of all sizes follow each other */
         { &a->halved[0], nb + w + h + 64 }, { &a->halved[1], nb + w + h + 64 },
         { &s->luma_before[0], before }, { &s->luma_before[1], before }, { &s->age[0], before }, { &s->age[1], before },
         { &s->disparity_before[0], 2 * before }, { &s->disparity_before[1], 2 * before },
@@ -294,7 +295,7 @@ static int match_window(CUDABackend *s, MvstereoCudaArgs *a)
     return ret < 0 ? ret : launch(s, WINDOW_WINNERS, 1, a->h, 1, a);
 }
 
-/* Finds what is valid. */
+/* Matches the views and finds which disparities are valid. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
     const int kind    = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
@@ -311,7 +312,7 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
         ret = launch_samples(s, i, a->w, a->h, 1, a);
     return ret;
 }
-/* Widens the range by that of this pair. */
+/* Extends the range by that of this pair. */
 static int find_range(CUDABackend *s)
 {
     const int nb = mvstereo_range_halvings(s->w);
@@ -413,7 +414,7 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
     return 0;
 }
 
-/* With the context pushed. */
+/* Makes the map of a pair. The caller has pushed the CUDA context. */
 static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
 {
     int ret = 0;
@@ -444,7 +445,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_map(s, pair, layout, out));
 }
 
-/* With the context pushed. */
+/* Downloads the map. The caller has pushed the CUDA context. */
 static int read_map(CUDABackend *s, GpumeCudaBuffer *b)
 {
     int ret = ff_gpume_cuda_alloc(&s->shell.cuda, b, GPUME_CUDA_PINNED, s->w * (size_t)s->h * 2, "disparities");

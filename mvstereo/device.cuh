@@ -66,7 +66,7 @@ static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const Mvster
 #define MVSTEREO_PAIR(v) ((GpumeU32)(v) * 0x10001)
 
 #if defined(__clang__) && defined(__CUDA__) && (GPUME_CUDA_VARIANT & MVSTEREO_CUDA_AMPERE)
-/** Returns the lesser ones of both halves, which are less than 0x7c00: half-precision numbers are ordered likewise. */
+/** Returns the minima of both halves, which are below 0x7c00; half-precision numbers have the same order. */
 static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
 {
     GpumeU32 least;
@@ -96,7 +96,10 @@ static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
 }
 #endif
 
-/** Returns four bytes of a and b: a digit of which, from the last, is 0 to 3 for those of a, 4 to 7 for those of b. */
+/**
+ * Returns four bytes of a and b. Each hex digit of which selects a byte, from the last: 0 to 3 from
+ * a, 4 to 7 from b.
+ */
 static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b, GpumeU32 which)
 {
 #ifdef GPUME_HOST
@@ -144,7 +147,7 @@ static __device__ __forceinline__ GpumeU32 mvstereo_cost(GpumeU32 low, GpumeU32 
            mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
 }
 
-/** The sample of a thread, where blocks of threads have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */
+/** Declares the sample of a thread if thread blocks have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */
 #define MVSTEREO_PLACE()                                                                            \
     const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);        \
     const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS);        \

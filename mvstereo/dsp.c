@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/mvstereo/dsp.h"
 
-/* The census of 7x7 has so many neighbours. */
+/* number of neighbours in a census of 7x7 */
 static_assert((2 * MVSTEREO_CENSUS_R + 1) * (2 * MVSTEREO_CENSUS_R + 1) - 1 == 4 * MVSTEREO_NIBBLES,
               "bits of a census");
 
@@ -92,7 +92,7 @@ static int least_sum(const uint16_t *sums, ptrdiff_t range)
     return least;
 }
 
-/* Finds the least value up to which the weights are half of all, bit by bit. */
+/* Finds the smallest value up to which the weights are at least half of their sum, bit by bit. */
 static void weighted_median(const MvstereoMedian *m)
 {
     enum { SIDE = 2 * MVSTEREO_WMED_R + 1, NB = SIDE * SIDE };
@@ -120,7 +120,7 @@ static void weighted_median(const MvstereoMedian *m)
     }
 }
 
-/* Assembly code has these layouts. */
+/* assembly code depends on these layouts */
 #if ARCH_X86_64 || ARCH_AARCH64
 static_assert(offsetof(MvstereoCosts, right) == 16 && offsetof(MvstereoCosts, range) == 48 &&
               offsetof(MvstereoPath, least_before) == 40 && offsetof(MvstereoPath, range) == 80 &&

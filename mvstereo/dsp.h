@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The functions that match pictures, for this processor. Plain C first, then what it can do.
+ * Functions that match pictures, in the version for this processor.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_DSP_H
@@ -16,40 +16,43 @@
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
 
-/** A path's costs of a sample begin so far behind those of the one before it, with 255 on both sides. */
+/** Returns the distance of the costs of consecutive samples in a path; there is padding of 255 on both sides. */
 static inline ptrdiff_t mvstereo_path_step(int range)
 {
     return range + MVSTEREO_LANES;
 }
 
-/** Costs of samples in a row. Assembly code knows the layout of this and what follows. */
+/** Costs of samples in a row. Assembly code depends on the layout of this and the following structs. */
 typedef struct MvstereoCosts {
-    uint8_t *costs;             ///< range a sample
-    const uint8_t *left;        ///< the first sample's features; each is a plane
-    /** The other view from right to left: the feature of the first sample's match at the least disparity. */
+    uint8_t *costs;             ///< range bytes for each sample
+    const uint8_t *left;        ///< features of the first sample; each feature is in a plane
+    /**
+     * Features of the other view from right to left, beginning with the first sample's match at the
+     * smallest disparity.
+     */
     const uint8_t *right;
-    ptrdiff_t left_plane, right_plane;  ///< bytes from a feature to the next
+    ptrdiff_t left_plane, right_plane;  ///< bytes between features
     ptrdiff_t nb, range;
 } MvstereoCosts;
 
-/** A part of paths, of a sample each. */
+/** One step of paths, for one or several samples. */
 typedef struct MvstereoPath {
     uint8_t *path;              ///< costs of the first sample
-    const uint8_t *before;      ///< those of the sample before it on its path
+    const uint8_t *before;      ///< costs of the previous sample on the path
     const uint8_t *costs;
     const uint8_t *p2;
-    uint8_t *least;             ///< set to the least of path
+    uint8_t *least;             ///< output: minimum of path
     const uint8_t *least_before;
-    ptrdiff_t path_step, costs_step;    ///< from a sample to the next
-    ptrdiff_t step;             ///< of p2 and both of least: 1 or -1
+    ptrdiff_t path_step, costs_step;    ///< distances between samples
+    ptrdiff_t step;             ///< distance of p2 and of both minima: 1 or -1
     ptrdiff_t nb, range;
 } MvstereoPath;
 
-/** The paths of a sample, and what is known of the other view. */
+/** The paths of a sample, and the best sums of the other view. */
 typedef struct MvstereoSums {
     const uint8_t *paths[4];
-    uint16_t *sums;             ///< range of them
-    uint16_t *right_least;      ///< of matches, from the one at the least disparity
+    uint16_t *sums;             ///< output: range sums
+    uint16_t *right_least;      ///< least sums of the matches, beginning with that at the smallest disparity
     uint16_t *right_index;
     ptrdiff_t range;
     uint16_t first;             ///< index of the first sum
@@ -58,23 +61,23 @@ typedef struct MvstereoSums {
 /** A row of the weighted median. */
 typedef struct MvstereoMedian {
     int16_t *dst;
-    const int16_t *disparity;   ///< of the first sample; 9x9 around each can be read
-    const uint8_t *luma;        ///< likewise
-    const uint8_t *valid;       ///< 255: it is, 0: it is not; likewise
-    ptrdiff_t stride;           ///< samples, of all three
+    const int16_t *disparity;   ///< disparity of the first sample; the 9x9 neighbourhood of each sample can be read
+    const uint8_t *luma;        ///< luma of the first sample; readable as disparity
+    const uint8_t *valid;       ///< 255: valid, 0: invalid; readable as disparity
+    ptrdiff_t stride;           ///< distance between rows of all three, in samples
     ptrdiff_t nb;
 } MvstereoMedian;
 
 typedef struct MvstereoDSP {
     void (*costs)(const MvstereoCosts *c);
     void (*path)(const MvstereoPath *p);
-    /** Adds the paths, and finds matches of the other view that are better. @return the least sum */
+    /** Adds the paths, and updates the other view where a sum is better. @return the least sum */
     int (*sum)(const MvstereoSums *s);
-    /** @return the index of the first sum that is equal to value, and there is one */
+    /** @return the index of the first sum equal to value, which must exist */
     int (*find)(const uint16_t *sums, int value, ptrdiff_t range);
-    /** @return the least sum; all are less than 0x8000 */
+    /** @return the least sum; all sums are below 0x8000 */
     int (*least)(const uint16_t *sums, ptrdiff_t range);
-    /** Up to 15 more than nb may be read and written. */
+    /** Computes nb medians; may read and write up to 15 more. */
     void (*weighted_median)(const MvstereoMedian *m);
 } MvstereoDSP;
 

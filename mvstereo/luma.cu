@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Copies 8 bits of both views' luma, and counts how often each value is there.
+ * Copies luma of both views as 8 bits, and computes histograms.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Fills holes, takes the weighted median, and paints the map.
+ * Fills holes, computes the weighted median, and paints the map.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -17,7 +17,10 @@
 #define TILE_W  MVSTEREO_CUDA_TILE_W
 #define TILE_H  MVSTEREO_CUDA_TILE_H
 
-/** Sets the lesser of the next valid values in the row, or in the next one above that has any. */
+/**
+ * Fills a hole with the smaller of the next valid values in the row, or in the next row above that
+ * has valid values.
+ */
 static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x, int y, long long q)
 {
     const GpumeU32 *row_valid = (const GpumeU32 *)args.row_valid;
@@ -40,7 +43,7 @@ static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x,
     ((short *)args.filled)[q] = (short)v;
 }
 
-/** Sets the weighted median of 9x9. */
+/** Computes the weighted median of 9x9 disparities. */
 static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &args)
 {
     GPUME_SHARED(MvstereoCudaTile, tile);
@@ -70,7 +73,7 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
             least     = gpume_min(least, tile->values[ty + row][tx + col]);
             greatest  = gpume_max(greatest, tile->values[ty + row][tx + col]);
         }
-    /* the largest value with too little up to the one before it */
+    /* the largest value below which the weights are too small */
     result = least;
     for (int bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
         int below = 0;
@@ -111,7 +114,7 @@ static __device__ __forceinline__ int stabilise(const MvstereoCudaArgs &args, in
     return v;
 }
 
-/** Sets the last median, and paints it. */
+/** Computes the last median, and paints the sample. */
 static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x, int y, long long q)
 {
     const MvstereoPaint *p = &args.paint;

@@ -16,7 +16,7 @@
 #include "libavfilter/gpume/mvstereo/match.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/* Returns bytes from row to row of paths. */
+/* Returns the number of bytes between rows of paths. */
 static size_t path_row(const MvstereoMatcher *m)
 {
     return m->w * (size_t)m->path_step;
@@ -27,7 +27,10 @@ static size_t costs_row(const MvstereoMatcher *m)
     return m->w * (size_t)m->range;
 }
 
-/* What a thread has: two rows of paths with an end on both sides, their least costs, penalties, and the other view. */
+/*
+ * Memory of a thread: two rows of paths with padding on both sides, their least costs, penalties,
+ * and the costs of the other view.
+ */
 typedef struct Scratch {
     uint8_t *paths[2];
     uint8_t *least[2];
@@ -56,7 +59,7 @@ static size_t scratch_layout(Scratch *s, const MvstereoMatcher *m, int job)
     return FFALIGN(sums + sizeof(uint16_t) * (m->range + 2 * right), 64);
 }
 
-/* Sets what is before the costs of each path, and behind the last ones. */
+/* Sets the padding before the costs of each path and after the last costs. */
 static void set_pads(const MvstereoMatcher *m, uint8_t *paths, size_t nb)
 {
     for (size_t i = 0; i <= nb; i++)
@@ -91,7 +94,7 @@ av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
     memset(m, 0, sizeof(*m));
 }
 
-/* Gets memory whose last bytes may be read and written by whole vectors. */
+/* Allocates memory with padding, because whole vectors are read and written at its end. */
 static av_cold int get(uint8_t **p, size_t size, size_t nb)
 {
     *p = nb > SIZE_MAX / 2 / size ? NULL : av_mallocz(size * nb + 64);
@@ -142,7 +145,8 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     /* a window can be that much away from the next one, and one more */
     m->path_step = mvstereo_path_step(range) + (range < span ? MVSTEREO_WINDOW : 0);
     ff_mvstereo_dsp_init(&m->dsp);
-    /* rows of a band have three volumes of costs, and each band one row: the least sum, and work for all threads */
+    /* a band stores three volumes of costs for each of its rows, and one row for each band:
+     * minimizes the sum, and leaves work for all threads */
     m->band        = av_clip(FFALIGN((int)ceil(sqrt(h / 3.)), threads), 2, FFMAX(h, 2));
     m->nb_bands    = (h + m->band - 1) / m->band;
     m->left_plane  = FFALIGN(w, 16);
@@ -165,7 +169,10 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     return ret;
 }
 
-/* Sets four bits of the census of a row. The pointers are apart, so that the compiler knows that they do not change. */
+/*
+ * Sets four bits of the census of a row. The pointers are separate parameters, so that the compiler
+ * knows that they do not change.
+ */
 static void set_nibbles(uint8_t *restrict dst, const uint8_t *centre, const uint8_t *const neighbours[4], int w)
 {
     const uint8_t *const a = neighbours[0], *const b = neighbours[1];
@@ -176,7 +183,7 @@ static void set_nibbles(uint8_t *restrict dst, const uint8_t *centre, const uint
                  (d[x] < centre[x] ? 1 : 0);
 }
 
-/* Sets the features of a row, each in a plane. */
+/* Sets the features of a row, each feature in its own plane. */
 static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *luma, int y)
 {
     enum { SIDE = 2 * MVSTEREO_CENSUS_R + 1, MIDDLE = SIDE * SIDE / 2 };
@@ -369,7 +376,7 @@ static uint8_t *other_costs(const MvstereoMatcher *m, int job)
     return m->rows ? m->other_costs + job * costs_row(m) : NULL;
 }
 
-/* Finds where paths from below are below each band, in some columns. */
+/* Computes the state of paths from below at the lower end of each band, in some columns. */
 static void find_ends(void *arg, int job, int nb_jobs)
 {
     const MvstereoMatcher *m = arg;
@@ -388,7 +395,7 @@ static void find_ends(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Sets costs and paths from above and below of a band, in some columns. */
+/* Computes costs and the paths from above and below of a band, in some columns. */
 static void band_columns(void *arg, int job, int nb_jobs)
 {
     const MvstereoMatcher *m = arg;
@@ -417,7 +424,7 @@ static void band_columns(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Sets the paths of a row from left and right. They begin behind the ends of the row, at costs of 0. */
+/* Computes the paths of a row from left and right. Costs beyond the ends of the row are 0. */
 static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uint8_t *costs, int y)
 {
     const uint8_t *luma  = mvstereo_row8(m->left, y);
@@ -457,7 +464,7 @@ static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uin
     take_paths(m, &p, m->w - 1, y, 1, 0);
 }
 
-/* Sets what follows from the sums of a sample. */
+/* Chooses the disparity of a sample and its confidence from its sums. */
 static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int base, int16_t *disparity,
                    uint8_t *confidence)
 {

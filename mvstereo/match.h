@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Finds the disparity of each sample of the left view: census, luma and gradient, paths, and the
- * least sum. What follows is in refine.h.
+ * Finds the disparity of each sample of the left view from census, luma and gradient, with costs
+ * added along paths; the least sum wins. refine.h continues from there.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_MATCH_H
@@ -16,10 +16,10 @@
 #include "libavfilter/gpume/mvstereo/plane.h"
 #include "libavfilter/gpume/util/executor.h"
 
-/** What the right view has where no sample of the left one leads. */
+/** Value of samples of the right view that correspond to no sample of the left view. */
 #define MVSTEREO_NOWHERE (-2)
 
-/** What is being searched. Rows of a map without a stride of its own follow each other. */
+/** State of a search. Rows of a map without a stride are contiguous. */
 typedef struct MvstereoMatcher {
     GpumeExecutor executor;
     MvstereoDSP dsp;
@@ -28,25 +28,25 @@ typedef struct MvstereoMatcher {
     int range;                  ///< of each sample: span, or the range from its base on
     ptrdiff_t path_step;        ///< from a sample's costs of paths to the next
     int16_t *base;              ///< NULL: samples have all disparities; else the first one of each, from min
-    int rows;                   ///< so far above and below matches are, too
+    int rows;                   ///< matches are up to this many rows above or below
 
     const MvstereoPlane *left, *right;  ///< luma, with edges
     const uint8_t *table;       ///< luma of the left view that corresponds to luma of the right one
-    MvstereoPlane disparity;    ///< of the left view, in 1/16 from min
-    int16_t *right_index;       ///< of the right view, whole, from min; MVSTEREO_NOWHERE
+    MvstereoPlane disparity;    ///< disparity of the left view, in 1/16, relative to min
+    int16_t *right_index;       ///< whole disparity of the right view, relative to min; or MVSTEREO_NOWHERE
     uint8_t *confidence;
 
-    /* features of a row of either view: planes of left_plane and right_plane bytes */
+    /* features of a row of either view, in planes of left_plane and right_plane bytes */
     uint8_t *features[2];
     ptrdiff_t left_plane, right_plane;
-    ptrdiff_t right_first;      ///< of the last sample in a plane of the right view
-    /* A band of rows. Paths from below begin at the row below it, which is known for each band. */
+    ptrdiff_t right_first;      ///< offset of the last sample in a plane of the right view
+    /* A band of rows. Paths from below begin at the row below the band, whose state is stored for each band. */
     int band, nb_bands;
     uint8_t *costs, *other_costs, *above, *below, *ends, *edge;
     uint8_t *least_above, *least_below, *least_ends, *least_edge;
-    uint8_t *scratch;           ///< of each thread
+    uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
-    int band_start, band_end;   ///< rows of the one in work
+    int band_start, band_end;   ///< rows of the current band
 } MvstereoMatcher;
 
 /**

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The list of mvstereo's kernels, one a module.
+ * Lists the kernels of mvstereo, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_MODULES_H

@@ -16,7 +16,7 @@ static const GpumeFrameBackend *const backends[] = {
 
 struct Mvstereo {
     MvstereoConfig cfg;
-    enum AVPixelFormat sw_format;       ///< of hardware frames
+    enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
     const MvstereoBackend *backend;
     void *priv;
 };
@@ -87,7 +87,7 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     GpumeLayout layout;
     MvstereoPair mirrored;
 
-    /* the right view has the left one's disparities if both are mirrored */
+    /* if both views are mirrored, the right view has the disparities of the left one */
     if (pair->right) {
         mirrored = *pair;
         FFSWAP(MvstereoView, mirrored.views[0], mirrored.views[1]);

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Finds the disparity of two rectified views, and paints it. Free of libavfilter; the result
- * depends neither on the number of threads nor on where it is made.
- * doc/mvstereo-definition.md defines what is computed.
+ * Finds the disparity of two rectified views and paints it. Does not depend on libavfilter; the
+ * result does not depend on the number of threads or on the backend. doc/mvstereo-definition.md
+ * defines the results.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_MVSTEREO_H
@@ -18,75 +18,78 @@
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
 #include "libavfilter/gpume/util/executor.h"
 
-/** What is painted. */
+/** Contents of the output. */
 enum MvstereoOutput {
-    MVSTEREO_DISPARITY,         ///< 16 bits: 1/16 sample, plus 16 * -min where min is negative; 65535: a hole
-    MVSTEREO_GRAY,              ///< 8 bits: 1 to 255 from min to max, 0: a hole
+    MVSTEREO_DISPARITY,         ///< 16 bits: 1/16 sample, plus 16 * -min if min is negative; 65535: hole
+    MVSTEREO_GRAY,              ///< 8 bits: 1 to 255 from min to max; 0: hole
     MVSTEREO_COLOR,             ///< RGB; holes are black
-    MVSTEREO_DEPTH,             ///< 16 bits: focal * baseline / disparity; 65535: farther than that, 0: a hole
-    MVSTEREO_CONFIDENCE,        ///< 8 bits; 0 where nothing was found
-    MVSTEREO_FLOAT,             ///< samples; holes are infinite. Not on a device
-    MVSTEREO_LEFT_GRAY,         ///< MVSTEREO_GRAY in frames of the input's format, for which see picture/layout.h
+    MVSTEREO_DEPTH,             ///< 16 bits: focal * baseline / disparity; 65535: larger; 0: hole
+    MVSTEREO_CONFIDENCE,        ///< 8 bits; 0: no disparity was found
+    MVSTEREO_FLOAT,             ///< in samples; holes are infinite. Not supported on a device
+    MVSTEREO_LEFT_GRAY,         ///< MVSTEREO_GRAY in frames of the input's format, see picture/layout.h
     MVSTEREO_NB_OUTPUTS
 };
 
-/** A disparity that is a hole, in 1/16. */
+/** Disparity of a hole, in 1/16 sample. */
 #define MVSTEREO_HOLE INT16_MIN
 
 typedef struct MvstereoConfig {
     GpumeExecutor executor;
-    int min, max;               ///< disparities, as many as from min to max - 1; equal: they are found
-    int rows;                   ///< how far above and below matches are, too
+    int min, max;               ///< disparities min to max - 1; equal: the range is determined
+    int rows;                   ///< number of rows above and below that matches may lie in
     int fast;                   ///< halved views are matched first, then a part of the range
     int temporal;               ///< disparities of what does not move are stabilised; with fill only
-    int fill;                   ///< whether holes are filled
+    int fill;                   ///< whether to fill holes
     enum MvstereoOutput output;
-    int legend;                 ///< whether a scale is painted beside colours
+    int legend;                 ///< whether to paint the scale of colours
     int64_t depth_one;          ///< depth at a disparity of 1/16, in units of the output
-    /** AVHWFramesContext of the frames, or NULL: they are in memory. It can go after ff_mvstereo_open(). */
+    /**
+     * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
+     * after ff_mvstereo_open().
+     */
     const AVBufferRef *hw_frames;
     void *log_ctx;
 } MvstereoConfig;
 
-/** Which samples of a frame are a view. */
+/** The samples of a frame that form a view. */
 typedef struct MvstereoView {
     const AVFrame *frame;
-    int x, y;                   ///< the first one
-    int step_x, step_y;         ///< from each to the next
+    int x, y;                   ///< position of the first sample
+    int step_x, step_y;         ///< distance to the next sample in each direction
 } MvstereoView;
 
-/** Two views of a size. Their frames have the same format. */
+/** Two views of the same size. Their frames have the same format. */
 typedef struct MvstereoPair {
     MvstereoView views[2];      ///< left, right
     int w, h;
-    int right;                  ///< whether the map is of the right view
-    int same_range;             ///< where the range is found: that of the pair before is kept
-    int column;                 ///< of the output, where the map begins
+    int right;                  ///< whether to make the map of the right view
+    int same_range;             ///< if the range is determined: keep that of the previous pair
+    int column;                 ///< column of the output at which the map begins
 } MvstereoPair;
 
 typedef struct Mvstereo Mvstereo;
 
-/** Returns format i of hardware frames that can be views; AV_PIX_FMT_NONE: there are no more. */
+/** Returns hardware format i that is supported, or AV_PIX_FMT_NONE if there are no more. */
 enum AVPixelFormat ff_mvstereo_hw_format(int i);
 
-/** Returns the format of samples that are painted; AV_PIX_FMT_NONE: that of the input, or not on a device. */
+/** Returns the pixel format of the output; AV_PIX_FMT_NONE: that of the input, or not supported on a device. */
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw);
 
-/** Returns bytes of a sample of such a format's first plane. */
+/** Returns the size in bytes of a sample of the output's first plane. */
 int ff_mvstereo_bytes(enum MvstereoOutput output, int is_hw);
 
-/** @return 0 or an AVERROR code, and then *mvstereo is NULL */
+/** @return 0 or an AVERROR code; on error *mvstereo is NULL */
 int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg);
 void ff_mvstereo_close(Mvstereo **mvstereo);
 
 /**
- * Paints the disparity of the left view, or of the right one.
- * @param out of ff_mvstereo_output_format(), and writable; the map has the size of the views
+ * Paints the disparity of the left or right view.
+ * @param out writable frame of ff_mvstereo_output_format(); the map has the size of the views
  * @return 0 or an AVERROR code
  */
 int ff_mvstereo_make(Mvstereo *mvstereo, const MvstereoPair *pair, AVFrame *out);
 
-/** Sets the disparities of the last pair, in 1/16, MVSTEREO_HOLE where there is none. @return 0 or an AVERROR code */
+/** Gets the disparities of the last pair, in 1/16 sample; holes are MVSTEREO_HOLE. @return 0 or an AVERROR code */
 int ff_mvstereo_read(Mvstereo *mvstereo, int16_t *disparity);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_MVSTEREO_H */

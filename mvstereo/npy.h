@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Maps as an array for NumPy: little-endian float32 samples, infinite where there is a hole; of the shape frames,
- * views where there are two, rows, columns.
+ * Writes maps as an array for NumPy: little-endian float32 samples, infinite for holes. The shape
+ * is frames, views if there are two, rows, columns.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_NPY_H
@@ -26,13 +26,16 @@ typedef struct MvstereoNpy {
 
 /**
  * Creates the file.
- * @param n    blank
- * @param path has to remain valid
- * @return 0, or an AVERROR code with a message, and then n is blank
+ * @param n    zeroed
+ * @param path must remain valid
+ * @return 0, or an AVERROR code with a message; on error n is zeroed
  */
 int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views, void *log_ctx);
 
-/** Returns where the next map has to be put, in 1/16 sample or MVSTEREO_HOLE, before it is written. */
+/**
+ * Returns the buffer of the next map, in 1/16 sample or MVSTEREO_HOLE. The caller fills it before
+ * ff_mvstereo_npy_write().
+ */
 static inline int16_t *mvstereo_npy_map(const MvstereoNpy *n)
 {
     return n->map;
@@ -41,7 +44,7 @@ static inline int16_t *mvstereo_npy_map(const MvstereoNpy *n)
 /** @return 0 or an AVERROR code with a message */
 int ff_mvstereo_npy_write(MvstereoNpy *n);
 
-/** Completes the file, unless a write has failed; then it is removed. Harmless if n is blank. */
+/** Completes the file, or removes it if a write has failed. Harmless if n is zeroed. */
 int ff_mvstereo_npy_close(MvstereoNpy *n);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_NPY_H */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * How a disparity is painted, for C and for device code.
+ * Paints disparities, for C and device code.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_PAINT_H
@@ -13,26 +13,29 @@
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
 
-/** The scale beside colours: so many samples wide, if the picture is at least four times as wide. */
+/** Width of the scale of colours, which is painted if the picture is at least four times as wide. */
 #define MVSTEREO_LEGEND_W   16
 
-/** The disparities of a picture, and what they are painted by. */
+/** Parameters for painting the disparities of a picture. */
 typedef struct MvstereoPaint {
-    int first;                  ///< the disparity 0 of a map, in 1/16
-    int least, greatest;        ///< of the scale, in 1/16
+    int first;                  ///< disparity of value 0 of a map, in 1/16 sample
+    int least, greatest;        ///< limits of the scale, in 1/16 sample
     int legend;
-    int mirrored;               ///< the map is to be painted from right to left
+    int mirrored;               ///< whether the map is painted from right to left
     int w, h;
     int64_t depth_one;
 } MvstereoPaint;
 
-/** Returns the column in which column x of a map is painted, or the other way round. */
+/** Returns the column of the output for column x of a map, or the reverse. */
 GPUME_INLINE int mvstereo_paint_column(const MvstereoPaint *p, int x)
 {
     return p->mirrored ? p->w - 1 - x : x;
 }
 
-/** Returns what output=disparity has. v: in 1/16 from first, or MVSTEREO_INVALID. */
+/**
+ * Returns the value of output=disparity.
+ * @param v value relative to first, in 1/16 sample, or MVSTEREO_INVALID
+ */
 GPUME_INLINE int mvstereo_paint_disparity(const MvstereoPaint *p, int v)
 {
     return v < 0 ? 65535 : v + p->first - FFMIN(p->least, 0);
@@ -49,13 +52,13 @@ GPUME_INLINE int mvstereo_paint_depth(const MvstereoPaint *p, int v)
     return (p->depth_one + d / 2) / d;
 }
 
-/** Returns what output=float has. */
+/** Returns the value of output=float. */
 GPUME_INLINE float mvstereo_paint_float(const MvstereoPaint *p, int v)
 {
     return v < 0 ? __builtin_inff() : (v + p->first) * (1.f / MVSTEREO_ONE);
 }
 
-/** Returns where a disparity is on the scale, in 1/steps. */
+/** Returns the position of a disparity on the scale, from 0 to steps. */
 GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int d, int steps)
 {
     return av_clip((d - p->least) * (int64_t)steps / (p->greatest - p->least), 0, steps);
@@ -66,7 +69,7 @@ GPUME_INLINE int mvstereo_paint_gray(const MvstereoPaint *p, int v)
     return v < 0 ? 0 : 1 + mvstereo_paint_level(p, v + p->first, 254);
 }
 
-/** Returns 0xRRGGBB of a place on the scale, in 1/1024: linear between nine colours. */
+/** Returns the colour 0xRRGGBB of a position on the scale, in 1/1024; linear between nine colours. */
 GPUME_INLINE int mvstereo_paint_rgb(int level)
 {
     const unsigned colors[9] = {
@@ -83,13 +86,13 @@ GPUME_INLINE int mvstereo_paint_rgb(int level)
     return rgb;
 }
 
-/** Returns 0xRRGGBB of a sample of output=color. */
+/** Returns the colour 0xRRGGBB of a sample of output=color. */
 GPUME_INLINE int mvstereo_paint_color(const MvstereoPaint *p, int v, int x, int y)
 {
     if (p->legend && p->w >= 4 * MVSTEREO_LEGEND_W && x >= p->w - MVSTEREO_LEGEND_W) {
         const int level = (p->h - 1 - y) * 1024 / FFMAX(p->h - 1, 1);
 
-        /* a mark for each eighth, and a line beside the picture */
+        /* a mark at each eighth, and a line at the edge of the scale */
         if (x == p->w - MVSTEREO_LEGEND_W)
             return 0;
         if (x < p->w - MVSTEREO_LEGEND_W / 2 && ((level + 4) & 127) < 8)

@@ -5,28 +5,29 @@
 
 /**
  * @file
- * Adds costs along paths: from left, right, above and below. A warp has a path, and each lane has WORDS words of four
- * disparities that follow each other. Costs of paths are kept in halves of words.
+ * Adds costs along paths from left, right, above and below. A warp has a path, and each lane has
+ * WORDS words of four consecutive disparities. While they are added, costs are stored two to a
+ * word.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
 #define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
-/** Costs are loaded so many samples before they are needed. */
+/** Number of samples by which costs are loaded ahead. */
 #define AHEAD (WORDS == 8 ? 1 : 4)
-/** More than any cost of a path: what lanes behind the range have. */
+/** Cost of lanes beyond the range; larger than any cost of a path. */
 #define FAR   0x800
 
-/** Halves of words, as mvstereo_bytes() takes them: the last of a and the first of b, or one of them twice. */
+/** Selectors for mvstereo_bytes(): the last half of a and the first half of b, or one half twice. */
 #define ACROSS      0x5432u
 #define FIRST_OF_B  0x5454u
 #define LAST_OF_A   0x3232u
 
-/** What does not change along a path. */
+/** Values that are constant along a path. */
 typedef struct Lane {
     int number;
-    GpumeU32 before, after;     ///< halves before the first disparity, and behind the last one
-    GpumeU32 far;               ///< what is added where there is no disparity
+    GpumeU32 before, after;     ///< costs before the first disparity and after the last one, in halves
+    GpumeU32 far;               ///< added where there is no disparity
 } Lane;
 
 static __device__ __forceinline__ void load(GpumeU32 v[WORDS], GpumeU64 src)
@@ -63,7 +64,11 @@ static __device__ __forceinline__ void store(GpumeU64 dst, const GpumeU32 v[WORD
         *(GpumeU64 *)(dst + 4 * j) = words[j] | (GpumeU64)words[j + (WORDS > 1)] << 32;
 }
 
-/** Takes one step. least: of the costs, before and after, in both halves. p2: likewise. */
+/**
+ * Takes one step.
+ * @param least least cost, before and after, in both halves
+ * @param p2    penalty, in both halves
+ */
 static __device__ __forceinline__ void step(GpumeU32 v[WORDS][2], GpumeU32 *least, const GpumeU32 costs[WORDS],
                                             GpumeU32 p2, const Lane *lane)
 {
@@ -107,7 +112,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WO
     const int is_last = 4 * WORDS * (number + 1) >= args.range;
     const Lane lane   = { number, number ? ACROSS : FIRST_OF_B, is_last ? LAST_OF_A : ACROSS,
                           is_there ? 0 : MVSTEREO_PAIR(FAR) };
-    /* lanes behind the range load and do not use what the last one does */
+    /* lanes beyond the range load the data of the last lane, and do not use it */
     GpumeU64 src = args.costs + q * args.range + (is_there ? 4 * WORDS * number : args.range - 4 * WORDS);
     GpumeU64 dst = args.paths[0], p2 = is_column ? args.p2[1] : args.p2[0];
     GpumeU32 next[AHEAD][WORDS], p2_next[AHEAD], v[WORDS][2], least = 0;
@@ -120,7 +125,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WO
     p2  += q;
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
         v[j][0] = v[j][1] = lane.far;
-    /* the penalty of a step back is that of the sample it comes from; the first step needs none */
+    /* the penalty of a step back is that of the sample at which the step begins; the first step needs none */
     p2_next[0] = 0;
     load(next[0], src);
     GPUME_UNROLL for (int k = 1; k < AHEAD; k++)
@@ -132,7 +137,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WO
     p2  += (back ? AHEAD - 1 : AHEAD) * step_p2;
     for (int n = 0; n < nb; n += AHEAD) {
         GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
-            /* the end is the same for all lanes; a loop that is left is not unrolled */
+            /* the end of the loop is the same for all lanes; a loop with a break would not be unrolled */
             if (n + k < nb) {
                 GpumeU32 costs[WORDS];
                 const GpumeU32 penalty = MVSTEREO_PAIR(p2_next[k]);

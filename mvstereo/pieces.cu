@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Finds out what is valid: where both views agree, and the piece is large enough. Pieces are trees: a sample's
- * parent is one with a lesser number, and a root is its own.
+ * Finds which disparities are valid: both views must agree, and the piece must be large enough.
+ * Pieces are trees: the parent of a sample has a smaller index, and a root is its own parent.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -23,7 +23,10 @@ static __device__ __forceinline__ int are_joined(int a, int b)
     return a >= 0 && b >= 0 && FFABS(difference) <= MVSTEREO_ONE;
 }
 
-/** Sets the first median, holes where views do not agree, and pieces of samples of a warp, which are in one row. */
+/**
+ * Computes the first median, sets holes where the views do not agree, and joins samples of a warp,
+ * which are in one row, to pieces.
+ */
 static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int is_inside, int x, int y, long long q)
 {
     const int lane = (int)(threadIdx.x % 32);
@@ -45,7 +48,7 @@ static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int i
     begins = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v, left));
     if (!is_inside)
         return;
-    /* the last lane up to this one with which a piece begins */
+    /* the last lane up to this one at which a piece begins */
     for (begins &= ~0u >> (31 - lane); begins & (begins - 1);)
         begins &= begins - 1;
     ((short *)args.checked)[q]    = (short)v;
@@ -66,7 +69,7 @@ static __device__ __forceinline__ GpumeU32 find_root(const GpumeU32 *parents, Gp
     }
 }
 
-/** Joins two pieces. What was read may be older than what others have written: the atomic decides. */
+/** Joins two pieces. Other threads may have changed the roots since they were read, so atomics decide. */
 static __device__ __forceinline__ void join(GpumeU32 *parents, GpumeU32 a, GpumeU32 b)
 {
     for (;;) {
@@ -91,16 +94,16 @@ static __device__ __forceinline__ void join_neighbours(const MvstereoCudaArgs &a
     const short *v = (const short *)args.checked + q, *above = v - args.w;
     GpumeU32 *parents = (GpumeU32 *)args.parents;
 
-    /* samples of a warp are joined */
+    /* samples within a warp are joined already */
     if (x && !(threadIdx.x % 32) && are_joined(v[0], v[-1]))
         join(parents, (GpumeU32)q, (GpumeU32)(q - 1));
-    /* where a square of four hangs together, its last side says nothing new */
+    /* in a square of four joined samples, the fourth side adds nothing */
     if (y && are_joined(v[0], above[0]) &&
         !(x && are_joined(v[0], v[-1]) && are_joined(v[-1], above[-1]) && are_joined(above[-1], above[0])))
         join(parents, (GpumeU32)q, (GpumeU32)(q - args.w));
 }
 
-/** Counts the samples of pieces: those of a warp that are of one piece at once. */
+/** Counts the samples of pieces. Samples of a warp that belong to one piece are counted at once. */
 static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int is_inside, long long q)
 {
     const int is_valid  = is_inside && ((const short *)args.checked)[is_inside ? q : 0] >= 0;
@@ -111,7 +114,7 @@ static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int i
 
     if (!is_valid)
         return;
-    /* a shorter way for others, which may read either */
+    /* shortens the path for other threads; they may read the old or the new parent */
     gpume_store_volatile((GpumeU32 *)args.parents + q, root);
     if (root != first)
         atomicAdd(&sizes[root], 1u);
@@ -119,7 +122,7 @@ static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int i
         atomicAdd(&sizes[root], (GpumeU32)gpume_popcount(same));
 }
 
-/** Keeps what is in large pieces. A warp has samples of one row. */
+/** Keeps the disparities of large pieces. The samples of a warp are in one row. */
 static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args, int is_inside, int y, long long q)
 {
     const int v  = is_inside ? ((const short *)args.checked)[q] : MVSTEREO_INVALID;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Finds which disparities two views have.
+ * Determines the range of disparities of two views.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_RANGE_H
@@ -13,15 +13,15 @@
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
 
-/** Views are halved until they are at most so wide. */
+/** Views are halved until they are at most this wide. */
 #define MVSTEREO_COARSE_W   256
 
-/** The least and the greatest disparity plus one; equal: none is known. */
+/** The smallest disparity, and the largest plus one; equal: unknown. */
 typedef struct MvstereoRange {
     int min, max;
 } MvstereoRange;
 
-/** Returns how often a view of this width is halved before the range is looked for. */
+/** Returns how often a view of this width is halved before its range is determined. */
 GPUME_INLINE int mvstereo_range_halvings(int w)
 {
     int n = 0;
@@ -31,7 +31,7 @@ GPUME_INLINE int mvstereo_range_halvings(int w)
     return n;
 }
 
-/** Returns the least disparity that halved views can have, w samples wide, and sets how many they are. */
+/** Returns the smallest disparity of halved views of width w, and sets their number. */
 GPUME_INLINE int mvstereo_range_coarse(int w, int *range)
 {
     const int below = w / 8;
@@ -41,9 +41,9 @@ GPUME_INLINE int mvstereo_range_coarse(int w, int *range)
 }
 
 /**
- * Widens a range by what halved views have.
- * @param counts   of their whole disparities from min, nb of them
- * @param halvings how often they were halved
+ * Extends a range by that of halved views.
+ * @param counts   histogram of nb whole disparities from min on
+ * @param halvings number of halvings
  */
 GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts, int nb, int min, int halvings)
 {
@@ -52,7 +52,7 @@ GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts,
     for (int i = 0; i < nb; i++)
         total += counts[i];
     if (total) {
-        /* one of 512 may be wrong at either end, and each of them two samples of the halved views */
+        /* ignores one of 512 disparities at either end, and adds a margin of two samples of the halved views */
         for (below = counts[first]; below <= total / 512; below += counts[first])
             first++;
         for (above = counts[last]; above <= total / 512; above += counts[last])
@@ -67,7 +67,7 @@ GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts,
         first = FFMIN(first, r->min);
         last  = FFMAX(last, r->max);
     }
-    /* nearer things matter more than those that are farther away */
+    /* near objects matter more than distant ones */
     last   = FFMIN(last, MVSTEREO_MAX_RANGE);
     size   = (last - first + MVSTEREO_LANES - 1) / MVSTEREO_LANES * MVSTEREO_LANES;
     r->min = FFMAX(first, last - MVSTEREO_MAX_RANGE);

@@ -42,7 +42,10 @@ av_cold int ff_mvstereo_refiner_open(MvstereoRefiner *r, int w, int h)
         a = least;                      \
     } while (0)
 
-/* Sets the medians of 3x3 of a row: of three sorted columns the greatest least, the middle one, the least greatest. */
+/*
+ * Computes the 3x3 medians of a row: the median of the largest minimum, the middle median and the
+ * smallest maximum of three sorted columns.
+ */
 static void median_row(int16_t *dst, const int16_t *src, ptrdiff_t stride, int w)
 {
     for (int x = 0; x < w; x++) {
@@ -65,7 +68,7 @@ static void median_row(int16_t *dst, const int16_t *src, ptrdiff_t stride, int w
     }
 }
 
-/* The first median of what was matched; and whether the other view agrees. */
+/* Computes the first median of the matches, and checks whether the other view agrees. */
 static void check_rows(void *arg, int job, int nb_jobs)
 {
     MvstereoRefiner *r       = arg;
@@ -107,7 +110,7 @@ static void join(MvstereoRefiner *r, int a, int b)
     r->sizes[a]  += r->sizes[b];
 }
 
-/* Returns whether two neighbours are of one piece. */
+/* Returns whether two neighbours belong to one piece. */
 static int are_joined(int a, int b)
 {
     return a >= 0 && b >= 0 && FFABS(a - b) <= MVSTEREO_ONE;
@@ -119,14 +122,14 @@ static void join_with_row_above(MvstereoRefiner *r, int y)
     const int16_t *row = mvstereo_row16(&r->disparity, y), *above = row - r->disparity.stride;
 
     for (int x = 0, q = y * w; x < w; x++, q++)
-        /* where a square of four hangs together, its last side says nothing new */
+        /* in a square of four joined samples, the fourth side adds nothing */
         if (are_joined(row[x], above[x]) &&
             !(x && are_joined(row[x], row[x - 1]) && are_joined(row[x - 1], above[x - 1]) &&
               are_joined(above[x - 1], above[x])))
             join(r, q, q - w);
 }
 
-/* Finds pieces of rows, as far as they are within these rows. */
+/* Finds pieces within these rows. */
 static void join_rows(void *arg, int job, int nb_jobs)
 {
     MvstereoRefiner *r = arg;
@@ -150,7 +153,7 @@ static void join_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Fills the holes of a row. Returns whether anything was valid. */
+/* Fills the holes of a row. Returns whether the row has valid samples. */
 static int fill_row(int16_t *row, int w)
 {
     int is_valid = 0;
@@ -189,7 +192,7 @@ static void drop_pieces(void *arg, int job, int nb_jobs)
                 valid[x] = row[x] >= 0 ? valid[x - 1] : 0;
                 continue;
             }
-            /* no thread changes what others read */
+            /* other threads only read, so the path is not shortened here */
             while (r->parents[root] != root)
                 root = r->parents[root];
             valid[x] = r->sizes[root] < MVSTEREO_PIECE ? 0 : 255;
@@ -199,13 +202,13 @@ static void drop_pieces(void *arg, int job, int nb_jobs)
                 row[x]        = MVSTEREO_INVALID;
                 confidence[x] = 0;
             }
-        /* an empty row has MVSTEREO_INVALID still */
+        /* an empty row keeps MVSTEREO_INVALID */
         if (r->fill)
             fill_row(row, m->w);
     }
 }
 
-/* Copies the rows above those that are empty. */
+/* Copies the next row above to rows without valid samples. */
 static void fill_empty_rows(MvstereoRefiner *r)
 {
     const int w = r->valid.w;

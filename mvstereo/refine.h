@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Makes a map of what was matched: medians, what both views agree on, pieces, holes that are filled.
+ * Makes a map from the matches: medians, check of both views, pieces, filling of holes.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_REFINE_H
@@ -15,22 +15,23 @@
 
 /** Maps of pictures of a size. */
 typedef struct MvstereoRefiner {
-    MvstereoPlane disparity;    ///< in 1/16 from the least one; where nothing was filled, MVSTEREO_INVALID
-    MvstereoPlane valid;        ///< 255: a disparity was found, 0: it was filled, or is missing
-    MvstereoPlane other;        ///< before or after a step
+    MvstereoPlane disparity;    ///< in 1/16 sample from the smallest disparity; MVSTEREO_INVALID: not filled
+    MvstereoPlane valid;        ///< 255: a disparity was found; 0: it was filled, or is missing
+    MvstereoPlane other;        ///< the map before or after a step
     int32_t *parents, *sizes;   ///< of pieces
     const MvstereoMatcher *matcher;
     int fill;
 } MvstereoRefiner;
 
-/** @return 0 or AVERROR(ENOMEM), and then r is blank */
+/** @return 0 or AVERROR(ENOMEM); on error r is zeroed */
 int ff_mvstereo_refiner_open(MvstereoRefiner *r, int w, int h);
 void ff_mvstereo_refiner_close(MvstereoRefiner *r);
 
 /**
- * Makes the map of what m has matched.
- * @param m    its confidence becomes 0 where nothing was found; the luma of the left view is read
- * @param fill 0: stop when it is known what is valid, and leave holes
+ * Makes the map from the matches of m.
+ * @param m    its confidence is set to 0 where no disparity was found; luma of the left view is
+ *             read
+ * @param fill 0: leaves holes
  */
 void ff_mvstereo_refine(MvstereoRefiner *r, const MvstereoMatcher *m, int fill);
 

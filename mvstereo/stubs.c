@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The CUDA backend's place in a build without it.
+ * Replaces the CUDA backend in a build without CUDA.
  */
 
 #include "libavfilter/gpume/mvstereo/backend.h"

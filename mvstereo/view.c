@@ -29,7 +29,7 @@ void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w)
         const int columns = AV_CEIL_RSHIFT(w, d->hsub);
 
         for (int y = 0; y < d->h; y++) {
-            /* of the sample of chroma that a view's first sample of luma has */
+            /* row of the chroma sample that contains the view's first luma sample */
             const int row = FFMIN((view->y + (y << c->vsub) * view->step_y) >> c->vsub, c->h - 1);
             const uint8_t *src = gpume_layout_row(&from, c, view->frame, row);
             uint8_t *dst       = gpume_layout_row(&to, d, out, y);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * A view and its map beside each other, in frames of the view's format in system memory.
+ * Writes a view and its map side by side into frames of the view's format in system memory.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_VIEW_H
@@ -15,10 +15,14 @@
 #include "libavfilter/gpume/mvstereo/paint.h"
 #include "libavfilter/gpume/picture/layout.h"
 
-/** Copies a view of w columns to the first ones of a frame of its format, as high as the view. */
+/** Copies a view of w columns to the left side of a frame of the same format and height. */
 void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w);
 
-/** Paints a row of a map into a frame, from a column on: gray, neutral chroma, opaque. src: disparities. */
+/**
+ * Paints a row of a map into a frame: gray, neutral chroma, opaque.
+ * @param src    disparities
+ * @param column first column of the map in the frame
+ */
 void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const MvstereoPaint *p, const int16_t *src,
                                 int column, int y);
 

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What is done with luma: its noise is measured, it is decided how views are compared, it is smoothed or halved.
+ * Processes luma: measures its noise, decides how the views are compared, smooths or halves it.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
         atomicAdd(&stats->calm[view], nb);
 }
 
-/** Decides for all kernels behind it. */
+/** Decides for all later kernels. */
 static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
     ((GpumeU8 *)dst)[q] = (GpumeU8)(sum >> 4);
 }
 
-/** Halves luma; w and h are those before. */
+/** Halves luma; w and h are the sizes before. */
 static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
 {
     const GpumeU64 src = blockIdx.z ? args.luma[1] : args.luma[0], dst = blockIdx.z ? args.halved[1] : args.halved[0];
@@ -88,10 +88,10 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
 }
 
 /**
- * grid:   of noise columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; of decide one block; of the others
- *         MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
+ * grid:   noise: columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; decide: one
+ * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
  * block:  256
- * shared: of decide two histograms, of the others none
+ * shared: decide: two histograms; others: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {

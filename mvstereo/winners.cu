@@ -5,27 +5,27 @@
 
 /**
  * @file
- * Finds the least sum of paths for each sample of both views. A block of threads has a row, a warp one sample after
- * the other, and each lane WORDS words of four disparities, 32 words apart.
+ * Finds the least sum of paths for each sample of both views. A thread block has a row, a warp one
+ * sample after the other, and a lane WORDS words of four disparities, 32 words apart.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
 #define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define NONE  (~0u)
-/** A sum and its disparity are one number: sum << 16 | disparity. */
+/** A key combines a sum and its disparity: sum << 16 | disparity. */
 #define SUM_OF(key)       ((key) >> 16)
 #define DISPARITY_OF(key) ((int)((key) & 0xffff))
-/** Samples between those of a warp: as many as a block has warps, and a multiple of 4. */
+/** Distance of consecutive samples of a warp: the number of warps in a thread block, a multiple of 4. */
 #define STEP  (MVSTEREO_CUDA_THREADS / 32)
 
-/** Returns where the key of a sample is. Lanes have every fourth sample, which are side by side then. */
+/** Returns the position of a sample's key. Lanes access every fourth sample, so these are adjacent. */
 static __device__ __forceinline__ int place_of(int i, int quarter)
 {
     return (i & 3) * quarter + (i >> 2);
 }
 
-/** Returns the sum of a disparity, which every lane may have. */
+/** Returns the sum of a disparity; any lane may have it. */
 static __device__ __forceinline__ GpumeU32 sum_of(const GpumeU32 sums[WORDS][2], int k)
 {
     GpumeU32 mine = 0;
@@ -35,7 +35,10 @@ static __device__ __forceinline__ GpumeU32 sum_of(const GpumeU32 sums[WORDS][2],
     return __shfl_sync(GPUME_WHOLE_WARP, k & 2 ? mine >> 16 : mine & 0xffff, k >> 2 & 31);
 }
 
-/** Sets the disparity and the confidence of a sample. keys: of the lane. */
+/**
+ * Sets the disparity and the confidence of a sample.
+ * @param keys keys of this lane
+ */
 static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, const GpumeU32 sums[WORDS][2],
                                               const GpumeU32 keys[WORDS][4], long long q, GpumeU32 best_key, int lane)
 {
@@ -56,7 +59,7 @@ static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, cons
     ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(SUM_OF(second) - (GpumeU32)least, 255u);
 }
 
-/** Adds the four paths of a sample: those of a word's first and third disparity, and of its second and fourth. */
+/** Adds the four paths of a sample: in one word the first and third disparity, in the other the second and fourth. */
 static __device__ __forceinline__ void add(GpumeU32 sums[2], const GpumeU32 paths[4])
 {
     sums[0] = sums[1] = 0;
@@ -69,7 +72,7 @@ static __device__ __forceinline__ void add(GpumeU32 sums[2], const GpumeU32 path
 /**
  * grid:   1, rows
  * block:  MVSTEREO_CUDA_THREADS
- * shared: a word for each sample of a row, and for as many before and behind as there are disparities
+ * shared: a word for each sample of a row, with margins as wide as the range on both sides
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
@@ -82,7 +85,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 
     for (int i = (int)threadIdx.x; i < 4 * quarter; i += MVSTEREO_CUDA_THREADS)
         right[i] = NONE;
-    /* the sample z of the other view is number z + args.min + args.range - 1 */
+    /* sample z of the other view has index z + args.min + args.range - 1 */
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
         places[i] = place_of(warp + args.range - 1 - 4 * lane - i, quarter);
         src[i]    = args.paths[i] + (row + warp) * args.range + 4 * lane;

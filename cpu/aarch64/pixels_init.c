@@ -33,7 +33,7 @@ static unsigned candidates_at_neon(GpumeChoice *choice, const GpumeVector *v, pt
     return ff_gpume_candidates_neon(choice);
 }
 
-/* Whole registers, then what remains of the row. */
+/* Processes whole registers, then the rest of the row. */
 static void halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
 {
     const int whole = n & ~15;

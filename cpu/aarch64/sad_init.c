@@ -60,13 +60,13 @@ av_cold void ff_gpume_sad_init_aarch64(GpumeCost *cost, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     if (have_neon(cpu_flags)) {
-        /* means() of four candidates is faster than these in plain C */
+        /* means() of four candidates is faster than these functions in plain C */
         memset(cost->around, 0, sizeof(cost->around));
         memset(cost->means_of_two, 0, sizeof(cost->means_of_two));
         if (depth > 8) {
             NARROW(16, neon, SET)
             WIDE(16, neon, SET)
-            /* to make the means first is faster than plain C */
+            /* computing the means first is faster than plain C */
             memset(cost->means, 0, sizeof(cost->means));
         } else {
             NARROW(8, neon, SET_MEANS)
@@ -74,7 +74,7 @@ av_cold void ff_gpume_sad_init_aarch64(GpumeCost *cost, int depth)
         }
     }
 #if HAVE_DOTPROD
-    /* narrow rows are not worth it */
+    /* narrow rows gain nothing */
     if (have_dotprod(cpu_flags) && depth == 8) {
         WIDE(8, dotprod, SET_MEANS)
     }

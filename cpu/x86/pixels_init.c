@@ -38,7 +38,7 @@ int ff_gpume_locate_pairs_avx512(const uint8_t **ref, const GpumeVector vectors[
 uint64_t ff_gpume_least_sum_avx512(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
                                    unsigned evaluated, unsigned mask);
 
-/* Whole registers, then what remains of the row. */
+/* Processes whole registers, then the rest of the row. */
 static void halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
 {
     const int whole = n & ~31;

@@ -91,7 +91,7 @@ av_cold void ff_gpume_sad_init_x86(GpumeCost *cost, int depth)
     if (EXTERNAL_AVX2_FAST(cpu_flags)) {
         if (depth > 8) {
             SET_ALL(16, avx2)
-            /* to make the means first is faster than plain C */
+            /* computing the means first is faster than plain C */
             memset(cost->means, 0, sizeof(cost->means));
             memset(cost->means_of_two, 0, sizeof(cost->means_of_two));
             memset(cost->around, 0, sizeof(cost->around));

@@ -55,7 +55,7 @@ av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
 {
     const int cpu_flags = av_get_cpu_flags();
 
-    /* as sea.asm has it */
+    /* sea.asm depends on this layout */
     static_assert(GPUME_SEA_LAYOUT_IS_KNOWN, "layout");
 
     if (EXTERNAL_SSE2(cpu_flags)) {

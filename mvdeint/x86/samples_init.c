@@ -32,7 +32,7 @@ static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate)
               sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
-/** Taps whose lines are a vector each. */
+/** Taps with each line in a vector. */
 DECLARE_ALIGNED(32, static int16_t, taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
 static av_cold void init_taps(void)
@@ -56,7 +56,7 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_8(dst, row);
 }
 
-/* Narrower areas have the same rows. */
+/* Narrower areas have the same distance between rows. */
 static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                   int h, int depth)
 {

@@ -34,7 +34,7 @@ static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_f
               offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&
               MVFPS_CELL == 8 && MVFPS_PARTS == 4096, "mci_neon.S has them so");
 
-/* Mostly all fields are there. */
+/* Usually all fields exist. */
 static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
 {
     if (f->before_future && f->after_past && f->before_past && f->after_future)

@@ -39,7 +39,7 @@ static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_f
               MVFPS_CELL == 8 && MVFPS_PARTS == 4096 && MVFPS_LIST == 24 &&
               MVFPS_NONE == INT16_MIN, "mci.asm has them so");
 
-/* Mostly all fields are there. */
+/* Usually all fields exist. */
 static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
 {
     if (f->before_future && f->after_past && f->before_past && f->after_future)
