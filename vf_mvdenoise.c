@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Denoising along motion vectors: options, formats, frames in and out. How noise is taken out is
- * in gpume/mvdenoise/mvdenoise.h.
+ * Denoising along motion vectors: options, formats, frames in and out. gpume/mvdenoise/mvdenoise.h
+ * denoises pictures.
  */
 
 #include <math.h>
@@ -31,16 +31,16 @@
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
 
-/** The search that suits, as options of gpume, but for the number of references. */
+/** Options of gpume for a suitable search, without the number of references. */
 #define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs="
 
 /** An input frame that has not been output. */
 typedef struct Waiting {
-    AVFrame *repeat;            ///< a repeat, or NULL: a frame that is denoised
-    int has_vectors;            ///< it came with some
+    AVFrame *repeat;            ///< a repeat, or NULL for a frame that is denoised
+    int has_vectors;            ///< whether it arrived with vectors
 } Waiting;
 
-/** Repeats of a frame that get its result at most: so many times longer the delay can become. */
+/** Maximum number of repeats that share a result; the delay can grow by this factor. */
 #define MAX_REPEATS 4
 
 typedef struct MvdenoiseContext {
@@ -57,24 +57,24 @@ typedef struct MvdenoiseContext {
     char search_options[sizeof(SEARCH_OPTIONS) + 11];
     Mvdenoise *mvdenoise;
     GpumeSearcher *searcher;
-    GpumeHwFrames frames;       ///< blank: they are in system memory
-    AVFrame *next;              ///< begins another sequence when the last one has been made
+    GpumeHwFrames frames;       ///< zeroed: frames in system memory
+    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
     int next_flags;
-    AVFrame *input;             ///< the latest one that was added, or one that it repeats; blank: there was none
-    AVFrame *compared;          ///< a CUDA frame that is being compared with it, or NULL
+    AVFrame *input;             ///< the latest frame that was added, or the frame that it repeats; NULL: none
+    AVFrame *compared;          ///< a CUDA frame that is being compared with input, or NULL
     int is_compared_disabled;
     MvdenoiseCudaRepeats *repeats;
-    int was_disabled;           ///< for that frame
-    int nb_repeats;             ///< that the latest input frames are
-    AVFifo *searched;           ///< MVDENOISE_IS_* of the frames that the searcher has, int
-    AVFifo *waiting;            ///< Waiting, in the order of the input
-    AVFrame *output;            ///< the samples of the latest frame that was denoised, if its repeats are sent next
-    int nb_since_repeat;        ///< frames that were denoised since then
+    int was_disabled;           ///< AVFilterContext.is_disabled of compared
+    int nb_repeats;             ///< number of repeats at the end of the input so far
+    AVFifo *searched;           ///< MVDENOISE_IS_* of the frames in the searcher, int
+    AVFifo *waiting;            ///< Waiting, in input order
+    AVFrame *output;            ///< samples of the last denoised frame, if its repeats are sent next
+    int nb_since_repeat;        ///< number of frames denoised since the last repeat
     int eof, status;
     int64_t status_pts;
     int warned_missing;
-    int has_told;               ///< what was estimated
-    int searches;               ///< vectors are searched here
+    int has_told;               ///< whether the estimate was logged
+    int searches;               ///< whether vectors are searched here
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
@@ -112,7 +112,7 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-/* Returns how many frames on each side are needed: none where no plane changes. */
+/* Returns the number of frames needed on each side: 0 if no plane changes. */
 static int needed_radius(const MvdenoiseContext *s)
 {
     return s->strength > 0 && s->planes ? s->radius : 0;
@@ -130,7 +130,7 @@ static av_cold int init(AVFilterContext *ctx)
     return s->searched && s->waiting && s->input && s->output ? 0 : AVERROR(ENOMEM);
 }
 
-/* Notes whether vectors are searched here. */
+/* Records whether vectors are searched here. */
 static void note_vectors(void *log_ctx, int searched)
 {
     AVFilterContext *ctx = log_ctx;
@@ -172,7 +172,7 @@ static av_cold void close_mvdenoise(MvdenoiseContext *s)
     ff_gpume_hwframes_close(&s->frames);
 }
 
-/* For frames in system memory, or like these hardware frames. */
+/* Opens mvdenoise for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -210,7 +210,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
 }
 
-/* Says once what a search for this radius is called. */
+/* Warns once, and names a search for this radius. */
 static void warn_missing(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -224,7 +224,7 @@ static void warn_missing(AVFilterContext *ctx)
     s->warned_missing = 1;
 }
 
-/* Writes sigma of the frame that was made into its metadata and, once, into the log. */
+/* Writes sigma of an output frame into its metadata and, once, into the log. */
 static int tell_noise(AVFilterContext *ctx, AVFrame *out)
 {
     static const struct {
@@ -276,7 +276,7 @@ static int share_samples(AVFrame *frame, const AVFrame *from)
     return ret;
 }
 
-/* Returns whether a repeat is among the frames that the vectors of the next one lead to. */
+/* Returns whether there is a repeat among the frames to which the vectors of the next frame lead. */
 static int crosses_repeats(const MvdenoiseContext *s)
 {
     const int radius = needed_radius(s);
@@ -290,7 +290,7 @@ static int crosses_repeats(const MvdenoiseContext *s)
     return crosses;
 }
 
-/* Keeps the samples of a frame for the repeats that are sent next, if there are any. */
+/* Keeps the samples of a frame for the repeats that are sent next. */
 static int keep_samples(MvdenoiseContext *s, const AVFrame *frame)
 {
     Waiting next;
@@ -301,21 +301,21 @@ static int keep_samples(MvdenoiseContext *s, const AVFrame *frame)
     return 0;
 }
 
-/* Notes that a frame is sent. With a radius, all frames that repeat it have come. */
+/* Records that a frame is sent. With a radius, all of its repeats have arrived. */
 static int note_output(MvdenoiseContext *s, AVFrame *out)
 {
     const int crosses = crosses_repeats(s);
     Waiting w = { NULL };
 
     av_fifo_read(s->waiting, &w, 1);
-    /* these distances are not those of the frames that are output */
+    /* the distances include repeats, unlike those of output frames */
     if (s->searches && !w.has_vectors && crosses)
         av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
     s->nb_since_repeat = FFMIN(s->nb_since_repeat + 1, MVDENOISE_MAX_RADIUS);
     return keep_samples(s, out);
 }
 
-/* Sends a repeat of the frame that was denoised last. Returns 1 or an AVERROR code. */
+/* Sends a repeat of the last denoised frame. Returns 1 or an AVERROR code. */
 static int send_repeat(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -339,7 +339,7 @@ static int send_repeat(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-/* Sends the next frame if there is what it takes. Returns 1 if one was sent, 0 if not. */
+/* Sends the next frame if its input has arrived. Returns 1 if a frame was sent, 0 if not. */
 static int produce(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -356,7 +356,7 @@ static int produce(AVFilterContext *ctx)
     out = av_frame_clone(next);
     if (!out)
         return AVERROR(ENOMEM);
-    /* a hardware frame got its own when it came */
+    /* a hardware frame got its buffer on arrival */
     ret = s->frames.out ? 0 : ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvdenoise_make(s->mvdenoise, out);
@@ -373,7 +373,7 @@ static int produce(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-/* Adds a frame. A hardware frame gets the samples of the output, so that a decoder has its surface back at once. */
+/* Adds a frame. A hardware frame is given a buffer of the output, which returns the decoder's surface at once. */
 static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -388,7 +388,7 @@ static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
     return ret;
 }
 
-/* Takes the next frame of the input, or what it begins has to wait. */
+/* Takes the next input frame. If it begins another sequence, it must wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -404,7 +404,7 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
         s->next_flags = flags;
         return 0;
     }
-    /* the sequence goes on in frames of another pool */
+    /* the sequence continues with frames of another pool */
     if (!ret)
         ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
     return ret < 0 ? ret : push(ctx, frame, flags);
@@ -421,7 +421,7 @@ static int take_next(AVFilterContext *ctx)
     return ret < 0 ? ret : push(ctx, &s->next, s->next_flags);
 }
 
-/* Gets the next frame with its motion fields. Returns 1, 0 if there is none, or an AVERROR code. */
+/* Gets the next frame with its motion fields. Returns 1; 0 if there is none; or an AVERROR code. */
 static int receive(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -447,8 +447,8 @@ static int receive(AVFilterContext *ctx)
 }
 
 /*
- * Takes a frame of the input: to the searcher, or a repeat to where it waits for the result.
- * @param repeats the frame has the samples of the frame before
+ * Takes an input frame: sends it to the searcher or, if it is a repeat, queues it.
+ * @param repeats whether the frame has the samples of the previous frame
  */
 static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_disabled)
 {
@@ -464,7 +464,7 @@ static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_d
     if (ret < 0)
         return ret;
     if (is_alike) {
-        /* it gets other samples */
+        /* the frame will get other samples */
         for (int i = 0; i < AV_NUM_DATA_POINTERS; i++)
             av_buffer_unref(&w.repeat->buf[i]);
         *frame = NULL;
@@ -478,7 +478,7 @@ static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_d
     return ret < 0 ? ret : ff_gpume_searcher_push(s->searcher, frame);
 }
 
-/* Adds the CUDA frame that is being compared, if there is one. */
+/* Adds the CUDA frame that is being compared, if any. */
 static int add_compared(MvdenoiseContext *s)
 {
     AVFrame *frame = s->compared;
@@ -495,8 +495,8 @@ static int add_compared(MvdenoiseContext *s)
 }
 
 /*
- * Takes the next frame of the input. A CUDA frame is added when the one behind it comes, or at the end: meanwhile the
- * device compares the frame, and is not waited for.
+ * Takes the next input frame. A CUDA frame is added when the next one arrives, or at the end: until
+ * then the device compares it, and the host does not wait.
  * @return 0 or an AVERROR code
  */
 static int take_input(AVFilterContext *ctx)
@@ -539,7 +539,7 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
         if (ret) {
-            /* a frame a call, so that none waits behind others */
+            /* one frame a call, so that no frame waits behind others */
             ff_filter_set_ready(ctx, 100);
             return 0;
         }

@@ -5,14 +5,14 @@
 
 /**
  * @file
- * Full search of blocks of any size and depth, and with any cost.
+ * Full search of blocks of any size and depth, with any cost.
  */
 
 #include "libavfilter/gpume/cuda/any.cuh"
 #include "libavfilter/gpume/cuda/evaluators.cuh"
 
 /**
- * Blocks of any size and depth.
+ * Searches blocks of any size and depth.
  *
  * grid:   bw, bh, fields; or any number
  * block:  across * down threads, rounded up to warps, at most GPUME_CUDA_FULL_THREADS
@@ -36,7 +36,7 @@ struct GpumeFullSearch {
 };
 
 /**
- * Blocks of any size, where lanes share a candidate.
+ * Searches blocks of any size; several lanes share a candidate.
  *
  * grid:   bw, bh, fields
  * block:  GPUME_CUDA_FULL_THREADS
@@ -57,7 +57,7 @@ struct GpumeFullSearch<GpumeSatd<Sample>> {
         GPUME_SHARED(GpumeU32, shared);
 
         GPUME_NO_UNROLL for (int first = threadIdx.x / 32 * (32 / lanes); first < nb; first += blockDim.x / lanes) {
-            /* the last one again where there are no more */
+            /* lanes without a candidate repeat the last one */
             const int k  = gpume_min(first + threadIdx.x % 32 / lanes, nb - 1);
             const int dx = b.min_dx + k % nx, dy = b.min_dy + k / nx;
             const GpumeU64 key = gpume_key(Evaluator::sum_of_parts(e.share(b.x0 + dx, b.y0 + dy)),

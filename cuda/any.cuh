@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Full search of one block of any size: of blocks for which there is no other kernel, and of those that the picture's
- * edges cut.
+ * Full search of one block of any size, for blocks that have no other kernel and for blocks that
+ * the edges of the picture cut.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_ANY_CUH
@@ -14,14 +14,14 @@
 
 #include "libavfilter/gpume/cuda/window.cuh"
 
-/** A piece of a plane: it begins at (x, y) inside the picture. */
+/** A rectangle of a plane that begins at (x, y) inside the picture. */
 typedef struct GpumePiece {
     int x, y;
-    int rows, words;            ///< size of the piece
-    int columns, lines;         ///< samples that count: the others are 0
+    int rows, words;            ///< size of the rectangle
+    int columns, lines;         ///< size of the part whose samples count; the other samples are 0
 } GpumePiece;
 
-/** Loads a piece into shared memory, samples without padding bits. */
+/** Loads a rectangle into shared memory, samples without padding bits. */
 template<typename Sample>
 static __device__ __forceinline__ void
 gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const GpumeParams &params,
@@ -46,8 +46,9 @@ gpume_load_piece(GpumeU32 *dst, int pitch, const GpumeCudaPlane &plane, const Gp
 }
 
 /**
- * Stores the result of block (bx, by), which is b: the least of all threads' keys, whose orders are gpume_order()'s.
- * @param shared a key of two words for each warp, not in use any more
+ * Stores the result of block (bx, by), which is b: the smallest key of all threads, with the orders
+ * of gpume_order().
+ * @param shared a key of two words for each warp, no longer in use
  */
 static __device__ __forceinline__ void
 gpume_store_least(const GpumeCudaArgs &a, GpumeU32 *shared, const GpumeBox &b, int z, int bx, int by, GpumeU64 best)
@@ -60,10 +61,10 @@ gpume_store_least(const GpumeCudaArgs &a, GpumeU32 *shared, const GpumeBox &b, i
 }
 
 /**
- * All threads search one block of the picture, of any size. They go over the candidates as
- * many at a time as across x down threads have; a thread has GPUME_CUDA_ANY_DX x GPUME_CUDA_ANY_DY of them,
- * whose sums stay in its registers while strips of the block, and the window of the
- * reference that they meet, pass through shared memory.
+ * Searches one block of the picture, of any size, with all threads. Each pass tests the candidates
+ * of across x down threads. A thread has GPUME_CUDA_ANY_DX x GPUME_CUDA_ANY_DY candidates and keeps
+ * their sums in registers, while strips of the block and the matching window of the reference pass
+ * through shared memory.
  */
 template<class Cost>
 static __device__ __forceinline__ void
@@ -76,7 +77,7 @@ gpume_search_any(const GpumeCudaArgs &a, GpumeU32 *shared, int bx, int by, int z
     const int across    = a.full.across;
     const int down      = a.full.down;
     const int pitch     = a.full.pitch;
-    const int dx_words  = nb_dx / per_word;     // from a thread's columns to the next one's
+    const int dx_words  = nb_dx / per_word;     // words from a thread's columns to those of the next thread
     const GpumeBox b    = gpume_box(&a.params, a.params.block, bx, by);
     const int words     = (b.w + per_word - 1) / per_word;
     const int cur_pitch = a.params.block / per_word;

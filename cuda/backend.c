@@ -5,19 +5,19 @@
 
 /**
  * @file
- * The CUDA backend's host side, over FFmpeg's loader of the driver API.
+ * The host side of the CUDA backend, with FFmpeg's loader of the driver API.
  *
- * Streams: frames in system memory go up on one, true motion's planes of a picture are made
- * on the next, searches run on one or two, vectors come down on the last; events order them.
- * Most searches have times when they leave most of the device idle, because blocks wait for
- * their neighbours or levels have few blocks; so searches that follow each other run side by
- * side, on two queues with working memory of their own. Of epzs, the second one follows the first
- * block by block (cuda/gate.cu). A picture that was
- * uploaded stays on the device for as long as the filter keeps it, and serves as
- * current picture and as reference. Frames in device memory are read there.
+ * Streams: frames in system memory are uploaded on the first stream, the planes that true motion
+ * needs of a picture are made on the second, searches run on one or two more, and vectors are
+ * downloaded on the last. Events order the streams. Most searches leave most of the device idle at
+ * times, because blocks wait for their neighbours or levels have few blocks. Therefore consecutive
+ * searches run side by side, on two queues with separate working memory. With epzs, the second
+ * search follows the first block by block (cuda/gate.cu). An uploaded picture stays on the device
+ * for as long as the filter keeps it, and serves as current picture and as reference. Frames in
+ * device memory are read in place.
  *
- * What a search reads stays referenced by the filter until wait() has returned,
- * so a buffer that comes back to its pool is idle on every stream.
+ * The filter keeps references to all that a search reads until wait() has returned, so a buffer
+ * that returns to its pool is idle on every stream.
  */
 
 #include <string.h>
@@ -43,12 +43,12 @@
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
 
-/** Searches side by side, at most. */
+/** Maximum number of searches that run side by side. */
 #define MAX_QUEUES 2
-/** Bytes of costs of blocks that a search may keep to be one of several; one has up to 128 MB. */
+/** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
 #define MAX_SUMS_OF_QUEUE (96 << 20)
 
-/** Searches one after the other, in their working memory. */
+/** Searches that run one after the other and share working memory. */
 typedef struct Queue {
     GpumeCudaSearch search;
     CUstream stream;
@@ -56,9 +56,9 @@ typedef struct Queue {
 
 /** A search in flight. */
 typedef struct Slot {
-    GpumeCudaBuffer intra;          ///< with GpumeParams.intra: uint64_t of each field, and pinned
-    GpumeCudaBuffer same;           ///< of CUDA frames, with GpumeParams.same
-    GpumeCudaBuffer sums;           ///< with GpumeParams.tree: GpumeCudaTree.nb_sums bytes of each field, and pinned
+    GpumeCudaBuffer intra;          ///< with GpumeParams.intra: a pinned uint64_t for each field
+    GpumeCudaBuffer same;           ///< with GpumeParams.same and CUDA frames
+    GpumeCudaBuffer sums;           ///< with GpumeParams.tree: GpumeCudaTree.nb_sums pinned bytes for each field
     CUevent searched;
     CUevent done;                   ///< results are in host memory
 } Slot;
@@ -72,17 +72,17 @@ typedef struct CUDAContext {
     GpumeCudaSame same;
 
     CUstream upload_stream, planes_stream, download_stream;
-    CUevent imported;               ///< the last picture is there, and so are those before
-    CUevent read;                   ///< filters behind have read what was given back
-    Slot *slots;                    ///< a ring
+    CUevent imported;               ///< the last picture and all pictures before it are on the device
+    CUevent read;                   ///< the following filters have read the fields that were given back
+    Slot *slots;                    ///< ring buffer
     int nb_slots;
     unsigned nb_submitted, nb_waited;
 
     int hw_frames;                  ///< the input's frames are in device memory
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
-    GpumeCudaPool planes;           ///< of pictures, on the device
-    GpumeCudaPool fields;           ///< of a picture, on the device: leaves_at()
+    GpumeCudaPool planes;           ///< planes of pictures, on the device
+    GpumeCudaPool fields;           ///< fields of a picture, on the device: leaves_at()
     GpumeCudaPool mvs;              ///< pinned
     GpumeCudaPool costs;            ///< pinned
     GpumeCudaPool cells;            ///< pinned
@@ -93,7 +93,7 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
-/* Returns whether there is a driver with a device, without FFmpeg's error messages. */
+/* Returns whether there is a driver with a device, and suppresses FFmpeg's error messages. */
 static av_cold int probe(CUDAContext *s, int fallback)
 {
     const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
@@ -118,7 +118,7 @@ static av_cold int probe(CUDAContext *s, int fallback)
     return ret;
 }
 
-/* Returns the bytes of what a field of a tree adds up; 0: there is no tree. */
+/* Returns the bytes of the sums of a field with a tree; 0: there is no tree. */
 static size_t nb_sums(const CUDAContext *s)
 {
     return s->queues[0].search.tree.nb_sums;
@@ -142,7 +142,7 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         ret = probe(s, cfg->fallback);
         if (ret < 0)
             return ret;
-        /* the primary context is shared by all that use it: a second instance is cheap */
+        /* all users share the primary context, so a second instance is cheap */
         ret = av_hwdevice_ctx_create(&ref, AV_HWDEVICE_TYPE_CUDA, cfg->device,
                                      NULL, AV_CUDA_USE_PRIMARY_CONTEXT);
         if (ret == AVERROR(ENOTSUP))
@@ -162,20 +162,20 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     if ((ret = check(s, cu->call, what)) < 0) \
         return ret;
 
-/* Returns how many searches run side by side, once the first queue is ready for them. */
+/* Returns how many searches run side by side; the first queue must be initialized. */
 static av_cold int count_queues(const CUDAContext *s)
 {
     return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
 }
 
-/* The context has to be pushed. */
+/* Initializes the queues. The caller has pushed the CUDA context. */
 static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
     int ret;
 
     for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
-        /* import() right-justifies */
+        /* import() aligns samples to the right */
         ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &s->params, &cfg->plan,
                                         s->hw_frames ? s->params.shift : 0, i ? &s->queues[0].search : NULL);
         if (ret < 0)
@@ -187,7 +187,7 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
     return 0;
 }
 
-/* The context has to be pushed. */
+/* Initializes everything on the device. The caller has pushed the CUDA context. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
@@ -240,7 +240,7 @@ static av_cold int init_pools(CUDAContext *s)
     if ((ret = ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what)) < 0) \
         return ret;
 
-    /* with a tree also those of the smallest blocks */
+    /* with a tree, the vectors of the smallest blocks are stored, too */
     POOL(fields, GPUME_CUDA_DEVICE,
          (nb_vectors << !!p->tree) * sizeof(AVMotionVector) + ff_gpume_costs_size(p), "vectors")
     POOL(mvs,   GPUME_CUDA_PINNED, nb_vectors * sizeof(AVMotionVector), "vectors")
@@ -250,11 +250,11 @@ static av_cold int init_pools(CUDAContext *s)
     if (!s->hw_frames) {
         s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
         POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
-        s->uploads.zero = 1;        // the bytes between the rows go up, too
+        s->uploads.zero = 1;        // the bytes between rows are uploaded, too
     }
     if (ff_gpume_cuda_search_planes_size(&s->queues[0].search)) {
         POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->queues[0].search), "a picture")
-        s->planes.zero   = 1;       // the bytes between the rows are read, too
+        s->planes.zero   = 1;       // the bytes between rows are read, too
         s->planes.stream = s->planes_stream;
     }
     return 0;
@@ -292,7 +292,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     ret = init_pools(s);
     if (ret < 0)
         return ret;
-    /* from here on an error is one, even where another backend could have been tried */
+    /* from here on errors are logged as errors, even where another backend could be tried */
     s->cuda.log_level = AV_LOG_ERROR;
     return 0;
 }
@@ -303,7 +303,7 @@ typedef struct StageArg {
     uint8_t *dst;
 } StageArg;
 
-/* Luma into pinned memory. */
+/* Copies luma into pinned memory. */
 static void stage_rows(void *opaque, int job, int nb_jobs)
 {
     const StageArg *arg = opaque;
@@ -321,7 +321,7 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
     return pic->planes ? ff_gpume_cuda_buffer(pic->planes)->data : 0;
 }
 
-/* The context has to be pushed. */
+/* Makes the planes of a picture. The caller has pushed the CUDA context. */
 static int make_planes(CUDAContext *s, GpumePicture *pic)
 {
     const GpumeCudaPlane luma = luma_of(pic);
@@ -382,15 +382,18 @@ static int import(void *priv, GpumePicture *pic)
     return ret;
 }
 
-/* Fields of a search that are launched together; those that only the check needs come last. */
+/* Fields of a search that are launched together; fields that only the check needs are last. */
 typedef struct Group {
     GpumeField *fields[GPUME_CUDA_FIELDS];
     int nb;
-    int next;                       ///< field of the search from which on the next group begins
-    int nb_before;                  ///< fields of the groups before
+    int next;                       ///< index of the first field of the next group
+    int nb_before;                  ///< fields of all groups before this one
 } Group;
 
-/* The next group: with check opposites, else fields that follow each other. Returns 0 after the last. */
+/*
+ * Sets the next group: with check, two opposite fields; otherwise consecutive fields. Returns 0
+ * after the last group.
+ */
 static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
 {
     g->nb_before += g->nb;
@@ -411,8 +414,8 @@ static int next_group(const CUDAContext *s, GpumeSearch *search, Group *g)
 }
 
 /*
- * Where a field is on the device, of a set with room for nb: behind the vectors of all fields are those of
- * the smallest blocks, with a tree, then costs, and sizes.
+ * Returns where a field is on the device, in a set with room for nb fields. The vectors of all
+ * fields come first; then, with a tree, the vectors of the smallest blocks; then costs; then sizes.
  */
 static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set, int nb, int slot)
 {
@@ -428,7 +431,7 @@ static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set,
     };
 }
 
-/* The context has to be pushed. */
+/* Launches the search of a group. The caller has pushed the CUDA context. */
 static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Group *g)
 {
     GpumeCudaSearchField fields[GPUME_CUDA_FIELDS] = { { { 0 } } };
@@ -455,7 +458,7 @@ static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Gr
 
 static int depth(const GpumeBackendConfig *cfg)
 {
-    return 2;       // one frame's transfer hides behind the next one's search
+    return 2;       // the transfer of one frame overlaps the search of the next
 }
 
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
@@ -478,7 +481,7 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
     return 0;
 }
 
-/* Queue the transfer of fields whose slots follow each other. With the context pushed. */
+/* Queues the transfer of fields with consecutive slots. The caller has pushed the CUDA context. */
 static int download(CUDAContext *s, const GpumeField *first, int nb)
 {
     const GpumeCudaLeaves from = leaves_at(s, first->set, first->set->nb, first->slot);
@@ -495,7 +498,7 @@ static int download(CUDAContext *s, const GpumeField *first, int nb)
     return 0;
 }
 
-/* The context has to be pushed. */
+/* Queues the transfer of a search's results. The caller has pushed the CUDA context. */
 static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
 {
     const size_t nb_cells = ff_gpume_nb_cells(&s->params);
@@ -526,7 +529,7 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
     return 0;
 }
 
-/* The context has to be pushed. */
+/* Launches a search. The caller has pushed the CUDA context. */
 static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
 {
     Group g = { .nb = 0 };
@@ -534,7 +537,7 @@ static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
     int ret;
 
     TRY(cuStreamWaitEvent(queue->stream, s->imported, 0), "wait for frames")
-    /* what read the memory of fields before they were given back */
+    /* wait for filters that read the memory of fields before they gave these fields back */
     if (s->hw_frames) {
         TRY(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
         TRY(cuStreamWaitEvent(queue->stream, s->read, 0), "wait for filters")
@@ -590,7 +593,7 @@ typedef struct SameArg {
     const GpumeField *field;
 } SameArg;
 
-/* Compares rows of frames in system memory, of which only luma is on the device. */
+/* Compares rows of frames in system memory; only the luma of these frames is on the device. */
 static void compare_rows(void *opaque, int job, int nb_jobs)
 {
     const SameArg *arg = opaque;
@@ -643,7 +646,7 @@ static av_cold void uninit_device(CUDAContext *s)
     CUstream *streams[] = { &s->upload_stream, &s->planes_stream, &s->queues[0].stream, &s->queues[1].stream,
                             &s->download_stream };
 
-    /* what is in flight reads and writes what is freed next */
+    /* searches in flight access the memory that is freed next */
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])
             cu->cuStreamSynchronize(*streams[i]);

@@ -5,31 +5,38 @@
 
 /**
  * @file
- * Full search of blocks of 4x4, 8x8 and 16x16 samples of more than 8 bits, by bounds. Samples are kept as bytes as
- * well, q(x) = clamp((x >> scale) - base, 0, 255), with the scale and the base that suit the tile's samples. |a - b|
- * >= |q(a) - q(b)| * 2^scale - (2^scale - 1), because clamping never increases a difference. So the sums of absolute
- * differences of bytes, which take one instruction for four samples, bound the cost of every candidate, and only
- * candidates whose bound is not above the least cost so far are evaluated: first the one with the least bound. Where a
- * tile's samples are much alike, and all bounds are small, the scale is small as well.
+ * Full search of blocks of 4x4, 8x8 and 16x16 samples of more than 8 bits, with lower bounds. Each
+ * sample is also stored as a byte, q(x) = clamp((x >> scale) - base, 0, 255), with a scale and a
+ * base that suit the tile's samples. |a - b| >= |q(a) - q(b)| * 2^scale - (2^scale - 1), because
+ * clamping never increases a difference. So sums of absolute differences of bytes, which take one
+ * instruction for four samples, are lower bounds of the costs. Only candidates whose bound is not
+ * above the least cost so far are evaluated, first the candidate with the least bound. If the
+ * samples of a tile are similar, all bounds are small, but then the scale is small as well.
  */
 
 #include "libavfilter/gpume/cuda/any.cuh"
 
 #define SIDE   GPUME_CUDA_SIDE
 #define ROWS   GPUME_CUDA_BOUNDED_ROWS
-/** A tile: words of a row of bytes, blocks in a row, rows of blocks. */
+/** Size of a tile: words of a row of bytes, blocks in a row, rows of blocks. */
 #define WORDS  (GPUME_CUDA_TILE_WIDTH / 4)
 #define BLOCKS (GPUME_CUDA_TILE_WIDTH / SIDE)
 #define PARTS  GPUME_CUDA_BOUNDED_PARTS(SIDE)
-/** Lanes that evaluate a candidate, a word of two samples of a row each; rows that they have at a time. */
+/**
+ * Number of lanes that evaluate a candidate, each a word of two samples of a row; number of rows
+ * that they load at a time.
+ */
 #define LANES  (SIDE == 4 ? 8 : 32)
 #define STEP   (LANES / (SIDE / 2))
-/** How often a warp evaluates the candidates with the least bounds; then it is faster to evaluate all (measured). */
+/**
+ * Number of times that a warp evaluates the candidates with the least bounds; after that it is
+ * faster to evaluate all remaining candidates (measured).
+ */
 #define TRIALS (SIDE == 4 ? 2 : SIDE == 8 ? 6 : 4)
-/** Samples may have this range as bytes, to leave room around it. */
+/** Largest range of samples as bytes; leaves space above and below it. */
 #define BYTE_RANGE 208
 
-/** Returns the lesser, or the greater, of two samples in a word. */
+/** Returns the smaller sample of a word in both halves; the next function the larger. */
 static __device__ __forceinline__ GpumeU32 gpume_lesser_sample(GpumeU32 two)
 {
     return gpume_umin(two & 0xffff, two >> 16);
@@ -41,8 +48,8 @@ static __device__ __forceinline__ GpumeU32 gpume_greater_sample(GpumeU32 two)
 }
 
 /**
- * Adds up NB values over all lanes whose numbers differ in the upper bits: in the end a lane has one sum, value[0].
- * Lanes keep a half of the values each time.
+ * Adds NB values over all lanes whose numbers differ in the upper bits. At the end each lane has
+ * one sum, value[0]. In each step a lane keeps half of the values.
  */
 template<int NB>
 static __device__ __forceinline__ void gpume_share_out(GpumeU32 (&value)[NB], int lane)
@@ -56,27 +63,28 @@ static __device__ __forceinline__ void gpume_share_out(GpumeU32 (&value)[NB], in
 }
 
 /**
- * A tile of the picture with PARTS rows of blocks, in shared memory: its samples, the same as bytes, and a window of
- * the reference as bytes. Warps share the candidates and the rows of blocks among themselves.
+ * A tile of the picture with PARTS rows of blocks, in shared memory: its samples, its samples as
+ * bytes, and a window of the reference as bytes. The warps share the candidates and the rows of
+ * blocks.
  */
 struct Tile {
     const GpumeCudaArgs &a;
     const GpumeParams &p;
     const GpumeCudaPlane ref;
     GpumeU32 *const shared;
-    GpumeU32 *samples;          ///< the tile's, two a word
-    GpumeU32 *tile;             ///< and as bytes, four a word
-    GpumeU32 *limits;           ///< the least cost so far, by block
-    GpumeU32 *scratch;          ///< the warp's
-    GpumeU64 *best;             ///< the warp's keys, by block of its row
+    GpumeU32 *samples;          ///< samples of the tile, two a word
+    GpumeU32 *tile;             ///< samples of the tile as bytes, four a word
+    GpumeU32 *limits;           ///< least cost so far of each block
+    GpumeU32 *scratch;          ///< words of this warp
+    GpumeU64 *best;             ///< keys of this warp, for each block of its row
     int x0, y0, z;
     int height;                 ///< rows of a block: SIDE, or half of it
     int range;
-    int copy, pitch;            ///< words from copy to copy, and from row to row
+    int copy, pitch;            ///< number of words between copies, and between rows
     int left;                   ///< column of the picture at which the window begins: at a word
-    int lane, part;             ///< part: which row of blocks the warp has
-    int min_dy, max_dy;         ///< displacements that row of blocks may have
-    int scale, base;            ///< of samples as bytes
+    int lane, part;             ///< part: the row of blocks of this warp
+    int min_dy, max_dy;         ///< vertical displacements that are admissible for this row of blocks
+    int scale, base;            ///< scale and base of samples as bytes
     int whole_words;            ///< samples of the reference can be read as words
 
     __device__ __forceinline__
@@ -101,7 +109,7 @@ struct Tile {
         max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + height);
     }
 
-    /** Returns what a warp shows to others; the limits follow the last warp's words. */
+    /** Returns the words that a warp shares with others; the limits are after those of the last warp. */
     __device__ __forceinline__ GpumeU32 *scratch_of(int warp) const
     {
         return tile + PARTS * SIDE * WORDS + GPUME_CUDA_BOUNDED_WARP_WORDS * warp;
@@ -113,13 +121,13 @@ struct Tile {
         return (GpumeU64 *)(scratch_of(warp) + 2);
     }
 
-    /** Returns the block of a lane where several are evaluated at a time. */
+    /** Returns the block of a lane when several blocks are evaluated at a time. */
     static __device__ __forceinline__ int block_of(int lane)
     {
         return lane / (32 / BLOCKS);
     }
 
-    /** Returns two samples of the picture as numbers. */
+    /** Returns two samples of the picture without padding bits. */
     __device__ __forceinline__ GpumeU32 justified(GpumeU32 two) const
     {
         return GpumeSample<GpumeU16>::right_justify(two, p.shift);
@@ -131,7 +139,7 @@ struct Tile {
         return gpume_max(0, gpume_min((int)sample - base, 255));
     }
 
-    /** Returns four samples as bytes, shift being the scale and what samples are to be shifted by in any case. */
+    /** Returns four samples as bytes; shift is the sum of the scale and the number of padding bits. */
     __device__ __forceinline__ GpumeU32 bytes(GpumeU32 lo, GpumeU32 hi, int shift) const
     {
         return byte((lo & 0xffff) >> shift)       | byte(lo >> (16 + shift)) << 8 |
@@ -139,8 +147,8 @@ struct Tile {
     }
 
     /**
-     * Sets scale and base from the least and the greatest sample that a thread has seen: the least scale that leaves
-     * samples in BYTE_RANGE, and the base that puts them into the middle.
+     * Sets scale and base from the smallest and the largest sample that a thread has seen: the
+     * smallest scale for which the samples fit into BYTE_RANGE, and the base that centres them.
      */
     __device__ __forceinline__ void set_scale(GpumeU32 least, GpumeU32 most)
     {
@@ -161,7 +169,7 @@ struct Tile {
         base = gpume_max(0, gpume_min((int)((least + most) >> 1 >> scale) - 128, (1 << (p.depth - scale)) - 256));
     }
 
-    /** Loads the tile: all of its rows of blocks, or the first ones. */
+    /** Loads the samples of the first rows of blocks of the tile. */
     __device__ __forceinline__ void load_tile(int parts)
     {
         const int words = GPUME_CUDA_TILE_WIDTH / 2, rows = PARTS == 1 ? height : parts * SIDE;
@@ -176,7 +184,7 @@ struct Tile {
             least = gpume_umin(least, gpume_lesser_sample(two));
             most  = gpume_umax(most,  gpume_greater_sample(two));
         }
-        /* costs that elimination has found before it gave up */
+        /* costs that elimination has found before it gave up the block */
         if (threadIdx.x < parts * BLOCKS)
             limits[threadIdx.x] = a.full.only_remaining ?
                 ((const GpumeU32 *)a.costs)[gpume_place(a, z, x0 / SIDE + threadIdx.x % BLOCKS,
@@ -187,7 +195,7 @@ struct Tile {
         __syncthreads();
     }
 
-    /** Loads four words of each copy of the window, from the five words of bytes that they are made of. */
+    /** Stores four words of each copy of the window, computed from five words of bytes. */
     __device__ __forceinline__ void store_copies(GpumeU32 *to, const GpumeU32 (&word)[5]) const
     {
         GPUME_UNROLL for (int shift = 0; shift < 4; shift++) {
@@ -237,7 +245,8 @@ struct Tile {
 
 /** Evaluates candidates of a tile. */
 struct Evaluator : Tile {
-    GpumeU32 done;              ///< bits of blocks that need no search, as their zero vector costs nothing
+    GpumeU32 done;              ///< bit mask of blocks that need no search, because the cost of their zero vector is
+                                ///< 0
 
     __device__ __forceinline__ Evaluator(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at, int h)
         : Tile(args, words, at, h), done(0) { }
@@ -248,7 +257,7 @@ struct Evaluator : Tile {
         return gpume_load_two(whole_words, row, x, 2, p.width);
     }
 
-    /** Adds up this lane's differences of the blocks of N candidates and the reference displaced by their vectors. */
+    /** Adds up this lane's differences between the blocks of N candidates and the reference. */
     template<int N>
     __device__ __forceinline__ void add_lane(const GpumeVector (&v)[N], GpumeU32 (&cost)[N]) const
     {
@@ -270,7 +279,10 @@ struct Evaluator : Tile {
         }
     }
 
-    /** Evaluates a candidate for each eight lanes, of their block. Returns its cost in all of them. */
+    /**
+     * Evaluates a candidate in each group of eight lanes, for the block of the group. Returns its
+     * cost in all lanes of the group.
+     */
     __device__ __forceinline__ GpumeU32 evaluate(const GpumeVector &candidate) const
     {
         GpumeVector v[LANES / 8];
@@ -292,19 +304,22 @@ struct Evaluator : Tile {
         return cost[0];
     }
 
-    /** Lets candidates become the best ones of their blocks: one for each eight lanes. */
+    /**
+     * Evaluates a candidate in each group of eight lanes, and keeps it if it is better than the
+     * best candidate of its block.
+     */
     __device__ __forceinline__ void evaluate_and_take(const GpumeVector &v)
     {
         const GpumeU64 key = gpume_least<8, 32 / BLOCKS>(gpume_key(evaluate(v), gpume_order(range, v.dx, v.dy)));
 
-        /* all have read what it was */
+        /* all lanes have read the old value */
         __syncwarp();
         if (lane % (32 / BLOCKS) == 0)
             take(block_of(lane), key);
         __syncwarp();
     }
 
-    /** Lets a candidate become a block's best one. One lane calls it. */
+    /** Keeps a candidate if it is better than the best candidate of its block. Only one lane calls it. */
     __device__ __forceinline__ void take(int block, GpumeU64 key)
     {
         if (key < best[block]) {
@@ -313,7 +328,7 @@ struct Evaluator : Tile {
         }
     }
 
-    /** Returns the cost of a candidate of this lane's own. */
+    /** Returns the cost of a candidate that this lane evaluates alone. */
     __device__ __forceinline__ GpumeU32 evaluate_alone(int block, int dx, int dy) const
     {
         const int x = x0 + block * SIDE + dx, odd = x & 1;
@@ -365,7 +380,7 @@ struct Evaluator : Tile {
         __syncthreads();
         if (threadIdx.x >= parts * BLOCKS)
             return;
-        /* warps with a row of blocks are PARTS from each other */
+        /* warps with the same row of blocks are PARTS warps apart */
         for (int i = threadIdx.x / BLOCKS; i < blockDim.x / 32; i += PARTS)
             key = gpume_lesser_key(key, best_of(i)[threadIdx.x % BLOCKS]);
 
@@ -377,43 +392,46 @@ struct Evaluator : Tile {
 };
 
 /**
- * Tries candidates whose bounds are in sums, ROWS for each block. A sum is a bound less greatest_bound() of the limit
- * with which it began, less one: a negative one is that of a candidate to be evaluated. It is 0 once that has been
- * done.
+ * Tries candidates whose bounds are in sums, ROWS for each block. A sum is the bound of a candidate
+ * minus greatest_bound() of the limit at the beginning minus one. So the sum is negative if the
+ * candidate must be evaluated. It is set to 0 after the evaluation.
  */
 struct BoundedCandidates : Evaluator {
     __device__ __forceinline__
     BoundedCandidates(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at, int h)
         : Evaluator(args, words, at, h) { }
 
-    /** Returns the greatest bound of a candidate that can be better than any so far. */
+    /** Returns the largest bound that a candidate better than the best one so far can have. */
     __device__ __forceinline__ GpumeU32 greatest_bound(GpumeU32 limit) const
     {
         return (limit + SIDE * height * ((1u << scale) - 1)) >> scale;
     }
 
-    /** Returns the same as the warp knows it now. @param greatest that with which sums began */
+    /**
+     * Returns greatest_bound() of the warp's current limit, relative to the initial one.
+     * @param greatest the value with which sums began
+     */
     __device__ __forceinline__ GpumeU32 bound_now(int block, GpumeU32 greatest) const
     {
         return gpume_umin(greatest, greatest_bound((GpumeU32)(best[block] >> 32)));
     }
 
-    /** Returns what sums begin with: above the greatest bound that is of use, they are not negative. */
+    /** Returns the initial value of sums: they become non-negative above the largest useful bound. */
     __device__ __forceinline__ GpumeU32 start_of(int k, GpumeU32 limit) const
     {
         return done >> k & 1 ? 0 : ~greatest_bound(gpume_of_lane(limit, k));
     }
 
-    /** Returns the limit of block i in lane i as it is now: other warps make it less. */
+    /** Returns the current limit of block i in lane i; other warps decrease it. */
     __device__ __forceinline__ GpumeU32 limit_now() const
     {
         return lane < BLOCKS ? atomicMin(&limits[part * BLOCKS + lane], ~0u) : 0;
     }
 
-    /** Returns keys of the least bound of each block in the lanes of that block: the bound, the row, the lane. */
+    /** Returns keys of the least bound of each block in the lanes of that block: bound, row, lane. */
     __device__ __forceinline__ GpumeU32 least_bounds(const GpumeU32 *sum, GpumeU32 limit) const
     {
-        /* what other warps have found pays where a candidate takes longest (measured) */
+        /* reading the results of other warps only pays for 16x16, where a candidate takes longest (measured) */
         const GpumeU32 latest = SIDE == 16 ? limit_now() : 0;
         GpumeU32 key[BLOCKS];
 
@@ -440,8 +458,9 @@ struct BoundedCandidates : Evaluator {
     }
 
     /**
-     * Evaluates the candidates with the least bounds: of each block as many as there are eight lanes for.
-     * @param limit that of block i, in lane i, when sums began with it
+     * Evaluates the candidates with the least bounds: in each block one for each group of eight
+     * lanes.
+     * @param limit limit of block i, in lane i, when sums began
      * @return 0 if no candidate of the warp can be the best
      */
     __device__ __forceinline__ int evaluate_least(GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
@@ -465,7 +484,7 @@ struct BoundedCandidates : Evaluator {
         return 1;
     }
 
-    /** Evaluates all candidates that can be the best, a candidate a lane. */
+    /** Evaluates all candidates that can still be the best, one in each lane. */
     __device__ __forceinline__ void evaluate_rest(const GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
     {
         GPUME_NO_UNROLL for (int i = 0; i < BLOCKS * ROWS; i++) {
@@ -488,8 +507,9 @@ struct BoundedCandidates : Evaluator {
     }
 
     /**
-     * Evaluates the candidates from (dx, dy) on down that can be the best: first those with the least bounds, and where
-     * many are left, all at once. Hardly unrolled: it is rarely called, and instructions have to be fetched.
+     * Evaluates the candidates from (dx, dy) on down that can be the best: first those with the
+     * least bounds and, if many remain, all at once. Hardly unrolled, because it is called rarely
+     * and loading instructions takes time.
      */
     __device__ __forceinline__ void evaluate_sums(GpumeU32 *sum, GpumeU32 limit, int dx, int dy)
     {
@@ -503,8 +523,8 @@ struct BoundedCandidates : Evaluator {
 };
 
 /**
- * Searches a tile. A thread has one horizontal and ROWS consecutive vertical displacements, whose sums of differences
- * of bytes, like the bytes of a row of blocks, stay in its registers.
+ * Searches a tile. A thread has one horizontal and ROWS consecutive vertical displacements. Their
+ * sums of differences and the bytes of a row of blocks stay in registers.
  */
 template<int HEIGHT>
 struct BoundedSearch : BoundedCandidates {
@@ -513,7 +533,10 @@ struct BoundedSearch : BoundedCandidates {
     __device__ __forceinline__ BoundedSearch(const GpumeCudaArgs &args, GpumeU32 *words, const GpumePlace &at)
         : BoundedCandidates(args, words, at, HEIGHT) { }
 
-    /** Adds up the differences of bytes. @param win the lane's words of the window, of the first displacement */
+    /**
+     * Adds up differences of bytes.
+     * @param win words of the window for this lane's first displacement
+     */
     __device__ __forceinline__ void add_differences(GpumeU32 (&sum)[BLOCKS][ROWS], const GpumeU32 *win) const
     {
         GPUME_UNROLL for (int r = 0; r < HEIGHT + ROWS - 1; r++) {
@@ -529,7 +552,7 @@ struct BoundedSearch : BoundedCandidates {
         }
     }
 
-    /** Returns whether a block may be displaced by dx. */
+    /** Returns whether displacement dx is admissible for a block. */
     __device__ __forceinline__ int inside(int block, int dx) const
     {
         const int x = x0 + block * SIDE;
@@ -537,7 +560,7 @@ struct BoundedSearch : BoundedCandidates {
         return dx >= -range && dx <= range && x + dx >= 0 && x + dx + SIDE <= p.width;
     }
 
-    /** Returns the bits of those of ROWS rows from dy on that are admissible, the first being bit 0. */
+    /** Returns a bit mask of the admissible rows of ROWS rows from dy on; bit 0 is the first row. */
     __device__ __forceinline__ GpumeU32 inside_rows(int dy) const
     {
         const int first = gpume_max(0, gpume_min(min_dy - dy, ROWS));
@@ -547,8 +570,8 @@ struct BoundedSearch : BoundedCandidates {
     }
 
     /**
-     * Tries 32 candidates of the row of blocks and those below them.
-     * @param own nonzero: of its own: others repeat another lane's
+     * Tries 32 candidates of the row of blocks, and those below them.
+     * @param own zero if the lane only repeats the candidates of another lane
      */
     __device__ __forceinline__ void try_row(const GpumeU32 *win, int own, int dx, int dy)
     {
@@ -579,14 +602,14 @@ struct BoundedSearch : BoundedCandidates {
         }
     }
 
-    /** Tries the candidates of so many runs from displacement cy on: from the middle run outwards. */
+    /** Tries the candidates of some runs from displacement cy on, from the middle run outwards. */
     __device__ __forceinline__ void try_runs(int cy, int runs, int columns)
     {
         const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(columns);
         const int total = 4 * columns * runs;
 
         for (int at = threadIdx.x / 32 / PARTS * 32; at < total; at += blockDim.x / PARTS) {
-            /* the last one again where there are no more */
+            /* lanes without a candidate repeat the last one */
             const int i     = gpume_min(at + lane, total - 1);
             const int line  = GPUME_DIVIDE_LARGE(i, reciprocal);    // of a copy
             const int run   = (runs - 1) / 2 + (line & 4 ? line / 4 + 1 : -(line / 4)) / 2;
@@ -601,7 +624,7 @@ struct BoundedSearch : BoundedCandidates {
     /** @param parts rows of blocks that are whole, 1 to PARTS */
     __device__ __forceinline__ void search(int parts)
     {
-        /* what is admissible for any of the blocks */
+        /* displacements that are admissible for any of the blocks */
         const int min_dx = gpume_min_displacement(range, x0 + GPUME_CUDA_TILE_WIDTH - SIDE);
         const int max_dx = gpume_max_displacement(range, p.width, x0 + SIDE);
         const int first  = gpume_min_displacement(range, y0 + (parts - 1) * SIDE);
@@ -619,7 +642,7 @@ struct BoundedSearch : BoundedCandidates {
             __syncthreads();
             if (part >= parts)
                 continue;
-            /* again for every piece of the window: it takes many registers to be filled */
+            /* loaded again for every piece of the window, because filling the window needs many registers */
             GPUME_UNROLL for (int y = 0; y < HEIGHT; y++)
                 gpume_load4(cur[y], tile + (part * SIDE + y) * WORDS);
             if (cy == first)

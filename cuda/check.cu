@@ -5,13 +5,13 @@
 
 /**
  * @file
- * The check: variant 0 judges the vectors of both directions, variant 1 replaces those that
- * are inconsistent, ring by ring.
+ * The consistency check: variant 0 judges the vectors of both directions; variant 1 replaces
+ * inconsistent vectors, ring by ring.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** Whether the vector of block (bx, by) of field z is consistent with that of its partner. */
+/** Returns whether the vector of block (bx, by) of field z is consistent with its partner's vector. */
 static __device__ __forceinline__ int
 gpume_agrees(const GpumeCudaCheckArgs &a, int z, int bx, int by)
 {
@@ -26,12 +26,12 @@ gpume_agrees(const GpumeCudaCheckArgs &a, int z, int bx, int by)
     return gpume_consistent(v, gpume_of_word(vectors[nb_blocks * (1 - z) + (GpumeU64)y * p.bw + x]), p.pel);
 }
 
-/** The median of the nb values of v that are not 32767 or, with more of these, the others. */
+/** Returns the median of the nb smallest values of v; the other values are 32767. */
 static __device__ __forceinline__ int gpume_median_of_8(int (&v)[8], int nb)
 {
     int below = 0, above = 0;
 
-    /* exchanges of neighbours until all are in order */
+    /* odd-even sort */
     GPUME_UNROLL for (int i = 0; i < 8; i++)
         GPUME_UNROLL for (int j = i & 1; j < 7; j += 2) {
             const int lesser = gpume_min(v[j], v[j + 1]);
@@ -46,7 +46,7 @@ static __device__ __forceinline__ int gpume_median_of_8(int (&v)[8], int nb)
     return (below + above) >> 1;
 }
 
-/** The median of the vectors around a block that are of earlier rings, in found; or 0. */
+/** Returns the median of the vectors of earlier rings around a block, in found; or 0. */
 static __device__ __forceinline__ int
 gpume_median(const GpumeCudaCheckArgs &a, GpumeU64 field, int block, GpumeU32 ring, GpumeU32 *found)
 {
@@ -55,7 +55,7 @@ gpume_median(const GpumeCudaCheckArgs &a, GpumeU64 field, int block, GpumeU32 ri
     GpumeU32 rings[8], words[8];
     int dx[8], dy[8], nb = 0;
 
-    /* loads that do not wait for each other */
+    /* independent loads */
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
         int x, y;
 
@@ -85,7 +85,7 @@ gpume_median(const GpumeCudaCheckArgs &a, GpumeU64 field, int block, GpumeU32 ri
     return nb;
 }
 
-/** Judge a block of the field. */
+/** Judges a block of the field. */
 static __device__ __forceinline__ void gpume_judge_block(const GpumeCudaCheckArgs &a, int z)
 {
     const int nb_blocks = a.params.bw * a.params.bh;
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void gpume_judge_block(const GpumeCudaCheckArg
         ((GpumeU32 *)a.lists[0])[field + atomicAdd((GpumeU32 *)a.counts + z, 1)] = block;
 }
 
-/** Replace all of a field's vectors that can be. @param count word of shared memory */
+/** Replaces all vectors of a field that can be replaced. @param count word of shared memory */
 static __device__ __forceinline__ void
 gpume_replace_all(const GpumeCudaCheckArgs &a, int z, GpumeU32 *count)
 {
@@ -112,7 +112,7 @@ gpume_replace_all(const GpumeCudaCheckArgs &a, int z, GpumeU32 *count)
     GpumeU32 *list = (GpumeU32 *)a.lists[0] + field, *next = (GpumeU32 *)a.lists[1] + field;
     GpumeU32 nb = ((const GpumeU32 *)a.counts)[z], left;
 
-    /* for the next search */
+    /* reset for the next search */
     __syncthreads();
     if (threadIdx.x == 0)
         ((GpumeU32 *)a.counts)[z] = 0;

@@ -5,21 +5,22 @@
 
 /**
  * @file
- * Replaces vectors by global candidates that are much better. A warp has some blocks, one after the other.
+ * Replaces vectors by global candidates that are much better. A warp processes several blocks, one
+ * after the other.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
 typedef GpumeMatcher<GpumeModuleCost, 0, 0> GpumeChooseMatcher;
 
-/** A block that all lanes of a warp work on. */
+/** A block that all lanes of a warp process. */
 struct GpumeChoice {
     const GpumeCudaChooseArgs &a;
     const GpumeCudaStepArgs &s;
     int z, lane;
     GpumeBox b;
     GpumeVector own;
-    GpumeU32 neighbour, exists;     ///< lanes 0 to 7: a neighbour's vector; bits: which there are
+    GpumeU32 neighbour, exists;     ///< lanes 0 to 7: a neighbour's vector; bit mask of the neighbours that exist
     GpumeChooseMatcher m;
 
     __device__ __forceinline__ GpumeChoice(const GpumeCudaChooseArgs &args, int field, int bx, int by)
@@ -51,7 +52,10 @@ struct GpumeChoice {
                              s.params.depth);
     }
 
-    /** Whether the own vector is a poor match for a block of the coarse level; and that block's vector. */
+    /**
+     * Returns whether the block's vector is a poor match for a block of the coarse level, and that
+     * block's vector.
+     */
     __device__ __forceinline__ int is_poor(int x, int y, GpumeU32 *found) const
     {
         const GpumeParams &p = a.global.params;
@@ -73,7 +77,7 @@ struct GpumeChoice {
         return gpume_global_doubtful(cost, small.w, small.h, 8);
     }
 
-    /** Whether the search in the opposite direction leads back. */
+    /** Returns whether the search in the opposite direction leads back. */
     __device__ __forceinline__ int is_confirmed(int x, int y, GpumeVector v) const
     {
         const GpumeParams &p = a.global.params;
@@ -89,7 +93,7 @@ struct GpumeChoice {
         return __any_sync(GPUME_WHOLE_WARP, confirmed);
     }
 
-    /** The best vector near v. Returns its cost, or all ones if none is admissible. */
+    /** Finds the best vector near v. Returns its cost, or all ones if none is admissible. */
     __device__ __forceinline__ GpumeU32 refine(GpumeVector *v) const
     {
         const int c = lane & 15;
@@ -111,7 +115,7 @@ struct GpumeChoice {
         return cost;
     }
 
-    /** The best vector of the block, and its cost. */
+    /** Finds the best vector of the block and its cost. */
     __device__ __forceinline__ void choose(GpumeU32 *vector, GpumeU32 *cost) const
     {
         GpumeU32 limit = gpume_global_limit(*cost + penalty(own)), given = 0, found;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Device code common to the kernels of searches.
+ * Device code that the kernels of searches share.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_DEVICE_CUH
@@ -41,25 +41,25 @@ static __device__ __forceinline__ void gpume_load_row(GpumeU32 *words, const Gpu
     }
 }
 
-/** n / d as GPUME_DIVIDE() and GPUME_RECIPROCAL() have it, but for n below 65536 and d below 32768. */
+/** n / d like GPUME_DIVIDE() with GPUME_RECIPROCAL(), for n below 65536 and d below 32768. */
 #define GPUME_RECIPROCAL_LARGE(d) (((1u << 31) + (d) - 1) / (d))
 #define GPUME_DIVIDE_LARGE(n, r)  ((int)((GpumeU64)(GpumeU32)(n) * (r) >> 31))
 
-/** A sample of 9 or 10 bits, which arithmetic of half-precision numbers takes as it is. */
+/** A sample of 9 or 10 bits, on which half-precision arithmetic works directly. */
 typedef struct GpumeU10 {
     GpumeU16 value;
 } GpumeU10;
 
 template<> struct GpumeSampleOf<10> { typedef GpumeU10 Sample; };
 
-/** What depends on the type of a sample. */
+/** Properties of a sample's type. */
 template<typename Sample> struct GpumeSample;
 
 template<> struct GpumeSample<GpumeU8> {
     static const int per_word = 4;
     static const int bytes    = 1;
 
-    /** Returns how many bits below the sample evaluators drop; else they are 0. */
+    /** Returns how many bits below the sample evaluators drop; if they drop none, these bits are 0. */
     static __device__ __forceinline__ int dropped(int shift)
     {
         return 0;
@@ -93,7 +93,7 @@ template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU16> {
     }
 };
 
-/** Returns ones in the first n samples of a word; n may be negative or too large. */
+/** Returns ones in the first n samples of a word; n may be negative or larger than the word. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
 {
@@ -102,9 +102,9 @@ static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
 }
 
 /**
- * Returns the word of samples at p, of which the first n count and the others are 0.
- * Reads no byte outside the aligned words that hold those n samples, and
- * none behind end, the end of the row of the picture.
+ * Returns the word of samples at p. The first n samples are read, the others are 0. Reads only the
+ * aligned words that hold these n samples, and nothing at or after end, the end of the picture's
+ * row.
  */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
@@ -131,8 +131,9 @@ static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
 }
 
 /**
- * Returns the word of samples at column x of a row of width samples; those outside are 0. It is for words that cannot
- * be read directly: at the picture's left and right edge, and in planes at odd addresses. x is below 0 by whole words.
+ * Returns the word of samples at column x of a row of width samples; samples outside the row are 0.
+ * For words that cannot be read directly: at the picture's left and right edge, and in planes at
+ * unaligned addresses. A negative x is a whole number of words.
  */
 template<typename Sample>
 static __device__ __attribute__((noinline)) GpumeU32
@@ -143,7 +144,7 @@ gpume_load_edge(const GpumeU8 *row, int x, int width)
     return x < 0 ? 0 : gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes);
 }
 
-/** Returns whether the rows of a plane are whole words, at addresses of words. */
+/** Returns whether the rows of a plane are whole words at aligned addresses. */
 static __device__ __forceinline__ int
 gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
 {
@@ -151,8 +152,9 @@ gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
 }
 
 /**
- * Loads NB words of the current picture, from (x, y) on each so many rows below the one before, together to overlap
- * their latency. Samples outside the picture are 0.
+ * Loads NB words of the current picture, the first at (x, y), each a given number of rows below the
+ * previous one. The loads are issued together to overlap their latency. Samples outside the picture
+ * are 0.
  */
 template<typename Sample, int NB>
 static __device__ __forceinline__ void
@@ -178,8 +180,8 @@ gpume_load_column(const GpumeCudaArgs &a, GpumeU32 (&words)[NB], int x, int y, i
 }
 
 /**
- * Returns the word of samples at column x of a row of width samples, for places where those outside
- * are read by no admissible candidate, so they may have any value.
+ * Returns the word of samples at column x of a row of width samples. For callers whose admissible
+ * candidates read no sample outside the row, so that samples outside may have any value.
  * @param whole gpume_whole_words()
  */
 template<typename Sample>
@@ -194,8 +196,9 @@ gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
 }
 
 /**
- * Returns two samples of a row of width samples, from column x on, of which the first n count.
- * @param whole the row is at an address of words
+ * Returns two samples of a row of width samples, beginning at column x; only the first n of them
+ * are valid.
+ * @param whole the row begins at an address of a word
  */
 static __device__ __forceinline__ GpumeU32
 gpume_load_two(int whole, const GpumeU8 *row, int x, int n, int width)
@@ -211,15 +214,18 @@ gpume_load_two(int whole, const GpumeU8 *row, int x, int n, int width)
 }
 
 /**
- * Returns a candidate's key: the smaller of two keys is that of the better candidate. Candidates of equal cost differ
- * by the order in which they are tried.
+ * Returns the key of a candidate. The better candidate has the smaller key. For equal costs, the
+ * order in which candidates are tested decides.
  */
 static __device__ __forceinline__ GpumeU64 gpume_key(GpumeU32 cost, GpumeU32 order)
 {
     return ((GpumeU64)cost << 32) | order;
 }
 
-/** Returns a key of another lane, by the bits in which its number differs; below, by its number. */
+/**
+ * Returns the key of the lane whose number differs in the given bits; the function below takes the
+ * number of the lane.
+ */
 static __device__ __forceinline__ GpumeU32 gpume_xor_lane(GpumeU32 key, int bits)
 {
     return __shfl_xor_sync(GPUME_WHOLE_WARP, key, bits);
@@ -240,7 +246,7 @@ static __device__ __forceinline__ GpumeU64 gpume_of_lane(GpumeU64 key, int lane)
     return gpume_key(gpume_of_lane((GpumeU32)(key >> 32), lane), gpume_of_lane((GpumeU32)key, lane));
 }
 
-/** Returns the least key of the lanes whose numbers differ in the bits from FIRST on, below END. */
+/** Returns the smallest key of the lanes whose numbers differ only in bits FIRST to END - 1. */
 template<int FIRST, int END, typename Key>
 static __device__ __forceinline__ Key gpume_least(Key key)
 {
@@ -253,8 +259,8 @@ static __device__ __forceinline__ Key gpume_least(Key key)
 }
 
 /**
- * Returns a field, by comparisons: with an index, even one that is constant once a loop is unrolled, the compiler keeps
- * the arguments in memory.
+ * Returns a field by comparisons. With an index, even one that is constant after unrolling, the
+ * compiler would copy the arguments to memory.
  */
 template<int I> struct GpumeFieldFrom {
     static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
@@ -275,7 +281,7 @@ static __device__ __forceinline__ GpumeCudaField gpume_field(const GpumeCudaArgs
     return GpumeFieldFrom<GPUME_CUDA_FIELDS - 1>::get(a, z);
 }
 
-/** Returns where field z has block (bx, by). */
+/** Returns where field z stores block (bx, by). */
 static __device__ __forceinline__ GpumeU64
 gpume_place(const GpumeCudaArgs &a, int z, int bx, int by)
 {
@@ -290,8 +296,8 @@ static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
 
 /**
  * Stores the result of a block, which is b: its vector and its cost.
- * @param to has mvs, vectors and costs, as GpumeCudaArgs has
- * @param i  the place of the block in these
+ * @param to has mvs, vectors and costs, like GpumeCudaArgs
+ * @param i  index of the block in these arrays
  */
 template<class To>
 static __device__ __forceinline__ void

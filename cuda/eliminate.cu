@@ -5,29 +5,29 @@
 
 /**
  * @file
- * Full search by successive elimination (Li and Salari, IEEE TIP 4(1), 1995; with
- * sums of parts of the block: Gao, Duanmu and Zou, IEEE TIP 9(3), 2000).
+ * Full search by successive elimination (Li and Salari, IEEE TIP 4(1), 1995; with sums of parts of
+ * the block: Gao, Duanmu and Zou, IEEE TIP 9(3), 2000).
  *
- * The difference of the sums of two pieces of 4x4 samples is at most their SAD, so
- * the differences of a block's pieces add up to a lower bound of its cost, and a
- * candidate whose bound is above a cost already found is not the best. Sums are kept
- * as bytes, q = clamp((sum - base) >> scale, 0, 255), base and scale being those that
- * suit the current picture there: clamping takes nothing but from the bound, and the
- * shift at most (1 << scale) - 1 a piece, which is allowed for. So four pieces cost
- * one instruction.
+ * The difference between the sums of two squares of 4x4 samples is at most their SAD. Therefore the
+ * differences of a block's 4x4 squares add up to a lower bound of its cost, and a candidate whose
+ * bound is above a cost already found is not the best. Sums are stored as bytes, q = clamp((sum -
+ * base) >> scale, 0, 255), where base and scale suit the current picture at this position. Clamping
+ * can only reduce the bound, and the shift can increase it by at most (1 << scale) - 1 for each 4x4
+ * square, which is taken into account. So one instruction computes the bounds of four 4x4 squares.
  *
  * Data flow:
- * - the tile: samples of the current picture go from global to shared memory; sums of pieces are
- *   made in registers, base and scale from them by exchanges and shared memory, and the sums as
- *   bytes go to shared memory; from there a warp takes those of its square to registers
- * - a chunk of displacements: a thread goes down columns of the reference in global memory, has
- *   running sums in registers and writes them as bytes to shared memory
- * - bounds: a lane reads words of those, compares them with its square's sums in registers, and
- *   notes in shared memory where a candidate can be the best
- * - evaluation: noted candidates are shared out among the lanes; eight lanes each read the
- *   reference from global and the block from shared memory; the best key stays in registers
- * - the result: one lane for each block writes to global memory; or, of a square that is given
- *   up, one word to the list of those that remain
+ * - the tile: samples of the current picture are copied from global to shared memory; sums of 4x4
+ *   squares are computed in registers, and base and scale from these sums by shuffles and shared
+ *   memory; the sums are stored in shared memory as bytes, and a warp loads those of its square
+ *   into registers
+ * - a chunk of displacements: a thread processes columns of the reference in global memory from top
+ *   to bottom, with running sums in registers, and stores them in shared memory as bytes
+ * - bounds: a lane reads words of these sums, compares them with the sums of its square in
+ *   registers, and stores in shared memory where a candidate may be the best
+ * - evaluation: the lanes share these candidates; eight lanes evaluate each and read the reference
+ *   from global and the block from shared memory; the best key stays in registers
+ * - the result: one lane for each block writes to global memory; if a square is given up, it is
+ *   added to the list of remaining squares instead, as one word
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
@@ -43,10 +43,10 @@ typedef GpumeModuleCost::Sample Sample;
 #define GPUME_SEA_TILE_WIDTH   GPUME_CUDA_SEA_TILE_WIDTH
 #define GPUME_SEA_TILE_HEIGHT  GPUME_CUDA_SEA_TILE_HEIGHT
 #define GPUME_SEA_SQUARE       GPUME_CUDA_SEA_SQUARE
-/** Bytes of the current picture's sums may have this range, to leave room around it. */
+/** Sums of the current picture are scaled to this range of a byte, with a margin on both sides. */
 #define GPUME_SEA_Q_RANGE     208
 
-/** Returns dx and dy as one number, which is greater for vectors later in raster order. */
+/** Returns dx and dy as one number, which increases in raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_pack_vector(int dx, int dy)
 {
     return (GpumeU32)(dy + GPUME_MAX_RANGE) << 12 | (GpumeU32)(dx + GPUME_MAX_RANGE);
@@ -62,7 +62,7 @@ static __device__ __forceinline__ int gpume_unpack_dy(GpumeU32 vector)
     return (int)(vector >> 12 & 4095) - GPUME_MAX_RANGE;
 }
 
-/** Returns the place of a vector among those of equal cost: zero first, then raster order. */
+/** Returns the order of a vector among those of equal cost: zero first, then raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_order_of(GpumeU32 vector)
 {
     return vector == gpume_pack_vector(0, 0) ? 0 : vector + 1;
@@ -76,31 +76,31 @@ static __device__ __forceinline__ const GpumeU8 *gpume_row(const GpumeU8 *p, int
 #else
     const GpumeU8 *ret;
 
-    /* clang extends linesize once and multiplies 64 bits */
+    /* clang sign-extends linesize once and then multiplies 64 bits */
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(ret) : "r"(y), "r"(linesize), "l"(p));
     return ret;
 #endif
 }
 
-/** What all threads of a thread block know. */
+/** State that all threads of a thread block share. */
 struct GpumeSeaTile {
     const GpumeU8 *ref;
     int linesize;
-    int aligned;                ///< words of the reference can be read as such
+    int aligned;                ///< nonzero: words of the reference are aligned
     int x, y;                   ///< the tile's first sample
-    int base, scale;            ///< of sums as bytes
+    int base, scale;            ///< base and scale of sums as bytes
 
     /* in shared memory */
     GpumeU32 *cur;              ///< the tile's samples, GPUME_SEA_TILE_WORDS a row
-    GpumeU32 *cur_sums;         ///< their sums, as bytes: GPUME_SEA_SQUARE / 4 a word
-    GpumeU32 *sums;             ///< sums around every displacement of a chunk, as bytes
+    GpumeU32 *cur_sums;         ///< sums of the tile, as bytes: GPUME_SEA_SQUARE / 4 in a word
+    GpumeU32 *sums;             ///< sums at every displacement of a chunk, as bytes
     /**
-     * Words from x to x + 4 * GPUME_SEA_SQUARE / 4: sums at every fourth column lie side by
-     * side, so that a word has those of a row of pieces of a square.
+     * Words from x to x + 4 * GPUME_SEA_SQUARE / 4: sums of every fourth column are adjacent, so
+     * that a word has the sums of a row of 4x4 squares of a square.
      */
     int phase;
-    int pitch;                  ///< words from row to row: four phases
-    int cx, cy;                 ///< the chunk's first displacement
+    int pitch;                  ///< words between rows: four phases
+    int cx, cy;                 ///< first displacement of the chunk
 };
 
 #define GPUME_SEA_TILE_WORDS (GPUME_SEA_TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
@@ -112,7 +112,7 @@ static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile &t, int
     return gpume_max(0, gpume_min(q, 255));
 }
 
-/** Sets the sums of four samples that begin at the first, the second, the third and the fourth sample in words. */
+/** Sets the sums of four samples that begin at the first, second, third and fourth sample in words. */
 static __device__ __forceinline__ void gpume_row_sums(const GpumeU32 *words, int shift, int *sums)
 {
     GpumeU32 w[4];
@@ -130,7 +130,7 @@ static __device__ __forceinline__ void gpume_row_sums(const GpumeU32 *words, int
     sums[3] = sums[2] - (int)(w[1] & 0xffff) + (int)(w[3] & 0xffff);
 }
 
-/** Zeroes sums that are read and never made: columns in the last word of each phase, and rows behind the last. */
+/** Zeroes sums that are read but never computed: columns in the last word of each phase, and rows behind the last. */
 static __device__ __forceinline__ void
 gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
@@ -138,24 +138,24 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 
     for (int i = threadIdx.x; i < 4 * rows; i += GPUME_CUDA_SEA_THREADS)
         t.sums[(i + 1) * t.phase - 1] = 0;
-    /* and the word with which the last one is read */
+    /* and the word that is read with the last one */
     for (int i = threadIdx.x; i <= GPUME_CUDA_SEA_ROWS_BEHIND * t.pitch; i += GPUME_CUDA_SEA_THREADS)
         t.sums[rows * t.pitch + i] = 0;
 }
 
 /**
- * Makes the sums of the reference that a chunk's candidates meet: a thread has four columns of pieces and goes down.
- * Pieces outside the picture and behind the last column are read by no admissible candidate, so their sums may have any
- * value.
- * @tparam WHOLE  four samples are at an address of as many bytes, and so are rows
+ * Computes the sums of the reference that the candidates of a chunk read. A thread processes four
+ * columns of 4x4 squares from top to bottom. No admissible candidate reads the sums of squares that
+ * are outside the picture or behind the last column, so these sums may have any value.
+ * @tparam WHOLE  four samples are aligned to their size, and so are rows
  */
 template<int WHOLE>
 static __device__ __forceinline__ void
 gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
     const int per_word = GpumeSample<Sample>::per_word;
-    const int words    = 8 / per_word;  // that have the samples of four sums side by side
-    const int loads    = 2;             // of four samples each
+    const int words    = 8 / per_word;  // words with the samples of four adjacent sums
+    const int loads    = 2;             // loads of four samples each
     const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
     const int segment  = GPUME_DIVIDE(threadIdx.x, a.sea.reciprocal);
     const int column   = threadIdx.x - segment * a.sea.columns;
@@ -177,7 +177,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
     GPUME_UNROLL for (int i = 0; i < loads; i++)
         from[i] = t.ref + (WHOLE ? GpumeSample<Sample>::bytes *
                                    gpume_max(0, gpume_min(x + 4 * i, a.params.width - 4)) : 0);
-    /* the first four are above all sums but those of the row behind */
+    /* the first four rows are above all sums but those of the next row */
     for (int row = first - 4; row < last; row += 4) {
         GpumeU32 w[4][words];
         int pieces[4][4];
@@ -219,8 +219,8 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 #define GPUME_SEA_TILE_LOADS (GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
 
 /**
- * Sets base and scale, and makes the sums of the tile as bytes.
- * @return 0 if no piece is whole
+ * Sets base and scale, and computes the sums of the tile as bytes.
+ * @return 0 if no 4x4 square is whole
  */
 static __device__ __forceinline__ int
 gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile &t, GpumeU32 *limits)
@@ -263,33 +263,33 @@ gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile &t, GpumeU32 *limits)
     return 1;
 }
 
-/** A warp, which has the blocks of a square, one of 16x16 or four of 8x8, and evaluates candidates of them. */
+/** A warp that searches the blocks of a square, one of 16x16 or four of 8x8, and evaluates their candidates. */
 struct GpumeSeaEvaluator {
     static const int across = GPUME_SEA_SQUARE / SIDE;
     static const int blocks = across * across;
-    /** Lanes that keep the result of a block. */
+    /** Lanes that hold the result of a block. */
     static const int lanes  = 32 / blocks;
-    /** Pieces of a block on top of each other. */
+    /** Number of 4x4 squares in a column of a block. */
     static const int pieces = SIDE / 4;
-    /** Rows of pieces that are gone down before it is looked what they have found. */
+    /** Rows of 4x4 squares after which the candidates found so far are looked at. */
     static const int rows   = blocks == 1 ? 4 : 1;
 
     int lane;
     int x, y;                   ///< the square's first sample in the tile
-    GpumeU32 *candidates;       ///< that have to be evaluated, 32 at most
-    GpumeU32 *hits;             ///< where there are some, see go_down()
+    GpumeU32 *candidates;       ///< candidates to be evaluated, 32 at most
+    GpumeU32 *hits;             ///< positions of candidates, see go_down()
     int nb_hits;
-    int evaluated;              ///< candidates that were
-    GpumeU64 best;              ///< key, of the block lane / lanes
-    GpumeU32 sums[GPUME_SEA_SQUARE / 4];  ///< the current picture's, as bytes: a row of pieces a word
-    GpumeU32 mask[GPUME_SEA_SQUARE / 4];  ///< ones in those that are whole: the picture's edge cuts none
+    int evaluated;              ///< candidates evaluated so far
+    GpumeU64 best;              ///< key, for block lane / lanes
+    GpumeU32 sums[GPUME_SEA_SQUARE / 4];  ///< sums of the current picture as bytes: a row of 4x4 squares in each word
+    GpumeU32 mask[GPUME_SEA_SQUARE / 4];  ///< ones for 4x4 squares that the picture's edge does not cut
     /**
-     * By block: minus the least sum of differences of bytes that is too large. Sums
-     * begin with it, and are negative for a candidate that can be the best.
+     * By block: minus the smallest sum of byte differences that is too large. Sums begin with this
+     * value, and are negative for a candidate that may be the best.
      */
     GpumeU32 start[blocks];
 
-    /** Returns where a block of the square is. */
+    /** Returns the rectangle of a block of the square. */
     __device__ __forceinline__ GpumeBox
     box(const GpumeCudaArgs &a, const GpumeSeaTile &t, int block) const
     {
@@ -306,13 +306,13 @@ struct GpumeSeaEvaluator {
         return b.w > 0 && b.h > 0 && gpume_admissible(&b, dx, dy);
     }
 
-    /** Returns how many lanes before this one are in the mask. */
+    /** Returns how many lanes in the mask are before this lane. */
     __device__ __forceinline__ int rank(GpumeU32 mask) const
     {
         return gpume_popcount(mask & ((1u << lane) - 1));
     }
 
-    /** Evaluates this lane's candidate if it has one. All lanes call it. */
+    /** Evaluates this lane's candidate, if it has one. All lanes call it. */
     __device__ __forceinline__ void
     evaluate(const GpumeCudaArgs &a, const GpumeSeaTile &t,
              int has, int block, int dx, int dy)
@@ -330,7 +330,7 @@ struct GpumeSeaEvaluator {
                 (GpumeU32)block << 24 | gpume_pack_vector(dx, dy);
         __syncwarp();
 
-        /* eight lanes each */
+        /* eight lanes evaluate each candidate */
         for (int i = 0; i < nb; i += 4) {
             const int valid = i + (lane >> 3) < nb;
             const GpumeU32 entry = candidates[valid ? i + (lane >> 3) : i];
@@ -349,7 +349,7 @@ struct GpumeSeaEvaluator {
             GpumeU64 key;
 
             if (whole) {
-                /* rows that are loaded together to overlap their latency; samples of two bytes take more registers */
+                /* rows that are loaded together to overlap their latency; samples of two bytes need more registers */
                 const int nb = bytes == 1 ? SIDE : 8;
 
                 GPUME_UNROLL for (int first = 0; first < SIDE; first += nb) {
@@ -409,15 +409,15 @@ struct GpumeSeaEvaluator {
         GPUME_UNROLL for (int i = 0; i < blocks; i++) {
             const GpumeU32 cost = gpume_of_lane((GpumeU32)(best >> 32), i * lanes);
 
-            /* there is no block outside the picture */
+            /* no block is outside the picture */
             start[i] = cost == ~0u ? 0 : ~((cost + slack) >> t.scale);
         }
     }
 };
 
-/** The bounds of single candidates. */
+/** Bounds of single candidates. */
 struct GpumeSeaBounds : GpumeSeaEvaluator {
-    /** Returns a row of pieces of a square displaced by (dx, dy), as bytes. */
+    /** Returns a row of 4x4 squares of a square displaced by (dx, dy), as bytes. */
     static __device__ __forceinline__ GpumeU32
     load_row(const GpumeSeaTile &t, int in_x, int in_y, int dx, int dy)
     {
@@ -428,14 +428,14 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         return gpume_funnel(p[0], p[1], (column >> 2 & 3) * 8);
     }
 
-    /** Returns the word of sums of the left or right block of 8x8, from those of its rows. */
+    /** Returns the word of sums of the left or right block of 8x8, from the sums of its rows. */
     static __device__ __forceinline__ GpumeU32
     half(int right, GpumeU32 upper, GpumeU32 lower)
     {
         return right ? upper >> 16 | (lower & 0xffff0000) : (upper & 0xffff) | lower << 16;
     }
 
-    /** Returns the sum of differences of bytes of this lane's block at (dx, dy). */
+    /** Returns the sum of byte differences of this lane's block at (dx, dy). */
     __device__ __forceinline__ GpumeU32
     bound(const GpumeSeaTile &t, int dx, int dy) const
     {
@@ -462,8 +462,8 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
     }
 
     /**
-     * Finds and evaluates a good candidate, so that the bounds of others exceed its cost: follows the least bounds in
-     * ever smaller steps.
+     * Finds and evaluates a good candidate, so that the bounds of other candidates exceed its cost:
+     * follows the smallest bounds in decreasing steps.
      */
     __device__ __forceinline__ void
     guess(const GpumeCudaArgs &a, const GpumeSeaTile &t)
@@ -485,7 +485,7 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         int dy = gpume_max(min_dy, gpume_min(0, t.cy + a.sea.chunk_height - 1));
         GpumeU32 least = ~0u >> 5;
 
-        /* else it is one of the points */
+        /* otherwise it is one of the points */
         if (blocks > 1 && dx <= max_dx && dy <= max_dy)
             least = bound(t, dx, dy);
 
@@ -510,7 +510,7 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
                     break;
             }
 
-        /* with the zero vector, which comes first */
+        /* one lane tests the zero vector, which precedes others of equal cost */
         const int zero = lane % lanes == 1;
 
         dx = zero ? 0 : dx;
@@ -518,7 +518,10 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         evaluate(a, t, lane % lanes < 2 && admissible(a, t, block, dx, dy), block, dx, dy);
     }
 
-    /** Returns whether no candidate can be better than those found: zero vectors, which come first, cost nothing. */
+    /**
+     * Returns whether no candidate can be better than those found: whether zero vectors, which
+     * precede others, have cost 0.
+     */
     __device__ __forceinline__ int found() const
     {
         return !__any_sync(~0u, best != 0);
@@ -532,9 +535,9 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
     }
 };
 
-/** The bounds of all candidates of a chunk. */
+/** Bounds of all candidates of a chunk. */
 struct GpumeSeaWarp : GpumeSeaBounds {
-    /** Notes which sums of this lane have become negative in rows from row on; but behind the last row. */
+    /** Stores which sums of this lane have become negative, in rows from row on and before the last. */
     __device__ __forceinline__ void note(const GpumeU32 (&ended)[rows][4 * blocks], int row, int last, int valid)
     {
         GpumeU32 bits = 0, mask;
@@ -557,13 +560,15 @@ struct GpumeSeaWarp : GpumeSeaBounds {
     }
 
     /**
-     * Goes down rows of pieces, so many at a time, and notes where sums have become negative: the first
-     * of these rows, the lane and which of its sums, a bit each.
-     * @tparam CUT      the picture's edge cuts the square
-     * @param at    the word of sums of row 0, for this lane; up to three rows are read behind the last
-     * @param row   where to begin; moved behind the row in which it ended: behind the last, or
-     *              where more rows might note too much. The next call repeats the rows before it whose candidates
-     *              have not ended: that is rare, and nothing stays in registers meanwhile
+     * Processes rows of 4x4 squares, several at a time, and stores where sums have become negative:
+     * the first of these rows, the lane, and a bit for each of its sums.
+     * @tparam CUT  the picture's edge cuts the square
+     * @param at    the word of sums of row 0, for this lane; up to three rows behind the last are
+     *              read
+     * @param row   first row; set to the row behind the last that was processed, which is earlier
+     *              where more rows might exceed the list. The next call repeats the previous rows
+     *              whose candidates are incomplete: this is rare, and no registers are needed
+     *              between calls
      */
     template<int CUT>
     __device__ __forceinline__ void
@@ -572,14 +577,14 @@ struct GpumeSeaWarp : GpumeSeaBounds {
         const int stride = 4 * t.pitch;
         const int first  = gpume_max(0, row - (pieces - 1));
         /*
-         * Of the four candidates that a lane begins in row i, sum[i % 4]. Those of a square of several blocks
-         * end with the row behind; previous are the words of the row before.
+         * Sums of the four candidates that a lane begins in row i are in sum[i % 4]. In a square of
+         * several blocks, they end with the next row; previous has the words of the previous row.
          */
         GpumeU32 sum[4][4], previous[4];
 
         GPUME_UNROLL for (int k = 0; k < 4; k++) {
             previous[k] = 0;
-            /* none below 0 ends before it has begun */
+            /* no sum below 0 is complete before it has begun */
             GPUME_UNROLL for (int i = 0; i < 4; i++)
                 sum[i][k] = 0;
         }
@@ -621,7 +626,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
                     sign |= ended[r][i];
             }
 
-            /* rarely any */
+            /* rarely true */
             if (__any_sync(~0u, valid && (int)sign < 0))
                 note(ended, row, last, valid && (blocks == 1 || row > first));
             row += rows;
@@ -630,16 +635,17 @@ struct GpumeSeaWarp : GpumeSeaBounds {
     }
 
     /**
-     * Tries all candidates of a chunk. A lane has four that are 4 columns from each other, in every fourth row: with
-     * each row of pieces it ends the candidates whose last row that is.
-     * @return 0 when so many had to be evaluated that nothing is gained
+     * Tests all candidates of a chunk. A lane has four candidates, 4 columns apart, in every fourth
+     * row. With each row of 4x4 squares, it completes the candidates for which this is the last
+     * row.
+     * @return 0 if so many candidates had to be evaluated that elimination is not faster
      */
     __device__ __forceinline__ int
     try_all(const GpumeCudaArgs &a, const GpumeSeaTile &t)
     {
         const int nx = gpume_min(a.sea.chunk_width,  a.params.range + 1 - t.cx);
         const int ny = gpume_min(a.sea.chunk_height, a.params.range + 1 - t.cy);
-        const int units   = nx / 16 * 4 + gpume_min(nx % 16, 4);    // side by side
+        const int units   = nx / 16 * 4 + gpume_min(nx % 16, 4);    // in a row
         const int nb_rows = (ny + 3) / 4;
         const int total   = units * gpume_min(ny, 4);
         const GpumeU32 reciprocal = GPUME_RECIPROCAL(units);
@@ -652,7 +658,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
             int length = nb_rows, index = base + lane, first = 0, valid = 1;
 
             if (nb <= 16) {
-                /* not enough for all lanes: rows are shared out, too, among powers of two */
+                /* too few for all lanes, so rows are also shared, by a power of two of lanes */
                 int shift = 4;
 
                 while (shift > 0 && nb <= 1 << (shift - 1))
@@ -687,7 +693,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
                     noted += i + lane < nb_hits ? gpume_popcount(hits[i + lane] & 0xffff) : 0;
                 all_hits += nb_hits;
 
-                /* so many that evaluating them is no gain, which is rare */
+                /* rare: with this many candidates, evaluating them is not faster */
                 const int most = (128 + base / 2 * length + 16 * row) * blocks;
 
                 if (all_hits * 16 > most && warp_sum(noted) > most)
@@ -703,7 +709,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
                         const int i     = gpume_first_bit(bits);
                         const int block = blocks == 1 ? 0 : i / 4;
                         const int ended = (hit >> 21) + (blocks == 1 ? i / 4 : 0);
-                        /* a block has had its last row of pieces there */
+                        /* the block's last row of 4x4 squares */
                         const int from  = ended + 1 - (block / across + 1) * pieces;
                         const int tx    = hit_dx + i % 4 * 4;
                         const int ty    = hit_dy + 4 * from;
@@ -724,11 +730,12 @@ struct GpumeSeaWarp : GpumeSeaBounds {
 };
 
 /**
- * Returns whether to leave a tile to the kernel that evaluates all candidates, before any is tried: nearly all squares
- * of the search before have remained, as those of noise do, and one tile of eight is enough to see when that ends.
- * Vectors do not depend on it. Samples of two bytes are always tried, because that kernel begins with the costs found
+ * Returns whether to leave a tile to the kernel that evaluates all candidates, before any is
+ * tested. This is so if nearly all squares of the previous search have remained, as in noise; one
+ * tile of eight is still tested to see when this ends. The vectors do not depend on it. Tiles with
+ * samples of two bytes are always tested, because the other kernel begins with the costs found
  * here.
- * @param before  how many squares have remained
+ * @param before  number of squares that remained in the previous search
  */
 static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArgs &a, GpumeU32 before)
 {
@@ -738,7 +745,7 @@ static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArg
     return sizeof(Sample) == 1 && before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
 }
 
-/** Adds all squares of a tile to those that remain. The first warp calls it. */
+/** Adds all squares of a tile to the remaining squares. The first warp calls it. */
 static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &a)
 {
     GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
@@ -760,10 +767,11 @@ static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &
 }
 
 /**
- * A thread block searches a tile of the picture, a warp a square of it, in chunks of displacements. Squares in which
- * too many candidates had to be evaluated remain for the kernel that evaluates all.
+ * A thread block searches a tile of the picture, and a warp a square of it, in chunks of
+ * displacements. Squares with too many candidates to evaluate remain for the kernel that evaluates
+ * all candidates.
  *
- * grid:   tiles side by side, on top of each other, fields
+ * grid:   tiles in a row, in a column, fields
  * block:  GPUME_CUDA_SEA_THREADS
  * shared: GPUME_CUDA_SEA_SHARED() words
  */
@@ -830,7 +838,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     const int x0    = t.x + w.x + block % w.across * SIDE;
     const int y0    = t.y + w.y + block / w.across * SIDE;
 
-    /* squares outside the picture have nothing to search */
+    /* squares outside the picture are not searched */
     const int inside = t.x + w.x < p.width && t.y + w.y < p.height;
 
     searching = go_on = any && inside;
@@ -851,7 +859,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                 __syncthreads();
                 if (searching) {
                     w.guess(a, t);
-                    /* in a still picture all flat areas would be noted */
+                    /* in a still picture, all flat areas would otherwise be listed */
                     searching = !w.found();
                     if (searching)
                         searching = go_on = w.try_all(a, t);
@@ -865,7 +873,7 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     }
     if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
         return;
-    /* the search of squares that remain begins with it; that of bytes does not read it */
+    /* the search of remaining squares begins with these costs; for bytes, it does not read them */
     if (!go_on && sizeof(Sample) > 1)
         ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
     if (!go_on)

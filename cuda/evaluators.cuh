@@ -5,21 +5,21 @@
 
 /**
  * @file
- * What searches over patterns of points share: the cost of a few candidates of a
- * block, evaluated by a group of lanes of a warp.
+ * Shared by the searches over patterns of points: a group of lanes of a warp evaluates the cost of
+ * a few candidates of a block.
  *
- * A group has SLOTS lanes, or PARTS times as many: lane l has the candidates
- * l % SLOTS, l % SLOTS + SLOTS, ... of a pattern, and of the block's rows
- * l / SLOTS, l / SLOTS + PARTS, ... The groups of a warp go through their
- * searches together until the last is done, so every exchange is one of the whole warp.
+ * A group has SLOTS lanes, or PARTS times as many. Lane l has the candidates l % SLOTS, l % SLOTS +
+ * SLOTS, ... of a pattern, and the rows l / SLOTS, l / SLOTS + PARTS, ... of the block. The groups
+ * of a warp run their searches together until the last one is finished, so every shuffle includes
+ * the whole warp.
  *
- * An evaluator has these constants, the block, the lane's place in its group and
+ * An evaluator has these constants, the block, the lane's position in its group and
  *     zero()                 the cost of the zero vector, in all lanes of the group
- *     prepare(x, y, reach)   before candidates that are up to reach samples from (x, y)
+ *     prepare(x, y, reach)   called before candidates that are up to reach samples from (x, y)
  *     shares(sum, x, y)      the lane's shares of the costs of its ROUNDS candidates
- * where a candidate is the place of its first sample in the reference.
- * Costs may be those of samples as they are stored, without the bits below the shift;
- * gpume_store_group() has the last one's result.
+ * where a candidate is given by the position of its first sample in the reference. Costs may be
+ * those of samples as stored, without the bits below the shift; gpume_store_group() converts the
+ * final cost.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_EVALUATORS_CUH
@@ -27,11 +27,11 @@
 
 #include "libavfilter/gpume/cuda/module.cuh"
 
-/** Points of a pattern that have lanes of their own. */
+/** Points of a pattern that have their own lanes. */
 #define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
 static_assert(GPUME_POINTS == 8, "keys and lanes are divided by it");
 
-/** Returns the bits of a word of samples that count. */
+/** Returns the mask of the valid bits of a word of samples. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
 {
@@ -46,8 +46,8 @@ static __device__ __forceinline__ GpumeU32 gpume_samples(GpumeU32 word, int shif
 }
 
 /**
- * A group's block: which, where, its true size, the places in the reference that are
- * admissible, min to min + span; and the lane of the group, from 0.
+ * A group's block: its index, position and actual size; the admissible positions in the reference,
+ * min to min + span; and the index of the lane in the group.
  */
 typedef struct GpumeGroup {
     int bx, by;
@@ -55,7 +55,7 @@ typedef struct GpumeGroup {
     int w, h;
     int min_x, min_y;
     unsigned span_x, span_y;
-    int exists;                 ///< 0: there is no such block
+    int exists;                 ///< 0: the block does not exist
     int lane;
 } GpumeGroup;
 
@@ -80,13 +80,13 @@ gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
     return g;
 }
 
-/** Returns whether the candidate at (x, y) is admissible, as gpume_admissible() does, in fewer comparisons. */
+/** Returns whether the candidate at (x, y) is admissible, like gpume_admissible(), with fewer comparisons. */
 static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, int y)
 {
     return ((unsigned)(x - g.min_x) <= g.span_x) & ((unsigned)(y - g.min_y) <= g.span_y);
 }
 
-/** Which candidates and rows a lane of LANES has. */
+/** Assigns candidates and rows to a lane of LANES. */
 template<class Cost, int LANES_>
 struct GpumeLanes {
     static const int LANES  = LANES_;
@@ -96,19 +96,19 @@ struct GpumeLanes {
 
     GpumeGroup g;
 
-    /** Returns whether the lane's warp writes what it finds. */
+    /** Returns whether the lane's warp writes the result. */
     static __device__ __forceinline__ int writes()
     {
         return 1;
     }
 
-    /** The lane's i-th row of the block. */
+    /** Returns the lane's i-th row of the block. */
     __device__ __forceinline__ int line(int i) const
     {
         return g.lane / SLOTS + i * PARTS;
     }
 
-    /** The sum of all lanes that have parts of the same candidate. */
+    /** Returns the sum over all lanes that have parts of the same candidate. */
     static __device__ __forceinline__ GpumeU32 sum_of_parts(GpumeU32 sum)
     {
         GPUME_UNROLL for (int lane = SLOTS; lane < LANES; lane <<= 1)
@@ -118,9 +118,8 @@ struct GpumeLanes {
 };
 
 /**
- * Blocks of any size, samples as they lie, no alignment asked for: reads from the
- * planes, word by word.
- * @tparam TEAM  all warps of a thread block have the same block, and share its rows
+ * Evaluates blocks of any size, in planes of any alignment: reads word by word from the planes.
+ * @tparam TEAM  all warps of a thread block have the same block and share its rows
  */
 template<class Cost, int LANES_, typename Key_, int TEAM = 0>
 struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
@@ -128,13 +127,13 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     typedef typename Cost::Sample Sample;
     typedef GpumeLanes<Cost, LANES_> Lanes;
     static const int BYTES = GpumeSample<Sample>::bytes;
-    static const int AREA  = 8 * BYTES / 4;         ///< words of a row of an area of satd.cuh
+    static const int AREA  = 8 * BYTES / 4;         ///< words in a row of an area of satd.cuh
     using Lanes::g;
 
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
-    int words;                  ///< words of a row if all may be read whole, else 0
-    mutable int parity;         ///< where a team's costs are exchanged
+    int words;                  ///< words in a row if all words can be read, otherwise 0
+    mutable int parity;         ///< selects where a team's costs are exchanged
 
     __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
                                                    const GpumeCudaPlane &ref,
@@ -159,7 +158,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         return share_of(Cost(), x, y);
     }
 
-    /** The lane's rows. */
+    /** Returns the sum over the lane's rows. */
     __device__ __forceinline__ GpumeU32 share_of(GpumeSad<Sample>, int x, int y) const
     {
         const int first = Lanes::line(0) + warp() * Lanes::PARTS, stride = Lanes::PARTS * warps();
@@ -174,7 +173,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         if (words) {
             const int batch = Lanes::LANES == 32 ? 8 : 4;
             const int start = (GpumeU64)r & 3;
-            /* there may be no memory behind the last sample */
+            /* there may be no readable memory behind the last sample */
             const int last  = start ? words : words - 1;
 
             r -= start;
@@ -185,7 +184,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                 GPUME_NO_UNROLL for (int j = 0; j < words; j += batch) {
                     GpumeU32 cw[batch], hi[batch];
 
-                    // all on their way before the first is used
+                    // issue all loads before the first use
                     GPUME_UNROLL for (int k = 0; k < batch; k++) {
                         gpume_load_global(&cw[k], c + 4 * gpume_min(j + k, words - 1));
                         gpume_load_global(&hi[k], r + 4 * gpume_min(j + k + 1, last));
@@ -218,14 +217,14 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         return sum;
     }
 
-    /** Words of samples of a row from column x on, of which the first n count and the others are 0. */
+    /** Loads the samples of a row from column x on: the first n, and 0 for the others. */
     __device__ __forceinline__ void load(GpumeU32 (&v)[AREA], const GpumeU8 *row, int x, int n) const
     {
         const GpumeU8 *p = row + x * BYTES;
         const int start  = (GpumeU64)p & 3, nb = gpume_min(AREA, n * BYTES / 4);
         GpumeU32 raw[AREA + 1];
 
-        /* there may be no memory behind the last sample */
+        /* there may be no readable memory behind the last sample */
         if (n > 0 && words)
             GPUME_UNROLL for (int j = 0; j <= AREA; j++)
                 gpume_load_global(&raw[j], p - start + 4 * gpume_min(j, start ? nb : nb - 1));
@@ -239,7 +238,10 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         }
     }
 
-    /** The costs of areas whose first row the lane has. All lanes of the warp have as large a block. */
+    /**
+     * Returns the costs of areas whose first row the lane has. All lanes of the warp have blocks of
+     * the same size.
+     */
     __device__ __forceinline__ GpumeU32 share_of(GpumeSatd<Sample>, int x, int y) const
     {
         const int row = Lanes::line(0);
@@ -260,7 +262,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         return sum;
     }
 
-    /** The sums of all warps of a team, in the lanes that have the first parts. All threads call it. */
+    /** Computes the sums over all warps of a team, in the lanes that have the first parts. All threads call it. */
     template<int N>
     __device__ __forceinline__ void add_up(GpumeU32 (&sum)[N]) const
     {
@@ -277,7 +279,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         GPUME_NO_UNROLL for (int j = 0; j < warps(); j++)
             GPUME_UNROLL for (int i = 0; i < N; i++)
                 sum[i] += g.lane < Lanes::SLOTS ? costs[j * GPUME_POINTS + i * Lanes::SLOTS] : 0;
-        /* they are read until the next time */
+        /* other warps may still read these sums, so the next call uses the other buffer */
         parity ^= 1;
     }
 
@@ -310,8 +312,8 @@ static __device__ __forceinline__ const GpumeU8 *gpume_plane_row(const GpumeCuda
 }
 
 /**
- * Loads a window of the reference from (x, y) on, x being a multiple of 16. All lanes of a warp call it. Outside the
- * picture, it has the samples that are nearest.
+ * Loads a window of the reference that begins at (x, y), where x is a multiple of 16. All lanes of
+ * a warp call it. Outside the picture, the window has the nearest samples.
  */
 template<typename Sample, int WIDTH, int ROWS, int PITCH>
 static __device__ __forceinline__ void
@@ -345,7 +347,7 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
     }
     GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
         *(int4 *)(dst + i * down * PITCH) = v[i];
-    /* the picture ends within those 16 bytes */
+    /* the picture ends within these 16 bytes */
     if (column < bytes && column + 16 > bytes)
         GPUME_NO_UNROLL for (int i = 0; i < ROWS; i += down) {
             const GpumeU8 *row = gpume_plane_row(plane, gpume_max(0, gpume_min(line + i, p.height - 1)));
@@ -361,12 +363,12 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
 }
 
 /**
- * Whole blocks of SIDE x SIDE samples, of planes whose rows begin at 16 bytes and have
- * at least as many. The block is in registers, and the reference around the blocks of
- * the warp in shared memory, in a window: where a warp has one block, it follows the
- * search; else a candidate outside it is read from the plane.
- * @tparam NEAR  no candidate is further than 2 samples from where it was prepared for
- * @tparam CUT   the picture's lower edge may cut the block: one in the warp only
+ * Evaluates whole blocks of SIDE x SIDE samples, in planes with rows of at least 16 bytes, aligned
+ * to 16 bytes. The block is in registers, and a window of the reference around the blocks of the
+ * warp in shared memory. Where a warp has one block, the window follows the search; otherwise
+ * candidates outside the window are read from the plane.
+ * @tparam NEAR  no candidate is more than 2 samples from the position given to prepare()
+ * @tparam CUT   the picture's lower edge may cut the block; the warp then has only one
  */
 template<class Cost, int SIDE, int LANES_, int NEAR, int CUT = 0>
 struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
@@ -374,16 +376,17 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     typedef typename Cost::Sample Sample;
     typedef GpumeLanes<Cost, LANES_> Lanes;
     static const int BYTES  = GpumeSample<Sample>::bytes;
-    static const int ROWS   = SIDE / Lanes::PARTS;  ///< of a lane
-    static const int WORDS  = SIDE * BYTES / 4;     ///< of such a row
+    static const int ROWS   = SIDE / Lanes::PARTS;  ///< rows of a lane
+    static const int WORDS  = SIDE * BYTES / 4;     ///< words of a row
     static const int WINDOW_WIDTH = GPUME_CUDA_PATTERN_WINDOW_WIDTH;
     static const int WINDOW_ROWS  = GPUME_CUDA_PATTERN_WINDOW_ROWS(SIDE);
     static const int PITCH  = GPUME_CUDA_PATTERN_PITCH(BYTES);
-    /* places in the window where a candidate may be; the last word is read, too */
+    /* positions of candidates in the window; the last word is also read */
     static const int COLUMNS = WINDOW_WIDTH - SIDE;
     static const int LINES   = WINDOW_ROWS  - SIDE + 1;
     typedef typename Cost::template Sum<0> Sum;
-    static const int AT_ONCE = ROWS * WORDS > Sum::WORDS ? Sum::WORDS / WORDS : ROWS;  ///< rows of a sum
+    static const int AT_ONCE = ROWS * WORDS > Sum::WORDS ? Sum::WORDS / WORDS : ROWS;  ///< rows that are summed at
+                                                                                       ///< once
     static const int SUMS    = ROWS * WORDS > Sum::WORDS ? ROWS * WORDS / Sum::WORDS : Sum::CHAINS;
     using Lanes::g;
     using Lanes::line;
@@ -391,8 +394,8 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
     GpumeU32 *window;
-    int window_x, window_y;     ///< the picture's sample that comes first in it
-    GpumeU32 cur[ROWS][WORDS];  ///< prepared
+    int window_x, window_y;     ///< position of the window in the picture
+    GpumeU32 cur[ROWS][WORDS];  ///< words converted by prepare()
 
     __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &args,
                                                     const GpumeCudaPlane &ref,
@@ -435,7 +438,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         }
     }
 
-    /** Loads the window from a column that is a multiple of 16. */
+    /** Loads the window at a column that is a multiple of 16. */
     __device__ __forceinline__ void load_window(int x, int y)
     {
         window_x = x;
@@ -480,7 +483,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const GpumeU8 *r = gpume_plane_row(plane, y + line(0)) + x * BYTES;
         const int start  = (GpumeU64)r & 3;
-        /* bytes of the picture where the last word is, if one more is needed */
+        /* bytes of the picture in the last word, if one more word is needed */
         const int tail   = (a.params.width - x) * BYTES + start - 4 * WORDS;
         const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
         GpumeU32 word[ROWS][WORDS + 1];
@@ -521,7 +524,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
                        (unsigned)(y[i] - window_y) >= LINES;
-        /* all from the same memory, so that all loads are issued together */
+        /* all lanes read from the same memory, so that all loads are issued together */
         if (far)
             GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
                 sum[i] = share_in_plane(x[i], y[i]);
@@ -549,10 +552,10 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         if (Lanes::LANES < 32)
             return;
         if (NEAR) {
-            /* where the candidate may lie: points up to 2 away, words 3 samples more */
+            /* positions of candidates: points are up to 2 away, and words have 3 more samples */
             const int max_column = COLUMNS - 3, max_line = LINES - 3;
 
-            /* more in the direction of the search; columns may end up to 15 further on */
+            /* larger margin in the direction of the search; columns may be up to 15 further */
             if ((unsigned)(column - 2) > (unsigned)max_column - 2 ||
                 (unsigned)(line   - 2) > (unsigned)max_line   - 2)
                 move_window(x - (column > max_column ? 2 :
@@ -569,8 +572,8 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
 };
 
 /**
- * Stores the result of a group's block, found at (x, y): its AVMotionVector and its cost, in
- * pieces that lanes side by side write.
+ * Stores the result of a group's block, found at (x, y): its AVMotionVector and its cost. Adjacent
+ * lanes write adjacent parts.
  */
 template<class Evaluator>
 static __device__ __forceinline__ void
@@ -594,7 +597,7 @@ gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
         const int pair = k + e.g.lane;
         int2 v = { 0, 0 };
 
-        /* words by a constant index: with the lane's, each would be a branch of its own */
+        /* constant index: indexing by the lane would make a branch for each word */
         GPUME_UNROLL for (int j = 0; j < pairs; j++) {
             const int x_word = gpume_vector_word(2 * j, source, e.g.x0, e.g.y0, e.width(), e.height(),
                                                  x - e.g.x0, y - e.g.y0);

@@ -5,13 +5,13 @@
 
 /**
  * @file
- * What a search has found, as AVMotionVectors and costs. The costs of vectors that were
- * replaced are computed here; they may point outside the picture.
+ * Writes the results of a search as AVMotionVectors and costs. The costs of replaced vectors are
+ * computed here; these vectors may point outside the picture.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** The reference, and how to read it anywhere. */
+/** The reference picture and its samples at any position. */
 typedef struct GpumeReference {
     GpumeU64 data, parts;
     long long linesize, parts_linesize;
@@ -31,14 +31,14 @@ static __device__ __forceinline__ int gpume_part_sample(const GpumeReference &r,
                                         GPUME_CUDA_PARTS_PLANE(r.parts_linesize, plane) + byte);
 }
 
-/** A whole sample, or the one at the edge. */
+/** Returns a sample at a whole position, clamped to the picture. */
 static __device__ __forceinline__ int gpume_edge_sample(const GpumeReference &r, int x, int y)
 {
     return gpume_whole_sample(r, gpume_max(0, gpume_min(x, r.width  - 1)),
                                  gpume_max(0, gpume_min(y, r.height - 1)));
 }
 
-/** The sum of taps across, or down: where step is. */
+/** Returns the sum of the filter taps, horizontally or vertically, as step says. */
 static __device__ __forceinline__ int gpume_edge_taps(const GpumeReference &r, int x, int y, int down)
 {
     int v[6];
@@ -48,7 +48,7 @@ static __device__ __forceinline__ int gpume_edge_taps(const GpumeReference &r, i
     return gpume_taps(v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-/** Returns a sample between others of a picture whose edges are repeated, from its definition. */
+/** Returns a sample at a fractional position, by its definition, from a picture whose edges are repeated. */
 static __device__ __attribute__((noinline)) int
 gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
 {
@@ -66,7 +66,7 @@ gpume_outer_sample(const GpumeReference &r, int plane, int x, int y)
     return gpume_max(0, gpume_min(v, r.max_value));
 }
 
-/** One of the two samples of gpume_subpel_pair(), at a whole place. */
+/** Returns one of the two samples of gpume_subpel_pair(), at a whole position. */
 static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &r, int which, int x, int y)
 {
     const int plane = which & 3;
@@ -99,7 +99,7 @@ gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCud
     return m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
 }
 
-/** Costs for which lanes share a candidate go sample by sample: this is never called. */
+/** Is never called: costs for which lanes share a candidate are computed sample by sample. */
 template<int PARTS, typename Sample>
 static __device__ __forceinline__ GpumeU32
 gpume_inner_share(GpumeSatd<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
@@ -108,7 +108,7 @@ gpume_inner_share(GpumeSatd<Sample>, const GpumeCudaExportArgs &a, const GpumeCu
     return 0;
 }
 
-/** A lane's share of D of a vector that may point anywhere, by a warp: of some rows of a block. */
+/** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
 static __device__ __forceinline__ GpumeU32
 gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
 {
@@ -136,7 +136,7 @@ gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const Gpume
     });
 }
 
-/** Returns D of a vector of a block. A warp calls it; for a large block, a thread block. */
+/** Returns D of a block's vector. Is called by a warp, for a large block by a thread block. */
 static __device__ __forceinline__ GpumeU32
 gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &pair, const GpumeBox &b,
            GpumeVector v, int large)
@@ -166,7 +166,7 @@ gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &
 }
 
 /**
- * grid:   GPUME_CUDA_EXPORT_BLOCKS of each warp, or large blocks; fields that are wanted
+ * grid:   GPUME_CUDA_EXPORT_BLOCKS for each warp, or large blocks; fields that are output
  * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
  * shared: GPUME_CUDA_EXPORT_SHARED words
  */
@@ -181,7 +181,7 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     const int nb_blocks = p.bw * p.bh;
     const int first = large ? (int)blockIdx.x :
                       (int)(blockIdx.x * (GPUME_CUDA_EXPORT_THREADS / 32) + threadIdx.x / 32) * N;
-    /* every lane below N has a block of its own */
+    /* each lane below N has its own block */
     const int block = gpume_min(first + (large ? 0 : lane % GPUME_CUDA_EXPORT_BLOCKS), nb_blocks - 1);
     const GpumeU64 field = (GpumeU64)nb_blocks * z;
     const GpumeCudaPair pair = gpume_pair(args.pairs, z);
@@ -205,12 +205,12 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
             cost = sum;
         replaced &= replaced - 1;
     }
-    /* one of them writes */
+    /* only one warp writes */
     if (large && threadIdx.x >= 32)
         return;
     if (lane < N && first + lane < nb_blocks)
         costs[block] = cost;
-    /* vectors word by word, side by side */
+    /* write vectors word by word, so that accesses are coalesced */
     GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
         const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
         const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));

@@ -18,22 +18,22 @@
 
 static_assert(GPUME_CUDA_MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a window");
 
-/** Bytes that the system takes of a multiprocessor's shared memory for each thread block. */
+/** Bytes of a multiprocessor's shared memory that the system takes for each thread block. */
 #define RESERVED_SHARED 1024
 
-/** Thread blocks of a scan that a large device runs at once: a picture is searched in so many waves. */
+/** Thread blocks of a scan that a large device runs at once; a picture is searched in waves of this size. */
 #define WAVE 600
 
-/** Bytes of costs that are kept at a time; but at least those of a row of the largest blocks. */
+/** Maximum bytes of costs that are kept at a time, but at least a row of the largest blocks. */
 #define MAX_KEPT (128 << 20)
 
-/* Blocks of any size, with a number of threads at most. Returns the words of shared memory. */
+/* Shapes the search of blocks of any size, with at most max_threads threads. Returns the words of shared memory. */
 static int shape_any(GpumeCudaArgs *a, int max_threads)
 {
     const GpumeParams *p = &a->params;
     const int per_word   = p->depth > 8 ? 2 : 4;
     const int cur_words  = p->block / per_word;
-    /* candidates side by side and on top of each other, at most */
+    /* maximum number of candidates in a row and in a column */
     const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
     const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     const int rows = FFMIN(p->block, GPUME_CUDA_ANY_STRIP);
@@ -43,7 +43,7 @@ static int shape_any(GpumeCudaArgs *a, int max_threads)
     down   = FFMIN((ny + GPUME_CUDA_ANY_DY - 1) / GPUME_CUDA_ANY_DY, max_threads / across);
     /* odd: rows that are read together begin in different banks */
     pitch  = (across * GPUME_CUDA_ANY_DX / per_word + cur_words) | 1;
-    /* a narrow and high picture has many on top of each other */
+    /* a narrow and high picture has many candidates in a column */
     down   = FFMIN(down, ((GPUME_CUDA_MAX_SHARED / 4 - GPUME_CUDA_ANY_STRIP * cur_words) / pitch - rows) /
                          GPUME_CUDA_ANY_DY);
     a->full.across = across;
@@ -52,7 +52,7 @@ static int shape_any(GpumeCudaArgs *a, int max_threads)
     return GPUME_CUDA_ANY_STRIP * cur_words + (down * GPUME_CUDA_ANY_DY + rows) * pitch;
 }
 
-/* A grid of thread blocks that have so many samples each. */
+/* Sets a grid of thread blocks, each with width x height samples. */
 static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int height)
 {
     l->grid[0] = gpume_blocks(p->width,  width);
@@ -60,8 +60,9 @@ static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int he
 }
 
 /*
- * As many runs of a scan's window at a time as fit beside fixed words, and leave the fewest lanes idle. Returns the
- * time that an area takes, in quarters of the time that a warp's candidates take.
+ * Sets how many runs of a scan's window are loaded at a time: as many as fit beside the fixed words
+ * and leave the fewest lanes idle. Returns the time of an area, in quarters of the time of a warp's
+ * candidates.
  */
 static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
 {
@@ -76,7 +77,7 @@ static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
         const int rows   = nb * GPUME_CUDA_SCAN_DY + height - 1;
         const int words  = rows * GPUME_CUDA_SCAN_PITCH(a->full.copy_words, copies);
         const int rounds = runs / nb * gpume_blocks(nb * in_run, lanes) + gpume_blocks(runs % nb * in_run, lanes);
-        /* to load a piece of the window takes about a quarter of a round */
+        /* loading a part of the window takes about a quarter of a round */
         const int time   = 4 * rounds + gpume_blocks(runs, nb);
 
         if (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED || time >= least)
@@ -88,7 +89,7 @@ static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
     return least;
 }
 
-/* An area of a scan: tiles side by side and on top of each other, of which split warps each have one. */
+/* Shapes an area of a scan: across x down tiles; split warps share each tile. */
 static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down, int split, int largest)
 {
     const GpumeParams *p = &a->params;
@@ -100,7 +101,7 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
     int time;
 
     a->full.copy_words = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_COLUMNS(p->range, copies) + width / copies;
-    /* what eight lanes read at a time, four words each of some columns of each copy, is in different banks */
+    /* eight lanes read four words each, of some columns of each copy, and their words must be in different banks */
     while (a->full.copy_words % banks != banks / 2)
         a->full.copy_words += 4;
     time = shape_runs(a, height, fixed, split);
@@ -113,13 +114,13 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
     return time;
 }
 
-/* Every candidate of blocks of up to 16 samples of up to 10 bits. */
+/* Shapes the search of every candidate, for blocks of up to 16 samples with up to 10 bits. */
 static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
-    /* tiles of an area by log2 of the warps that share one */
+    /* tiles of an area, by log2 of the warps that share a tile */
     static const struct { int across, down; } areas[] = { { 2, 2 }, { 2, 1 }, { 1, 1 } };
     const GpumeParams *p = &a->params;
-    /* a square that remains is to end soon */
+    /* a remaining square must be searched with short latency */
     int best = p->block > 8 ? 2 : 1, across = 1;
     int64_t least = INT64_MAX;
 
@@ -137,7 +138,10 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
 }
 
-/* Candidates whose bound is below the least cost, of blocks of up to 16 samples of more than 8 bits. */
+/*
+ * Shapes the search of candidates whose bound is below the lowest cost, for blocks of up to 16
+ * samples with more than 8 bits.
+ */
 static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
     const GpumeParams *p = &a->params;
@@ -145,30 +149,30 @@ static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs
     const int fixed  = GPUME_CUDA_BOUNDED_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
     const int ny     = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
     const int runs   = gpume_blocks(ny, rows);
-    /* words at which candidates begin; the first may be up to 3 samples early */
+    /* words at which candidates begin; the first word may begin up to 3 samples early */
     const int columns = (2 * p->range + 3) / 4 + 1;
     int pieces = 0, words;
 
     a->full.copy_words = FFALIGN(columns + GPUME_CUDA_TILE_WIDTH / 4 - 1, 4);
-    /* as much of the window as fits, in pieces of equal size */
+    /* load as much of the window as fits, in parts of equal size */
     do {
         a->full.runs = gpume_blocks(runs, ++pieces);
         words        = (a->full.runs * rows + height - 1) * GPUME_CUDA_BOUNDED_PITCH(a->full.copy_words);
     } while (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED);
     l->threads = remaining || p->block < 16 ? 128 : 64;
-    /* the fewest that fill a multiprocessor, as they wait for each other */
+    /* the smallest thread blocks that fill a multiprocessor, because warps of a thread block wait for each other */
     while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
            cuda->multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
            2 * GPUME_CUDA_FULL_THREADS)
         l->threads *= 2;
     set_grid(p, l, GPUME_CUDA_TILE_WIDTH, height);
-    /* blocks at the edges are searched by the same threads */
+    /* the same threads search blocks at the edges */
     a->full.shared_words = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
     l->shared            = 4 * (a->full.shared_words + fixed);
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_bounded, p->block, 0);
 }
 
-/* Blocks of any size and depth. */
+/* Shapes the search of blocks of any size and depth. */
 static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
     const GpumeParams *p = &a->params;
@@ -185,16 +189,16 @@ static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a,
 }
 
 /**
- * Kernels that search blocks of one size: the first row that fits is taken if the device can run it. Blocks of 8
- * samples of 9 and 10 bits have few candidates left by their bounds from some range on, and squares that remain have a
- * known cost (measured).
+ * Kernels that search blocks of one size. The first row that fits is taken if the device can run
+ * its kernel. As measured, blocks of 8 samples with 9 and 10 bits have few candidates below their
+ * bounds from some range on, and remaining squares have a known cost.
  */
 static const struct {
     int min_depth, max_depth;
-    int sides;                  ///< of blocks, added up; 0: any, and any cost
+    int sides;                  ///< sum of the sides of blocks; 0: any side, and any cost
     int max_range;
-    int remaining;              ///< it searches what elimination leaves, too
-    int bounds;                 ///< it leaves candidates out
+    int remaining;              ///< nonzero: also searches the squares that elimination leaves
+    int bounds;                 ///< nonzero: skips candidates by bounds
     const GpumeCudaModule *(*shape)(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining);
 } table[] = {
     { 8,  8, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
@@ -223,7 +227,7 @@ const GpumeCudaModule *ff_gpume_cuda_shape_full(const GpumeCuda *cuda, GpumeCuda
     return NULL;
 }
 
-/* Sets the chunks that have the fewest sums in all, if any fit into shared memory. */
+/* Sets the chunks with the fewest sums in total, if any chunks fit into shared memory. */
 static void shape_chunks(GpumeCudaArgs *a, GpumeCudaLaunch *l, int bytes)
 {
     /* displacements begin at a word of bytes */
@@ -245,7 +249,7 @@ static void shape_chunks(GpumeCudaArgs *a, GpumeCudaLaunch *l, int bytes)
             l->shared           = 4 * words;
         }
     if (least < INT_MAX) {
-        /* up to the last piece of the tile, at the chunk's last displacement */
+        /* up to the last word of the tile, at the last displacement of the chunk */
         const int columns  = (FFMIN(a->sea.chunk_width, span) + GPUME_CUDA_SEA_TILE_WIDTH - 1) / 4;
         const int rows     = a->sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
         const int segments = GPUME_CUDA_SEA_THREADS / columns;
@@ -263,14 +267,14 @@ const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaA
     const int square = GPUME_CUDA_SEA_SQUARE / p->block;
     const int side   = 2 * p->range + 1;
 
-    /* 8x8 samples of more than 8 bits are faster by bounds of bytes (measured) */
+    /* bounds of bytes are faster for 8x8 samples of more than 8 bits (measured) */
     if (p->block != 16 && (p->block != 8 || bytes == 2))
         return NULL;
     l->threads = GPUME_CUDA_SEA_THREADS;
     set_grid(p, l, GPUME_CUDA_SEA_TILE_WIDTH, GPUME_CUDA_SEA_TILE_HEIGHT);
     /*
-     * Few candidates, or few thread blocks that take long one by one, are faster to evaluate, or to bound by their
-     * bytes.
+     * With few candidates, or with few but long-running thread blocks, evaluating all candidates or
+     * bounding them by bytes is faster.
      */
     if (bytes == 2 && !p->always_sea && p->range < 24)
         return NULL;
@@ -280,12 +284,12 @@ const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaA
         return NULL;
 
     shape_chunks(a, l, bytes);
-    /* more of them take longer than all candidates in the kernel that is made for it */
+    /* evaluating more candidates takes longer than the full search kernel */
     a->sea.max_evaluated = (64 + side * side / 64) * square * square / (bytes == 1 ? 2 : 1);
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_eliminate, p->block, 0);
 }
 
-/* Returns the kernel that scans squares of such blocks and larger ones; NULL: there is none. */
+/* Returns the kernel that scans squares of these blocks and of larger ones; NULL: there is none. */
 static const GpumeCudaModule *find_squares(const GpumeCuda *cuda, const GpumeParams *p)
 {
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, FFMIN(p->block, 8), GPUME_CUDA_SCAN_SQUARE);
@@ -295,14 +299,14 @@ int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *p)
 {
     const int nb_sizes = ff_gpume_nb_sizes(p);
 
-    /* up to 16 samples a size has kernels of its own */
+    /* up to 16 samples, each size has its own kernels */
     return gpume_kind(p->algo) == GPUME_KIND_FULL && p->cost == GPUME_COST_SAD &&
            p->range <= GPUME_CUDA_FULL_MAX_RANGE && !p->always_sea &&
            p->block << (nb_sizes - 1) <= GPUME_CUDA_MERGE_SQUARE &&
            (nb_sizes > 1 || p->block > 16) && find_squares(cuda, p);
 }
 
-/* Returns how many threads merge a square so that the fewest wait: a row of costs has so many groups of four. */
+/* Returns how many threads merge a square so that the fewest are idle; groups: groups of four in a row of costs. */
 static av_cold int merge_threads(int range, int groups)
 {
     int best = 0, least = INT_MAX;
@@ -318,7 +322,7 @@ static av_cold int merge_threads(int range, int groups)
     return best;
 }
 
-/* Allocates the costs that are kept of a strip. */
+/* Allocates the costs that are kept for a strip. */
 static av_cold int alloc_sums(GpumeCudaScan *s)
 {
     GpumeCudaTreeSearch *t = &s->args.tree;

@@ -5,9 +5,10 @@
 
 /**
  * @file
- * Searches of epzs follow each other block by block: one reads vectors of the one before as soon as
- * they are there. So that it never takes the place of the thread blocks that it waits for, it is launched behind this
- * kernel, which ends once all thread blocks of the search before have begun.
+ * Searches of epzs follow each other block by block: a search reads vectors of the previous one as
+ * soon as they are stored. It must never occupy the place of thread blocks that it waits for, so it
+ * is launched behind this kernel, which ends once all thread blocks of the previous search have
+ * begun.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"

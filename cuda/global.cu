@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The full search for global candidates: blocks of 4x4 on a level of the pyramid, 8 bits of each sample. A warp has a
- * block; each lane has a column of candidates.
+ * The full search for global candidates: blocks of 4x4 on a level of the pyramid, with 8 bits of
+ * each sample. A warp searches a block; each lane tests a column of candidates.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
@@ -14,7 +14,7 @@
 /** Rows of candidates that a lane loads before it compares them. */
 #define GPUME_GLOBAL_ROWS 8
 
-/** Orders of candidates: zero first, then raster order. */
+/** Number of orders of candidates: zero first, then raster order. */
 #define GPUME_GLOBAL_ORDERS 1024
 
 /**
@@ -32,7 +32,7 @@ GPUME_KERNEL_OF(GpumeCudaGlobalArgs, GPUME_CUDA_GLOBAL_THREADS)
 
     const GpumeBox b = gpume_box(&p, GPUME_GLOBAL_BLOCK, block % p.bw, block / p.bw);
     const GpumeSmallBlock<GpumeModuleSample> small(args, search, b);
-    /* lanes without an admissible candidate load what another one loads */
+    /* lanes without an admissible candidate load the data of another lane */
     const int dx = gpume_max(b.min_dx, gpume_min(lane - GPUME_GLOBAL_RANGE, b.max_dx));
     const int admissible = dx == lane - GPUME_GLOBAL_RANGE;
     GpumeU32 row[GPUME_GLOBAL_ROWS + GPUME_GLOBAL_BLOCK - 1], key = ~0u;

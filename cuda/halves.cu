@@ -5,13 +5,13 @@
 
 /**
  * @file
- * The samples half way between those of a picture: right, below, and both.
+ * Computes the samples half-way between those of a picture: to the right, below, and diagonally.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Rows of a thread. */
+/** Rows that a thread computes. */
 #define GPUME_HALVES_ROWS \
     (GPUME_CUDA_HALVES_WIDTH * GPUME_CUDA_HALVES_HEIGHT / GPUME_CUDA_HALVES_THREADS)
 
@@ -23,8 +23,8 @@ static __device__ __forceinline__ GpumeModuleSample gpume_clip_sample(int v, int
 /**
  * grid:   tiles across and down
  * block:  GPUME_CUDA_HALVES_THREADS
- * shared: GPUME_CUDA_HALVES_SHARED words: samples with 2 before them and 3 behind, and
- *         sums of taps across, of as many rows
+ * shared: GPUME_CUDA_HALVES_SHARED words: samples with a margin of 2 before and 3 behind, and
+ *         horizontal sums of taps of the same rows
  */
 GPUME_KERNEL_OF(GpumeCudaHalvesArgs, GPUME_CUDA_HALVES_THREADS)
 {

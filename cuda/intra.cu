@@ -5,12 +5,12 @@
 
 /**
  * @file
- * What the blocks of a picture cost against flat ones of their rounded means, all together.
+ * Sums the costs of all blocks of a picture against flat blocks of their rounded means.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 
-/** Returns the cost of a block against a flat one, by a warp; with GpumeSad and 0 the sum of its samples. */
+/** Returns the cost of a block against a flat block, by a warp; with GpumeSad and 0, the sum of its samples. */
 template<class Cost>
 static __device__ __forceinline__ GpumeU32
 gpume_flat_cost(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int flat)
@@ -25,7 +25,7 @@ gpume_flat_cost(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int f
 }
 
 /**
- * grid:   GPUME_CUDA_INTRA_BLOCKS of each warp across all blocks, fields
+ * grid:   GPUME_CUDA_INTRA_BLOCKS of all blocks for each warp, fields
  * block:  GPUME_CUDA_INTRA_THREADS
  * shared: none
  */

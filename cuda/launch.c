@@ -18,10 +18,10 @@
 #include "libavfilter/gpume/cuda/full_search.h"
 #include "libavfilter/gpume/cuda/launch.h"
 
-/* A count of searches wraps: it has to tell ages and epochs all the same. */
+/* The count of searches wraps, and must still distinguish ages and epochs. */
 static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");
 
-/** Thread blocks that search what remains. */
+/** Thread blocks that search the remaining blocks. */
 #define REMAINING_GRID 4096
 
 static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
@@ -34,7 +34,7 @@ static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
     return ff_gpume_cuda_shape_full(k->cuda, &k->args, l, k->nb_launches > 0);
 }
 
-/* A warp for each block, or for several; several warps for a large one. */
+/* Has a warp for each block or for several blocks, and several warps for a large block. */
 static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 {
     const GpumeParams *p = &k->args.params;
@@ -58,7 +58,7 @@ static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch 
     return own ? own : ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
 }
 
-/* A thread block for each row. */
+/* Has a thread block for each row. */
 static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunch *l)
 {
     GpumeCudaArgs *a = &k->args;
@@ -73,7 +73,7 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
 
     a->wavefront.ring_columns = FFMIN(GPUME_CUDA_WAVEFRONT_COLUMNS(side, bytes, p->range),
                                       GPUME_CUDA_WAVEFRONT_PICTURE_COLUMNS(side, bytes, p->bw));
-    /* odd in columns: rows that are read together begin in different banks */
+    /* odd number of columns: rows that are read together begin in different banks */
     a->wavefront.ring_pitch   = 4 * ((a->wavefront.ring_columns +
                                       GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
     words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
@@ -87,8 +87,8 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
 }
 
 /**
- * Chooses and shapes a kernel: fills its part of k's args and l's shape, and returns the module. NULL: there is none,
- * and the next stage searches everything.
+ * Chooses a kernel and its shape: sets its part of k's args and l's shape, and returns the module.
+ * NULL: there is none, and the next stage searches everything.
  */
 typedef const GpumeCudaModule *Shape(GpumeCudaKernel *k, GpumeCudaLaunch *l);
 
@@ -107,13 +107,13 @@ static size_t remaining_size(const GpumeParams *p)
            gpume_blocks(p->height, GPUME_CUDA_SEA_SQUARE);
 }
 
-/* Returns the bytes that predictive searches keep: vectors, and behind them the ticket. */
+/* Returns the bytes that predictive searches keep: vectors, followed by the ticket. */
 static size_t history_size(const GpumeParams *p)
 {
     return ((size_t)p->nb_distances * GPUME_NB_AGES * p->bw * p->bh + 1) * sizeof(unsigned);
 }
 
-/* Sets what a predictive search reads and writes. */
+/* Sets the memory that a predictive search reads and writes. */
 static void begin_field(const GpumeParams *p, const GpumeCudaHistory *h, GpumeCudaField *field)
 {
     const size_t size  = (size_t)p->bw * p->bh * sizeof(unsigned);
@@ -133,7 +133,7 @@ static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const
 
     if (ret < 0)
         return ret;
-    /* before a search begins, on whatever stream */
+    /* must be complete before a search begins on any stream */
     ret = ff_gpume_cuda_check(cuda, cu->cuMemsetD8Async(h->vectors.data, 0, h->vectors.size, NULL),
                               "clear the vectors of searches");
     if (ret >= 0)
@@ -144,7 +144,10 @@ static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const
     return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_gate, 0, 0)->code);
 }
 
-/* Begins with no vectors or, where vectors of the search before are read, with those of another kernel. */
+/*
+ * Initializes the history without vectors or, where vectors of the previous search are read, shares
+ * that of another kernel.
+ */
 static av_cold int init_history(GpumeCudaKernel *kernel, GpumeCudaKernel *before)
 {
     const GpumeParams *p = &kernel->args.params;
@@ -215,7 +218,7 @@ static CUresult begin_history(GpumeCudaKernel *kernel, CUstream stream)
            ff_gpume_cuda_launch(kernel->cuda, &h->gate, 1, a, stream) : CUDA_SUCCESS;
 }
 
-/* Notes a search once it has been launched: nothing may wait for one that was not. */
+/* Records a search after its launch; no search may wait for one that was not launched. */
 static void end_history(GpumeCudaHistory *h, const GpumeCudaArgs *a, CUstream stream)
 {
     for (int i = 0; i < a->nb_fields; i++)

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * Full search of blocks of 64 samples: their costs are sums of those of blocks of 32, which scan.cu has kept.
+ * Full search of blocks of 64 samples: their costs are sums of the costs of blocks of 32, which
+ * scan.cu has stored.
  */
 
 #include "libavfilter/gpume/cuda/window.cuh"
@@ -16,7 +17,7 @@
 
 static_assert(TOGETHER == 4, "a lane loads four words of costs");
 
-/** Returns the displacement whose costs are at a place of their rows, from a window of so many copies. */
+/** Returns the displacement at index i of a row of costs, from a window with this many copies. */
 static __device__ __forceinline__ int gpume_kept_dx(int range, int copies, int i)
 {
     const int places = GPUME_CUDA_SCAN_PLACES(range, copies), column = i / places, place = i % places;
@@ -27,7 +28,7 @@ static __device__ __forceinline__ int gpume_kept_dx(int range, int copies, int i
 
 /**
  * grid:   blocks of SIDE in a row, rows of them in a strip
- * block:  whole warps, at least as many threads as a row of costs has fours of words
+ * block:  whole warps, with at least a thread for every four words of a row of costs
  * shared: a key of two words for each warp
  */
 GPUME_KERNEL(GPUME_CUDA_MERGE_THREADS)
@@ -39,7 +40,7 @@ GPUME_KERNEL(GPUME_CUDA_MERGE_THREADS)
     const int line   = threadIdx.x / across, column = (threadIdx.x - line * across) * TOGETHER;
     const int x = blockIdx.x * ACROSS, y = args.tree.first_row + blockIdx.y * ACROSS;
     const GpumeBox b = gpume_box(&p, SIDE, x / ACROSS, y / ACROSS);
-    /* squares that the picture has */
+    /* squares inside the picture */
     const int w = gpume_blocks(b.w, GPUME_CUDA_SCAN_SQUARE), h = gpume_blocks(b.h, GPUME_CUDA_SCAN_SQUARE);
     int dx[TOGETHER];
     GpumeU64 best = ~0ull;

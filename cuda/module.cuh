@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Types of a module. It is made from its family's source: gpume.mak defines GPUME_CUDA_NAME,
- * _DEPTH, _SIDE, _COST and _VARIANT as the row in modules.h has them.
+ * Types of a module. A module is compiled from the source of its family; gpume.mak defines
+ * GPUME_CUDA_NAME, _DEPTH, _SIDE, _COST and _VARIANT from the row in modules.h.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MODULE_CUH
@@ -16,7 +16,7 @@
 #include "libavfilter/gpume/cuda/satd.cuh"
 #include "libavfilter/gpume/cuda/modules.h"
 
-/** The class that a cost is, by enum GpumeCostId; or that of a kernel that computes none. */
+/** The class of a cost, by enum GpumeCostId; void for a kernel that computes no cost. */
 template<int ID, typename Sample> struct GpumeCostOf { typedef void Cost; };
 
 template<typename Sample> struct GpumeCostOf<GPUME_COST_SAD, Sample> {
@@ -27,16 +27,16 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
     typedef GpumeSatd<Sample> Cost;
 };
 
-/** What holds a block's cost and an order: with more than 8 bits, it can take more than 32. */
+/** Type of a key, a block's cost with an order: more than 8 bits of depth can need more than 32 bits. */
 template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
-template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };  ///< up to blocks of 16x16
+template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };  ///< for blocks up to 16x16
 
-/** The module's. */
+/** Sample type of the module. */
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;
 typedef GpumeCostOf<GPUME_CUDA_COST, GpumeModuleSample>::Cost GpumeModuleCost;
 
-/** The module's kernel, with the arguments of __launch_bounds__. */
+/** Defines the module's kernel, with the arguments of __launch_bounds__. */
 #define GPUME_KERNEL(...) GPUME_KERNEL_OF(GpumeCudaArgs, __VA_ARGS__)
 
 #endif /* AVFILTER_GPUME_CUDA_MODULE_CUH */

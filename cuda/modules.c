@@ -33,10 +33,10 @@ static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 2 * (GPUME_NB_COSTS - 1)
 #define COUNTED GPUME_CUDA_propagate
 static_assert(GPUME_CUDA_MODULES(COUNT) == 2 * (2 * 4 + 3 + 2 * (GPUME_NB_COSTS - 1)), "passes");
 
-/* Returns whether a kernel takes samples of so many bits, and runs on the device. */
+/* Returns whether a kernel takes samples of this many bits and runs on the device. */
 static int fits(const GpumeCudaModule *m, int bits, const GpumeCuda *cuda)
 {
-    /* absolute values of half-precision numbers are in PTX 6.5, CUDA 10.2 */
+    /* absolute values of half-precision numbers need PTX 6.5, of CUDA 10.2 */
     if (m->depth == 10 && (cuda->capability < 53 || cuda->driver < 10020))
         return 0;
     return !m->depth || (m->depth == 8 ? bits == 8 : bits > 8 && bits <= m->depth);
@@ -53,7 +53,7 @@ const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeCuda *cuda, const Gp
         if (m->family == family && fits(m, params->depth, cuda) &&
             m->side == side && m->variant == variant &&
             (m->cost == params->cost || m->cost == GPUME_COST_ANY) &&
-            /* the one for the fewest bits */
+            /* prefer the kernel for the fewest bits */
             (!found || m->depth < found->depth))
             found = m;
     }

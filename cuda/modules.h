@@ -5,8 +5,9 @@
 
 /**
  * @file
- * The list of kernels. A module has one kernel, because the driver compiles whole modules, which takes long. gpume.mak
- * compiles each from the source of its family, the host loads the one that it looks up here.
+ * The list of kernels. A module has one kernel, because the driver compiles whole modules, which is
+ * slow. gpume.mak compiles each module from the source of its family; the host looks up a module
+ * here and loads it.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MODULES_H
@@ -18,12 +19,13 @@
 #endif
 
 /**
- * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu, for
- * samples of 8 bits, of 9 and 10, or of up to 16 or, 0, of any depth, for blocks of that side or, 0, of any side,
- * for a cost or ANY. The row for the fewest bits that fits is taken.
- * The meaning of a variant depends on the family: scan: the side of the largest blocks; pattern and wavefront: the
- * search, or GPUME_CUDA_ANY; propagate: whether vectors are subpel; check and tree: which half of it.
- * One row a line: makefiles read it with sed.
+ * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu. depth: 8, 10 (9
+ * and 10 bits), 16 (up to 16 bits) or 0 (any). side: the side of its blocks, or 0 (any). cost: a
+ * cost, or ANY. The row for the fewest bits that fits is chosen.
+ * The meaning of variant depends on the family: scan: the side of the largest blocks; pattern and
+ * wavefront: the search, or GPUME_CUDA_ANY; propagate: whether vectors are subpel; check and tree:
+ * which of its two parts.
+ * Write one row on each line: makefiles read the list with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
     M(any_8,           any,        8, 0,                0, SAD) \
@@ -138,10 +140,10 @@
     M(tree_decide,     tree,       0, 0,                0, ANY) \
     M(tree_write,      tree,       0, 1,                0, ANY)
 
-/** The cost of a kernel that computes none. */
+/** Cost of a kernel that computes none. */
 #define GPUME_COST_ANY (-1)
 
-/** The variant of pattern that has all searches of its kind. */
+/** Variant of pattern that supports all pattern searches. */
 #define GPUME_CUDA_ANY (-1)
 
 enum GpumeCudaFamily {
@@ -172,14 +174,14 @@ typedef struct GpumeCudaModule {
     int family, depth, variant, side, cost;
 } GpumeCudaModule;
 
-/** The side of blocks that kernels are for: those of SAD of each up to 16, others of any. */
+/** Returns the side for which to choose kernels: SAD has kernels for each side up to 16, other costs for any side. */
 static inline int gpume_cuda_side(const GpumeParams *params)
 {
     return params->cost == GPUME_COST_SAD && params->block <= 16 ? params->block : 0;
 }
 
 /**
- * Finds the kernel for these parameters' cost and depth, and for cuda's device.
+ * Finds the kernel for the cost and depth of these parameters and the device of cuda.
  * @return NULL if there is none
  */
 const GpumeCudaModule *ff_gpume_cuda_find_module(const GpumeCuda *cuda, const GpumeParams *params, int family,

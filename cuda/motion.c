@@ -15,13 +15,13 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/cuda/motion.h"
 
-/** Words for numbers of phases have 16 bits. */
+/** Numbers of phases are stored in 16 bits. */
 #define MAX_NUMBER UINT16_MAX
 
-/** Planes begin, and working arrays do, at addresses of so many bytes. */
+/** Alignment of planes and working arrays, in bytes. */
 #define ALIGNMENT 256
 
-/* The kernel for blocks of a side. */
+/* Loads the kernel for blocks of a side. */
 static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant)
 {
     const GpumeCudaModule *row = ff_gpume_cuda_find_module(m->cuda, &m->params, family, side, variant);
@@ -55,10 +55,10 @@ static av_cold void init_planes(GpumeCudaMotion *m, int nb_levels, int pel)
     }
 }
 
-/* What steps write, and read. */
+/* Buffer that the steps share. */
 typedef struct Work {
-    size_t size;                ///< bytes, so far
-    CUdeviceptr base;           ///< 0 at first, when sizes are added up
+    size_t size;                ///< bytes taken so far
+    CUdeviceptr base;           ///< 0 in the first pass, which only adds up sizes
 } Work;
 
 static CUdeviceptr take(Work *work, size_t words)
@@ -69,13 +69,13 @@ static CUdeviceptr take(Work *work, size_t words)
     return p;
 }
 
-/* Returns how many searches for global candidates fields take. With check they are each other's opposites. */
+/* Returns the number of searches for global candidates. With check, the two fields are each other's opposite. */
 static int nb_searches(const GpumeCudaMotion *m, int nb_fields)
 {
     return m->params.check ? nb_fields : 2 * nb_fields;
 }
 
-/* Say where everything lies. */
+/* Sets the addresses of all arrays. */
 static av_cold void place_work(GpumeCudaMotion *m, Work *work)
 {
     const GpumeParams *p = &m->params;
@@ -128,7 +128,7 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     }
 }
 
-/* Sets how many warps a row takes in the beginning and in phases, and after which ticket each of them ends. */
+/* Sets the warps of a row at the beginning and in phases, and the ticket after which each phase ends. */
 static void init_tickets(GpumeCudaStepArgs *a)
 {
     const int side  = gpume_cuda_side(&a->params);
@@ -149,7 +149,7 @@ static void init_tickets(GpumeCudaStepArgs *a)
     }
 }
 
-/* Get ready the kernels that find global candidates and let blocks choose among them. */
+/* Initializes the kernels that find global candidates and choose among them. */
 static av_cold int init_global(GpumeCudaMotion *m, GpumeCudaLaunch *choose)
 {
     GpumeCudaGlobalArgs *a = &m->candidates;
@@ -184,7 +184,7 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->from_bh     = before ? before->params.bh : 0;
     a->threshold   = from->threshold;
     a->nb_passes   = from->nb_passes;
-    /* the greatest cost has 16 bits left */
+    /* the largest cost has 16 bits after the shift */
     a->bound_shift = FFMAX(m->params.depth + 2 * av_log2(from->block) - 16, 0);
     if (from->begin == GPUME_BEGIN_GLOBAL)
         return init_global(m, &step->launch);
@@ -240,7 +240,7 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
     for (int i = 0; i < plan->nb_steps; i++)
         if ((ret = init_step(m, &plan->steps[i])) < 0)
             return ret;
-    /* the check alone takes what a search has found */
+    /* without steps, the check reads the results of the search */
     if (!plan->nb_steps && (ret = init_step(m, &none)) < 0)
         return ret;
     if (p->check && (ret = init_check(m)) < 0)
@@ -309,7 +309,7 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
     const int nb_phases = 1 + GPUME_NB_PHASES * a->nb_passes;
     CUresult err;
 
-    /* once, and when there are no more numbers; the check, which reads the counts there, zeroes those itself */
+    /* zeroed once, and again when phase numbers run out; the check zeroes the counts that it reads itself */
     if (!m->number || m->number + nb_phases > MAX_NUMBER) {
         err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
         if (err != CUDA_SUCCESS)
@@ -340,7 +340,7 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
     };
     CUresult err = CUDA_SUCCESS;
 
-    /* those that one launch has room for, from the last of the previous launch */
+    /* a launch makes several levels; the next launch continues from the last of them */
     for (int first = 0; first < p->nb_levels && err == CUDA_SUCCESS;) {
         const int src = FFMAX(first - 1, 0);
         GpumeCudaPyramidArgs a = {
@@ -377,7 +377,7 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fie
     return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
 }
 
-/* Checks and exports the fields of a size, which its last step has left. */
+/* Checks and exports the fields of a size that its last step has stored. */
 static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionField *fields, int nb_fields,
                             int nb_wanted, CUstream stream)
 {
@@ -386,7 +386,7 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
     CUresult err = CUDA_SUCCESS;
 
     if (m->judge.function) {
-        /* pictures are searched in pairs */
+        /* check needs both directions */
         av_assert0(nb_fields == 2);
         m->check.params    = a->params;
         m->check.vectors   = a->vectors;
@@ -445,7 +445,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
                                                m->planes.offset[step->level]);
         }
         err = a->begin == GPUME_BEGIN_GLOBAL ? launch_global(m, step, fields, stream) : launch_step(m, step, stream);
-        /* a size's vectors are those that the next one begins with, so the check changes them afterwards */
+        /* the next size begins with the vectors of this size, so check changes them only afterwards */
         if (i > m->last_step[size] && err == CUDA_SUCCESS)
             err = finish_size(m, size++, fields, nb_fields, nb_wanted, stream);
     }

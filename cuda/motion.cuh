@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What kernels of true motion have in common: vectors as words, and the cost of a block
- * and its match.
+ * Device code that the kernels of true motion share: vectors as words, and the costs of matches of
+ * a block.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_CUH
@@ -24,7 +24,7 @@ static __device__ __forceinline__ GpumeVector gpume_of_word(GpumeU32 word)
     return v;
 }
 
-/** How far vectors differ, before gpume_difference() cuts it off. */
+/** Returns the difference between vectors, before gpume_difference() limits it. */
 static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVector b)
 {
 #ifdef GPUME_HOST
@@ -38,7 +38,7 @@ static __device__ __forceinline__ GpumeU32 gpume_distance(GpumeVector a, GpumeVe
 #endif
 }
 
-/** By comparisons, as an index has the compiler keep the arguments in memory. */
+/** Returns the pictures of field z by comparisons; with an index, the compiler would copy the arguments to memory. */
 static __device__ __forceinline__ GpumeCudaPair
 gpume_pair(const GpumeCudaPair (&pairs)[GPUME_CUDA_FIELDS], int z)
 {
@@ -51,7 +51,7 @@ gpume_pair(const GpumeCudaPair (&pairs)[GPUME_CUDA_FIELDS], int z)
     return pair;
 }
 
-/** gpume_subpel_pair() of quarters of a sample: a table of constants, a word for each row. */
+/** Returns gpume_subpel_pair() of quarters of a sample, from a table of constants with a word for each row. */
 static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
 {
     GpumeU32 row = 0;
@@ -65,14 +65,14 @@ static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
     return (int)(row >> 8 * fx & 0xff);
 }
 
-/** What gpume_penalty_of() multiplies by: blocks have 0, 1, 2, 3, 5 or 8 neighbours. */
+/** Returns the factor for gpume_penalty_of(): blocks have 0, 1, 2, 3, 5 or 8 neighbours. */
 static __device__ __forceinline__ GpumeU32 gpume_penalty_reciprocal(int nb)
 {
     return nb == 8 ? GPUME_RECIPROCAL_LARGE(8) : nb == 5 ? GPUME_RECIPROCAL_LARGE(5) :
            nb == 3 ? GPUME_RECIPROCAL_LARGE(3) : nb == 2 ? GPUME_RECIPROCAL_LARGE(2) : GPUME_RECIPROCAL_LARGE(1);
 }
 
-/** gpume_penalty(). What is divided has 22 bits, so the multiplication is exact. */
+/** Returns gpume_penalty(). The dividend has 22 bits, so the multiplication is exact. */
 static __device__ __forceinline__ GpumeU32
 gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, int depth)
 {
@@ -80,8 +80,8 @@ gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, in
 }
 
 /**
- * Matches of a block, in planes. All lanes of a warp call cost().
- * @tparam SIDE  of blocks, 0: any
+ * Computes costs of matches of a block in planes. All lanes of a warp call cost().
+ * @tparam SIDE  side of blocks, 0: any
  * @tparam PARTS vectors are subpel
  */
 template<class Cost, int SIDE, int PARTS>
@@ -92,34 +92,34 @@ struct GpumeMatcher {
     static const int WORDS    = SIDE ? SIDE * BYTES / 4 : 1;
     /** Rows that are loaded at a time. */
     static const int ROWS     = WORDS > 4 ? (PARTS ? 1 : 2) : PARTS && WORDS > 1 ? 2 : WORDS == 2 && SIDE == 8 ? 8 : 4;
-    /** Lanes that share a candidate; each has some of its rows. */
+    /** Lanes that share a candidate; each lane sums some of its rows. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
-    /** Nonzero: the fewer candidates a warp has, the more lanes share each. */
+    /** Nonzero: the fewer candidates a warp has, the more lanes share each of them. */
     static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
 
-    /** Words that are loaded at once, and how often for a row of a match at any place. */
+    /** Words that are loaded at once; and how many loads a row of a match needs at any position. */
     static const int UNIT   = !PARTS || SIDE < 16 ? 1 : WORDS > 4 ? 4 : 2;
     static const int UNITS  = (WORDS * 4 + 2 * (UNIT * 4) - 2) / (UNIT * 4);
 
     const GpumeU8 *cur;         ///< the block's first sample
-    GpumeU64 ref;               ///< the row of its place, from the first column on
-    int byte;                   ///< and which byte of that it is
+    GpumeU64 ref;               ///< the reference's row of the block's position, from the first column on
+    int byte;                   ///< byte offset of the block in that row
     int linesize, ref_linesize;
-    int plane;                  ///< bytes from a row of a plane to that of the next
+    int plane;                  ///< bytes between rows of consecutive planes
     int pel;
-    int w, h;                   ///< of the block, 1 or more
+    int w, h;                   ///< size of the block, 1 or more
 
-    /** Where a row of a match is loaded, and which byte of that is its first. */
+    /** Where a row of a match is loaded, and the offset of its first byte. */
     typedef struct Start {
         GpumeU64 unit;
         int byte;
     } Start;
 
-    /** @param which a sample of gpume_subpel_pair() */
+    /** Returns the start of a match. @param which a sample of gpume_subpel_pair() */
     __device__ __forceinline__ Start start(int which, int dx, int dy) const
     {
         const GpumeU32 x = byte + (dx + (which >> 2 & 1)) * BYTES;
-        /* rows of the block's range, so it has 32 bits */
+        /* fits into 32 bits, because rows are within the block's range */
         const int offset = (dy + (which >> 3 & 1)) * ref_linesize + (int)(x / (UNIT * 4) * (UNIT * 4)) +
                            (PARTS ? (which & 3) * plane : 0);
         Start s;
@@ -129,7 +129,7 @@ struct GpumeMatcher {
         return s;
     }
 
-    /** Where the match begins, in the two planes whose mean it is. */
+    /** Sets where the match begins, in each of the two planes of which it is the mean. */
     __device__ __forceinline__ void place(int dx, int dy, Start *first, Start *second) const
     {
         if (PARTS) {
@@ -144,7 +144,7 @@ struct GpumeMatcher {
         }
     }
 
-    /** A row's words. */
+    /** Loads the words of a row. */
     static __device__ __forceinline__ void load_words(GpumeU32 *words, const Start &s, long long row)
     {
         GpumeU32 raw[UNITS * UNIT];
@@ -161,7 +161,7 @@ struct GpumeMatcher {
             words[j] = gpume_funnel(raw[j], raw[j + 1], 8 * (s.byte & 3));
     }
 
-    /** Add the cost of some rows. */
+    /** Adds the cost of some rows. */
     template<int PARTIAL>
     __device__ __forceinline__ GpumeU32 rows(int from, const Start &first, const Start &second, GpumeU32 sum) const
     {
@@ -190,7 +190,7 @@ struct GpumeMatcher {
         return sum + part.get(ROWS * WORDS);
     }
 
-    /** A lane's share of D of a match that all lanes of a warp have: words of rows, several at a time. */
+    /** Returns a lane's share of D of a match on which the whole warp works: words of rows, several at a time. */
     __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
     {
         const int together = 4;
@@ -227,7 +227,7 @@ struct GpumeMatcher {
         return sum;
     }
 
-    /** The matcher of another lane. */
+    /** Returns the matcher of another lane. */
     __device__ __forceinline__ GpumeMatcher of_lane(int lane) const
     {
         GpumeMatcher m = *this;
@@ -240,7 +240,10 @@ struct GpumeMatcher {
         return m;
     }
 
-    /** Blocks of any size: by the whole warp, one match after the other; those that are the same only once. */
+    /**
+     * Returns D for blocks of any size: the whole warp computes one match after the other, and
+     * equal matches only once.
+     */
     __device__ __forceinline__ GpumeU32 cost_of_any(int dx, int dy, int wanted) const
     {
         const GpumeU32 word = gpume_vector_of(dx, dy);
@@ -263,16 +266,16 @@ struct GpumeMatcher {
     }
 
     /**
-     * D of a vector.
-     * @param wanted no lane loads anything that does not want it
-     * @param limit  if D is not less than this, the result may be any value from limit to D
+     * Returns D of a vector.
+     * @param wanted 0: the lane loads nothing
+     * @param limit  if D is not less than limit, the result may be any value from limit to D
      */
     __device__ __forceinline__ GpumeU32 cost(int dx, int dy, int wanted, GpumeU32 limit) const
     {
         return __any_sync(GPUME_WHOLE_WARP, wanted) ? cost_of(Cost(), dx, dy, wanted, limit) : 0;
     }
 
-    /** The number of the n-th set bit, from 0 on; 31 if there are fewer. */
+    /** Returns the index of set bit n, counted from 0; 31 if there are fewer. */
     static __device__ __forceinline__ int nth_bit(GpumeU32 mask, int n)
     {
         int place = 0;
@@ -288,9 +291,9 @@ struct GpumeMatcher {
     }
 
     /**
-     * The sum of some rows of a candidate.
-     * @param nb    rows of the lane
-     * @param limit of all of them
+     * Returns the sum of some rows of a candidate.
+     * @param nb    number of the lane's rows
+     * @param limit the lane may stop once its sum reaches this
      */
     __device__ __forceinline__ GpumeU32
     sum_rows(int dx, int dy, int wanted, int from, int nb, int partial, GpumeU32 limit) const
@@ -311,7 +314,7 @@ struct GpumeMatcher {
         return sum;
     }
 
-    /** By the lanes whose candidate it is. */
+    /** Returns D; the lanes of a candidate compute it. */
     __device__ __forceinline__ GpumeU32
     cost_of(GpumeSad<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
     {
@@ -327,11 +330,11 @@ struct GpumeMatcher {
         return SHARES == 1 ? sum : sum + __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
     }
 
-    /** The fewer candidates a warp has, by the more lanes each, which have some of its rows. */
+    /** Returns D. The fewer candidates a warp has, the more lanes share each, and each lane sums some rows. */
     __device__ __forceinline__ GpumeU32 spread_cost(int dx, int dy, int wanted, int partial, GpumeU32 limit) const
     {
         const int lane = threadIdx.x % 32;
-        /* where two lanes have a candidate, the second half of the warp repeats those of the first */
+        /* where two lanes share a candidate, the second half of the warp has the candidates of the first half */
         const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, wanted) & (SHARES > 1 ? 0xffff : ~0u);
         const int nb    = gpume_popcount(mask);
         const int slots = nb > 16 || SIDE * 16 / 32 < ROWS ? 32 : nb > 8 || SIDE * 8 / 32 < ROWS ? 16 :
@@ -358,7 +361,10 @@ struct GpumeMatcher {
         return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane % (32 / SHARES))));
     }
 
-    /** The costs of areas of a match whose first row the lane has. Groups of eight lanes have a match each. */
+    /**
+     * Returns the costs of areas of a match whose first row the lane loads. Each group of eight
+     * lanes has a match.
+     */
     __device__ __forceinline__ GpumeU32 areas(int dx, int dy, int wanted) const
     {
         const int row = threadIdx.x % 8;
@@ -366,7 +372,7 @@ struct GpumeMatcher {
         GpumeU32 sum = 0;
 
         place(dx, dy, &first, &second);
-        /* a warp may have blocks of different sizes */
+        /* blocks of a warp may differ in size */
         GPUME_NO_UNROLL for (int y = 0; __any_sync(GPUME_WHOLE_WARP, wanted && y < h); y += 8) {
             const long long r = gpume_min(y + row, h - 1);
             Start s = first, t = second;
@@ -400,8 +406,8 @@ struct GpumeMatcher {
     }
 
     /**
-     * By groups of eight lanes, which have the same block, one candidate after the other. Lanes of
-     * the second half of the warp have the same candidates as those of the first: each half has some.
+     * Returns D. Groups of eight lanes have the same block and compute one candidate after the
+     * other. Both halves of the warp have the same candidates, and each half computes some of them.
      */
     __device__ __forceinline__ GpumeU32
     cost_of(GpumeSatd<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
@@ -427,7 +433,7 @@ struct GpumeMatcher {
     }
 };
 
-/** The matches of a block on a step's level. */
+/** Returns the matcher of a block on the level of a step. */
 template<class Matcher>
 static __device__ __forceinline__ Matcher
 gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const GpumeBox &b)
@@ -446,7 +452,7 @@ gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const Gpume
     return m;
 }
 
-/** Four samples from any place of a row on, 8 bits of each. Up to a word behind them is read. */
+/** Returns four samples of a row from any position on, 8 bits of each. Reads up to a word behind them. */
 static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU8, GpumeU64 row, int x, int depth)
 {
     const GpumeU32 *words = (const GpumeU32 *)(row + (x & ~3));
@@ -467,14 +473,14 @@ static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU16, GpumeU64 
 template<typename Sample>
 struct GpumeSmallBlock {
     const GpumeCudaGlobalArgs &a;
-    GpumeU64 place;                         ///< the row of the block in the reference
+    GpumeU64 place;                         ///< plane in which matches are
     int x0, y0, w, h;
     GpumeU32 cur[GPUME_GLOBAL_BLOCK];       ///< 0 outside the block
 
     __device__ __forceinline__ GpumeSmallBlock(const GpumeCudaGlobalArgs &args, int search, const GpumeBox &b)
         : a(args), x0(b.x0), y0(b.y0), w(b.w), h(b.h)
     {
-        /* searches behind those of the fields are of the opposite directions */
+        /* searches in the opposite directions follow those of the fields */
         const int opposite = search >= a.nb_fields;
         const GpumeCudaPair pair = gpume_pair(a.pairs, opposite ? search - a.nb_fields : search);
 
@@ -489,13 +495,13 @@ struct GpumeSmallBlock {
                                  a.params.depth);
     }
 
-    /** A row of a match. It may lie below the picture. */
+    /** Returns a row of a match. The row may be below the picture. */
     __device__ __forceinline__ GpumeU32 ref(int dx, int dy) const
     {
         return load(place, x0 + dx, y0 + dy);
     }
 
-    /** Which samples of a row belong to the block. */
+    /** Returns a mask of the samples of a row that belong to the block. */
     __device__ __forceinline__ GpumeU32 mask(int row) const
     {
         return row < h ? gpume_mask<GpumeU8>(w) : 0;

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * What follows the search block by block: pyramids, steps, the check, figures of scene cuts.
+ * The steps after the block-by-block search: pyramids, steps of true motion, the check, and intra
+ * costs.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_H
@@ -15,68 +16,70 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Where a picture's planes lie behind the first byte of its buffer. */
+/** Offsets of a picture's planes from the first byte of its buffer. */
 typedef struct GpumeCudaPlanes {
-    int nb_levels;              ///< 0: there are none
+    int nb_levels;              ///< 0: there are no levels
     size_t offset[GPUME_MAX_LEVELS];
     size_t linesize[GPUME_MAX_LEVELS];
-    size_t parts;               ///< offset of rows of four planes; pel is 1: none
+    size_t parts;               ///< offset of the rows of four planes; not used if pel is 1
     size_t parts_linesize;
-    size_t size;                ///< of all
+    size_t size;                ///< total bytes
 } GpumeCudaPlanes;
 
 /** A step, ready to be launched. */
 typedef struct GpumeCudaStep {
     GpumeCudaLaunch launch;
-    GpumeCudaStepArgs args;     ///< all but nb_fields, pairs and where a search has stored
-    int level;                  ///< of the pictures
+    GpumeCudaStepArgs args;     ///< all members but nb_fields, pairs and the results of a search
+    int level;                  ///< level of the pyramid
 } GpumeCudaStep;
 
 typedef struct GpumeCudaMotion {
     const GpumeCuda *cuda;
     GpumeParams params;         ///< shift is that of the luma
-    GpumeCudaPlanes planes;     ///< of every picture
+    GpumeCudaPlanes planes;     ///< planes of every picture
     GpumeCudaLaunch pyramid, halves, global, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
-    int nb_steps;               ///< 0: searches are finished without
+    int nb_steps;               ///< 0: searches need no steps
     int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
     int last_step[GPUME_MAX_SIZES];
     GpumeCudaGlobalArgs candidates;
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
-    /** Where the stages of searches store GpumeVector and uint32_t; 0: there are no steps. */
+    /** Where the search stages store GpumeVector and uint32_t; 0: there are no steps. */
     CUdeviceptr search_vectors, search_costs;
-    GpumeCudaBuffer work;       ///< working fields, with a part that is 0 at first
-    size_t zeroed, nb_zeroed;   ///< offset and bytes of that
+    GpumeCudaBuffer work;       ///< working fields; a part of them is 0 at first
+    size_t zeroed, nb_zeroed;   ///< offset and bytes of the part that is 0 at first
     unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
-    unsigned ticket;            ///< first_ticket
+    unsigned ticket;            ///< GpumeCudaStepArgs.first_ticket of the next step
 } GpumeCudaMotion;
 
-/** A field: its pictures, the luma and the first byte of the planes, and where it goes. */
+/** A field: luma and planes of its pictures, and where the results are stored. */
 typedef struct GpumeCudaMotionField {
     GpumeCudaPlane cur_luma;
     CUdeviceptr cur, ref;
-    int reference;              ///< which of GpumeParams.distance
-    /** AVMotionVector, uint32_t, of each of the plan's sizes; 0: nowhere. */
+    int reference;              ///< index in GpumeParams.distance
+    /** AVMotionVector and uint32_t for each of the plan's sizes; 0: not stored. */
     CUdeviceptr mvs[GPUME_MAX_SIZES], costs[GPUME_MAX_SIZES];
 } GpumeCudaMotionField;
 
 /**
- * Load the kernels that a plan needs into the current context, which is cuda's; cuda must stay.
+ * Loads the kernels of a plan into the current context, which is that of cuda; cuda must outlive
+ * them.
  * @param shift bits below the samples of the luma on the device
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, int shift);
 
-/** Make the planes of a picture, of m->planes.size bytes that were 0 once. */
+/** Makes the planes of a picture, m->planes.size bytes that were zeroed once. */
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
                                      CUdeviceptr planes, CUstream stream);
 
 /**
- * Finish the search of up to GPUME_CUDA_FIELDS fields: from what its stages have stored, or from
- * the pictures alone. With check these are two, each other's opposite; those that go nowhere are last.
- * @param intra uint64_t of each field that goes somewhere; 0 without GpumeParams.intra
+ * Completes the search of up to GPUME_CUDA_FIELDS fields, from the results of the search stages or
+ * from the pictures alone. With check, there are two fields, each other's opposite. Fields that are
+ * not stored are last.
+ * @param intra uint64_t for each field that is stored; 0 without GpumeParams.intra
  */
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
                                      int nb_fields, CUdeviceptr intra, CUstream stream);

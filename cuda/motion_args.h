@@ -5,10 +5,10 @@
 
 /**
  * @file
- * True motion: what the host side and the kernels share. Pictures are planes of their own
- * on the device, without padding bits, with rows at addresses of 64 bytes
- * that may be read beyond their end; the levels of a pyramid, and at level 0 the samples
- * half way between. Each kernel's only parameter is one of these structs.
+ * True motion: declarations that the host side and the kernels share. Pictures are separate planes
+ * on the device, without padding bits, with rows aligned to 64 bytes that may be read beyond their
+ * end: the levels of a pyramid and, at level 0, the half samples. The only parameter of each kernel
+ * is one of these structs.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_MOTION_ARGS_H
@@ -18,52 +18,55 @@
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/cuda/search_args.h"
 
-/** Bytes behind each row of a plane that can be read: a row of a block of 16, and a word. */
+/** Readable bytes behind each row of a plane: a row of a block of 16, and a word. */
 #define GPUME_CUDA_PLANE_PADDING 64
 
-/** Side of a square of the pyramid's first level that a block of threads has. */
+/** Side of the square of the pyramid's first level that a thread block computes. */
 #define GPUME_CUDA_PYRAMID_TILE    64
 #define GPUME_CUDA_PYRAMID_THREADS 256
-/** Levels that it writes, with the first. */
+/** Number of levels that a thread block writes, with the first. */
 #define GPUME_CUDA_PYRAMID_LEVELS  7
 
 /**
- * Bytes from the beginning of a row of all four planes of enum GpumePlane to that of one of them: a
- * row of each in turn, so that what vectors next to each other need is not far apart.
+ * Bytes from the beginning of a row of the four planes of enum GpumePlane to the row of one plane.
+ * Rows of the planes alternate, so that data of neighbouring vectors are close in memory.
  */
 #define GPUME_CUDA_PARTS_PLANE(linesize, plane) ((plane) * ((linesize) / GPUME_NB_PLANES))
 
-/** Samples of a tile of half samples, and words of shared memory. */
+/** Size of a tile of half samples; and words of shared memory. */
 #define GPUME_CUDA_HALVES_WIDTH    64
 #define GPUME_CUDA_HALVES_HEIGHT   16
 #define GPUME_CUDA_HALVES_THREADS  256
 #define GPUME_CUDA_HALVES_SHARED                                                        \
     ((GPUME_CUDA_HALVES_HEIGHT + 5) * (2 * GPUME_CUDA_HALVES_WIDTH + 5))
 
-/** Candidates of a block in a pass: its neighbours' vectors, and those around its own. */
+/** Candidates of a block in a pass: the vectors of its neighbours, and vectors around its own. */
 #define GPUME_CUDA_STEP_CANDIDATES  16
-/** Lanes that evaluate the candidates of a block of this side: each one, or a share of one. */
+/** Lanes that evaluate the candidates of a block of this side: a lane or several for each candidate. */
 #define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
-/** Candidates that are tried at a time when a step begins; parents and zero are five. */
+/** Candidates that are tested at a time when a step begins; parents and zero are five candidates. */
 #define GPUME_CUDA_STEP_BEGINNERS    8
-/** Lanes that a block has then; sums of differences of blocks of any size are added up by a warp. */
+/** Lanes of a block when a step begins; for SAD of blocks of any size, the whole warp. */
 #define GPUME_CUDA_STEP_BEGIN_LANES(side, cost)         \
     (!(side) && (cost) == GPUME_COST_SAD ? 32 :         \
      GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
-/** Threads of a block of threads, which has a ticket. */
+/** Threads of a thread block; each thread block takes a ticket. */
 #define GPUME_CUDA_STEP_THREADS     128
 /**
- * How many of those a multiprocessor is to have, as measured: the more, the better they wait for
- * memory, the fewer, the more registers they have to load at a time.
+ * Minimum number of thread blocks on a multiprocessor, as measured: more of them hide more memory
+ * latency, fewer of them have more registers for loads.
  */
 #define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
     ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) == 10 ? 5 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
-/** Where a phase has twice so many warps or more, those of a ticket have several blocks, one after the other. */
+/**
+ * If a phase has at least twice this many warps, each warp of a ticket processes several blocks,
+ * one after the other.
+ */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4
 /**
- * Whether passes remember what candidates cost, and divide what is left of a block among more lanes:
- * that pays where a candidate takes longest.
+ * Whether passes store the costs of candidates and divide the remaining candidates of a block among
+ * more lanes, which is faster where candidates are the most expensive.
  */
 #define GPUME_CUDA_STEP_REMEMBERS(side, parts) ((side) >= 8 && (parts))
 
@@ -72,34 +75,37 @@
 #define GPUME_CUDA_EXPORT_THREADS   128
 /** Blocks of a warp. */
 #define GPUME_CUDA_EXPORT_BLOCKS      2
-/** Blocks from this side on are a block of threads' each: strips of them, as high as areas of satd.cuh, a warp's. */
+/**
+ * From this side on, a thread block computes a block, in strips for each warp that are as high as
+ * the areas of satd.cuh.
+ */
 #define GPUME_CUDA_EXPORT_LARGE      32
 #define GPUME_CUDA_EXPORT_STRIP       8
 #define GPUME_CUDA_EXPORT_LARGE_THREADS 256
 /** Words of shared memory: one for each warp. */
 #define GPUME_CUDA_EXPORT_SHARED     (GPUME_CUDA_EXPORT_LARGE_THREADS / 32)
 #define GPUME_CUDA_INTRA_THREADS    256
-/** Blocks of a warp, one after the other. */
+/** Blocks that a warp computes, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8
 
-/** Make the levels of a pyramid. */
+/** Makes levels of a pyramid. */
 typedef struct GpumeCudaPyramidArgs {
-    GpumeCudaPlane src;             ///< the level before the first of dst or, with copy, the same
-    int width, height;              ///< samples of src
-    int shift;                      ///< bits below its samples
-    int copy;                       ///< nonzero: dst[0] is src, else half of it
-    int nb_levels;                  ///< of dst
+    GpumeCudaPlane src;             ///< the level before the first of dst or, with copy, the same level
+    int width, height;              ///< size of src in samples
+    int shift;                      ///< bits below the samples of src
+    int copy;                       ///< nonzero: dst[0] has the size of src, otherwise half of it
+    int nb_levels;                  ///< number of levels in dst
     GpumeCudaPlane dst[GPUME_CUDA_PYRAMID_LEVELS];
 } GpumeCudaPyramidArgs;
 
-/** Make the planes of half samples of level 0. */
+/** Makes the planes of half samples of level 0. */
 typedef struct GpumeCudaHalvesArgs {
-    GpumeCudaPlane plane;           ///< the whole samples
+    GpumeCudaPlane plane;           ///< whole samples
     GpumeCudaPlane parts;           ///< GPUME_CUDA_PARTS_PLANE()
     int width, height, depth;
 } GpumeCudaHalvesArgs;
 
-/** The pictures of a field: planes of one level or, for subpel vectors, half samples. */
+/** The pictures of a field: planes of one level or, for subpel vectors, of half samples. */
 typedef struct GpumeCudaPair {
     unsigned long long cur;
     unsigned long long ref;
@@ -107,89 +113,97 @@ typedef struct GpumeCudaPair {
 
 /** A step of a plan, for all fields. Arrays are [nb_fields][bh][bw]. */
 typedef struct GpumeCudaStepArgs {
-    GpumeParams params;             ///< of the step
-    int linesize;                   ///< of cur
+    GpumeParams params;             ///< parameters of the step
+    int linesize;                   ///< bytes between rows of cur
     int ref_linesize;
     int nb_fields;
     GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
     int begin;                      ///< enum GpumeBegin
-    int factor;                     ///< vectors of the step before are multiplied by this
-    int from_bw, from_bh;           ///< blocks of the field that it begins with
+    int factor;                     ///< factor for the vectors of the previous step
+    int from_bw, from_bh;           ///< size in blocks of the field with which the step begins
     unsigned long long from_vectors;    ///< GpumeVector
     unsigned long long from_costs;      ///< uint32_t
     unsigned long long vectors;     ///< GpumeVector
     unsigned long long costs;       ///< uint32_t: D
-    /** unsigned long long: vector; above it the phases in which it was visited last, and changed, 16 bits each */
+    /**
+     * unsigned long long: the vector in the low 32 bits; above it, in 16 bits each, the phase of
+     * the last visit and the phase of the last change
+     */
     unsigned long long states;
-    unsigned long long known;       ///< unsigned long long: D; above it the phase in which the vector changed
-    /** unsigned[][GPUME_CUDA_STEP_CANDIDATES]: what each costs at least, without bits below bound_shift; above
-        16 bits the phase in which that was known */
+    unsigned long long known;       ///< unsigned long long: D in the low 32 bits; above it the phase in which the
+                                    ///< vector changed
+    /**
+     * unsigned[][GPUME_CUDA_STEP_CANDIDATES]: lower bound of the cost of each candidate, without
+     * the bits below bound_shift; in the high 16 bits the phase in which the bound was stored
+     */
     unsigned long long bounds;
     int bound_shift;
     int threshold, nb_passes;
-    unsigned first;                 ///< number of the beginning as a phase; those of passes follow
-    unsigned long long ticket;      ///< unsigned: the next
+    unsigned first;                 ///< number of the beginning, counted as a phase; phases of passes follow
+    unsigned long long ticket;      ///< unsigned: the next ticket
     unsigned first_ticket;
-    unsigned end[1 + GPUME_NB_PHASES];  ///< the first ticket behind the beginning, and behind phases of a pass
-    int warps[3];                   ///< of a row: when it begins, in phases of even columns and of odd ones
-    int rounds[2];                  ///< of a ticket's warps, one after the other: when it begins, in phases
+    unsigned end[1 + GPUME_NB_PHASES];  ///< first ticket after the beginning, and after each phase of a pass
+    int warps[3];                   ///< warps of a row: at the beginning, in phases of even columns, in phases of odd
+                                    ///< columns
+    int rounds[2];                  ///< blocks that a warp processes one after the other: at the beginning, in phases
 } GpumeCudaStepArgs;
 
 #define GPUME_CUDA_GLOBAL_THREADS   128
 #define GPUME_CUDA_CHOOSE_THREADS   128
-/** Blocks of a warp, one after the other. Few blocks have candidates, but these are often side by side. */
+/** Blocks that a warp processes one after the other. Few blocks have candidates, but these are often neighbours. */
 #define GPUME_CUDA_CHOOSE_BLOCKS      1
 
-/** Search for global candidates. */
+/** Searches for global candidates. */
 typedef struct GpumeCudaGlobalArgs {
     GpumeParams params;             ///< ff_gpume_global_params()
     int linesize;
     int nb_fields;
     GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
-    /** GpumeVector[][bh][bw]: of all fields, then of all opposite directions unless these are fields, too. */
+    /** GpumeVector[][bh][bw]: of all fields, then of all opposite directions unless these are also fields. */
     unsigned long long vectors;
 } GpumeCudaGlobalArgs;
 
-/** Take global candidates. */
+/** Chooses among global candidates. */
 typedef struct GpumeCudaChooseArgs {
     GpumeCudaStepArgs step;
     GpumeCudaGlobalArgs global;
-    int nb_searches;                ///< of global
+    int nb_searches;                ///< number of searches in global
 } GpumeCudaChooseArgs;
 
-/** The ring of a vector that is not yet replaced. */
+/** Ring of a vector that is not yet replaced. */
 #define GPUME_CUDA_RING_LEFT ~0u
 
-/** Judge and replace vectors. Arrays are [nb_fields][bh][bw]. */
+/** Judges and replaces vectors. Arrays are [nb_fields][bh][bw]. */
 typedef struct GpumeCudaCheckArgs {
-    GpumeParams params;             ///< of the picture
-    int nb_fields;                  ///< judged by their opposites; some of the first are replaced
+    GpumeParams params;             ///< parameters of the picture
+    int nb_fields;                  ///< fields that are judged by their opposites; only the first of them are
+                                    ///< replaced
     unsigned long long vectors;     ///< GpumeVector
-    unsigned long long rings;       ///< unsigned: 0 is consistent, else in which ring it was replaced
-    unsigned long long lists[2];    ///< unsigned: blocks that are left, in any order
-    unsigned long long medians;     ///< unsigned: their new vectors
-    unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 at first, and in the end
+    unsigned long long rings;       ///< unsigned: 0: consistent; otherwise the ring in which the vector was replaced
+    unsigned long long lists[2];    ///< unsigned: remaining blocks, in any order
+    unsigned long long medians;     ///< unsigned: new vectors of the remaining blocks
+    unsigned long long counts;      ///< unsigned[nb_fields]: blocks in lists[0]; 0 before and after
 } GpumeCudaCheckArgs;
 
-/** Store AVMotionVectors and costs. */
+/** Stores AVMotionVectors and costs. */
 typedef struct GpumeCudaExportArgs {
     GpumeParams params;
     long long linesize;
-    long long parts;                ///< bytes from a plane of whole samples to parts
+    long long parts;                ///< bytes from the plane of whole samples to parts
     long long parts_linesize;
     GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
     int source[GPUME_CUDA_FIELDS];   ///< AVMotionVector.source
     unsigned long long vectors;     ///< GpumeVector
-    unsigned long long from_costs;  ///< D of the consistent ones
-    unsigned long long rings;       ///< or 0: all are consistent
+    unsigned long long from_costs;  ///< D of consistent vectors
+    unsigned long long rings;       ///< 0: all vectors are consistent
     unsigned long long mvs[GPUME_CUDA_FIELDS];      ///< AVMotionVector[bh][bw]
     unsigned long long costs[GPUME_CUDA_FIELDS];    ///< uint32_t[bh][bw]
 } GpumeCudaExportArgs;
 
-/** Add up the differences from the means of blocks. */
+/** Adds up differences from the means of blocks. */
 typedef struct GpumeCudaIntraArgs {
     GpumeParams params;
-    GpumeCudaPlane cur[GPUME_CUDA_FIELDS];   ///< of each field
+    GpumeCudaPlane cur[GPUME_CUDA_FIELDS];   ///< current picture of each field
     unsigned long long sums;        ///< unsigned long long[nb_fields]; 0 at first
 } GpumeCudaIntraArgs;
 

@@ -5,13 +5,13 @@
 
 /**
  * @file
- * Pattern search. The variant is the search or, with all of them, GPUME_CUDA_ANY.
+ * Pattern search. The variant is the search; GPUME_CUDA_ANY supports all pattern searches.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
 
-/** Nonzero: the points of the search are all near, and windows are tuned to that. */
+/** Nonzero: all points of the search are near, and windows are tuned for that. */
 #define GPUME_NEAR (GPUME_CUDA_VARIANT != GPUME_CUDA_ANY)
 
 static __device__ constexpr int gpume_first_step(int algo, int range)
@@ -32,27 +32,27 @@ static __device__ constexpr int gpume_first_pattern(int algo)
 static_assert(!GPUME_NEAR || gpume_first_step(GPUME_CUDA_VARIANT, GPUME_MAX_RANGE) == 1,
               "points are up to GPUME_MAX_REACH away");
 
-/** What the blocks of a warp have found, and how they go on. */
+/** Results of the blocks of a warp, and the state of their searches. */
 template<class Evaluator>
 struct GpumeBlocks {
     typedef typename Evaluator::Key Key;
 
     Evaluator &e;
     int algo, range;
-    int x0, y0;                 ///< where vectors are counted from
+    int x0, y0;                 ///< origin of vectors
     GpumeU32 cost;
     int dx, dy;
     int active;                 ///< this block's search continues
     GpumePatternState s;
 
-    /** Tries a pattern; afterwards active and s say what comes next. */
+    /** Tests a pattern; then sets active and s for the next step. */
     __device__ __forceinline__ void step(const GpumePattern &p)
     {
         e.prepare(x0 + s.x, y0 + s.y, p.reach * s.step);
 
         const Key key = gpume_try_pattern(e, p, x0 + s.x, y0 + s.y, active, s.step);
 
-        // a key of an equal cost is not less than that; none of an inactive group is
+        // not less for an equal cost, nor in an inactive group
         if (key < (Key)cost * GPUME_POINTS) {
             const int i = (unsigned)key % GPUME_POINTS;
 
@@ -61,14 +61,14 @@ struct GpumeBlocks {
             dy   = s.y + gpume_point_y(p, i) * s.step;
         }
         active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
-        /* a near search goes from best to best: one pair of registers for both */
+        /* a near search continues from the best point, so one pair of registers holds both */
         if (GPUME_NEAR) {
             s.x = dx;
             s.y = dy;
         }
     }
 
-    /** Tries a pattern that is a constant: the warp has one block, and all lanes take the same branches. */
+    /** Tests a constant pattern; the warp has one block, so all lanes take the same branches. */
     template<int ID>
     __device__ __forceinline__ void steps()
     {
@@ -81,7 +81,7 @@ struct GpumeBlocks {
     }
 };
 
-/** Searches with all groups of a warp, each of which has a block. */
+/** Searches with all groups of a warp; each group has a block. */
 template<class Evaluator>
 static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
 {
@@ -90,8 +90,8 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
     b.algo  = GPUME_CUDA_VARIANT == GPUME_CUDA_ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
     b.range = e.a.params.range;
     /*
-     * No step of near searches depends on where zero is, so their vectors are counted from
-     * the picture's corner: they are the places that evaluators ask for.
+     * No step of near searches depends on the position of the zero vector, so their vectors are
+     * relative to the picture's corner. These are the positions that evaluators need.
      */
     b.x0 = GPUME_NEAR ? 0 : e.g.x0;
     b.y0 = GPUME_NEAR ? 0 : e.g.y0;
@@ -101,7 +101,7 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
     b.active = e.g.exists && b.cost;
     gpume_pattern_begin(&b.s, b.algo, b.dx, b.dy, b.range);
     if (GPUME_NEAR && Evaluator::LANES == 32) {
-        /* near searches have no other patterns, in this order: see gpume_has_pattern() */
+        /* near searches have only these patterns, in this order: see gpume_has_pattern() */
         b.template steps<gpume_first_pattern(GPUME_CUDA_VARIANT)>();
         b.template steps<GPUME_PATTERN_SMALL_DIAMOND>();
     } else {
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
         gpume_store_group(e, b.x0 + b.dx, b.y0 + b.dy, b.cost);
 }
 
-/** What evaluators need of the arguments. */
+/** Sets the arguments that evaluators need. */
 static __device__ __forceinline__ void
 gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
 {
@@ -133,7 +133,7 @@ gpume_copy_args(GpumeCudaArgs *dst, const GpumeCudaArgs &a)
     }
 }
 
-/** The window of the thread's warp. */
+/** Returns the window of the thread's warp. */
 template<class Cost, int SIDE>
 static __device__ __forceinline__ GpumeU32 *gpume_window()
 {
@@ -144,9 +144,10 @@ static __device__ __forceinline__ GpumeU32 *gpume_window()
 }
 
 /*
- * Few warps have blocks that the window evaluator cannot take: they are kept out of its
- * registers. The arguments pass through the window, which is not in use yet: by value
- * they would take stack, and a pointer to the kernel's would put these into local memory.
+ * Searches blocks that the window evaluator cannot take. Few warps have such blocks, so this is a
+ * separate function that needs none of their registers. The arguments are passed in the window,
+ * which is not yet in use: passed by value they would need stack, and a pointer to the kernel's
+ * arguments would move these into local memory.
  */
 template<class Cost, int SIDE, int LANES>
 static __device__ __attribute__((noinline)) void gpume_search_cut(int bx, int by)
@@ -159,8 +160,8 @@ static __device__ __attribute__((noinline)) void gpume_search_cut(int bx, int by
 }
 
 /*
- * Blocks of 16x16 that only the picture's lower edge cuts, as that of 1080 lines does. Few,
- * too, but they come last, and their searches take as long as the others'.
+ * Searches blocks of 16x16 that only the lower edge of the picture cuts, as in pictures of 1080
+ * lines. They are also few, but they come last, and their searches take as long as others.
  */
 template<class Cost>
 static __device__ __attribute__((noinline)) void gpume_search_bottom(int bx, int by)
@@ -180,8 +181,8 @@ static __device__ __attribute__((noinline)) void gpume_search_bottom(int bx, int
 }
 
 /**
- * Blocks of SIDE x SIDE samples, LANES lanes for each: a warp has a tile of the picture,
- * of as many as fit into 16 samples width.
+ * Searches blocks of SIDE x SIDE samples, with LANES lanes for each. A warp has a tile of the
+ * picture that is 16 samples wide.
  *
  * grid:   tiles over warps in a thread block, tiles in a column, fields
  * block:  32 * GPUME_CUDA_PATTERN_WARPS
@@ -195,12 +196,12 @@ struct GpumePatternSearch {
         const int across = GPUME_CUDA_PATTERN_TILE_WIDTH / SIDE;
         const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
         const int warp   = threadIdx.x / 32;
-        const int number = threadIdx.x % 32 / lanes;    // of the group in its warp
+        const int number = threadIdx.x % 32 / lanes;    // index of the group in its warp
         const int x = (blockIdx.x * GPUME_CUDA_PATTERN_WARPS + warp) * GPUME_CUDA_PATTERN_TILE_WIDTH;
         const int y = blockIdx.y * GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE);
         const GpumeGroup g = gpume_group(a.params, SIDE, lanes, (unsigned)x / SIDE + number % across,
                                                                 (unsigned)y / SIDE + number / across);
-        /* a window can be loaded: whole across, rows begin at 16 bytes */
+        /* a window can be loaded if the tile is not cut on the right and rows are aligned to 16 bytes */
         const int loads = x + GPUME_CUDA_PATTERN_TILE_WIDTH <= a.params.width &&
                           !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
 
@@ -225,7 +226,7 @@ struct GpumePatternSearch {
 };
 
 /**
- * Blocks of any size, a thread block for each.
+ * Searches blocks of any size, with a thread block for each.
  *
  * grid:   blocks of the picture in a row, in a column, fields
  * block:  up to 32 * GPUME_CUDA_PATTERN_TEAM
@@ -243,7 +244,7 @@ struct GpumePatternSearch<Cost, 0> {
     }
 };
 
-/** Returns how many thread blocks a multiprocessor has to hold, as registers allow; 0: any number. */
+/** Returns the number of thread blocks on a multiprocessor for which registers are limited; 0: no limit. */
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
     return !side ? 0 :

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The patterns of core/searches.h, packed, and one of them tried by a group of lanes.
+ * Packs the patterns of core/searches.h, and tries a pattern with a group of lanes.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_PATTERN_CUH
@@ -13,12 +13,12 @@
 
 #include "libavfilter/gpume/cuda/evaluators.cuh"
 
-/** How far from the centre the points of a pattern may be, in steps. */
+/** Largest distance of a pattern's points from the centre, in steps. */
 #define GPUME_MAX_REACH 2
 
 /**
- * Up to GPUME_POINTS points, in the order in which they are tried. A coordinate is
- * four bits, from -GPUME_MAX_REACH on; so it can be looked up in a register.
+ * Up to GPUME_POINTS points, in the order in which they are tried. A coordinate takes four bits and
+ * begins at -GPUME_MAX_REACH, so it can be looked up in a register.
  */
 typedef struct GpumePattern {
     GpumeU32 x, y;
@@ -26,7 +26,7 @@ typedef struct GpumePattern {
     int reach;
 } GpumePattern;
 
-/** The coordinates of a list of points, packed from the least possible one on. */
+/** Packs the coordinates of a list of points; the least possible coordinate is 0. */
 template<typename Word, int N>
 static __device__ constexpr Word
 gpume_pack(const signed char (&points)[N][2], int axis, int least, int i = 0)
@@ -40,7 +40,7 @@ static __device__ constexpr int gpume_farther(int coordinate, int reach)
     return coordinate > reach ? coordinate : -coordinate > reach ? -coordinate : reach;
 }
 
-/** The greatest distance of a coordinate of these points. */
+/** Returns the largest absolute coordinate of these points. */
 template<int N>
 static __device__ constexpr int gpume_reach(const signed char (&points)[N][2], int i = 0)
 {
@@ -57,7 +57,7 @@ static_assert(gpume_reach(gpume_points_##name) <= GPUME_MAX_REACH, "reach of " #
 GPUME_PATTERNS(GPUME_POINT_LIST)
 #undef GPUME_POINT_LIST
 
-/** Returns whether a search has a pattern: the one that it begins with, and the small diamond. */
+/** Returns whether a search uses a pattern: its first pattern or the small diamond. */
 static __device__ constexpr int gpume_has_pattern(int algo, int id)
 {
 #define GPUME_BEGINS_WITH(ID, name, kind, title, paper, first, first_step, next)    \
@@ -108,8 +108,8 @@ static __device__ __forceinline__ int gpume_point_y(const GpumePattern &p, int i
 
 /**
  * Tries a pattern around (x, y), with its points multiplied by a step, if the group is active.
- * @return cost * GPUME_POINTS + number of the first point of least cost; more than
- *         any cost's if none is admissible
+ * @return cost * GPUME_POINTS + number of the first point of least cost; larger than that of any
+ *         cost if no point is admissible
  */
 template<class Evaluator>
 static __device__ __forceinline__ typename Evaluator::Key

@@ -5,23 +5,22 @@
 
 /**
  * @file
- * A step of a plan: what its vectors begin with, and its passes. The variant is whether
- * vectors are subpel.
+ * A step of a plan: its initial vectors and its passes. The variant is whether vectors are subpel.
  *
- * A launch has a whole step. Blocks of threads take their shares by tickets, phase after phase, so
- * whoever is waited for has begun. A block waits for its neighbours: of each it needs the vector, which
- * is in one word with the phase in which that neighbour was last visited. Whoever sees the phase sees the
- * vector; no fence is needed. As a neighbour's next visit waits for this block's, no word is
- * overwritten that is still to be read.
+ * A launch computes a whole step. Thread blocks take their work by tickets, phase after phase, so
+ * every block that is waited for has begun. A block waits for its neighbours. It needs the vector
+ * of each neighbour, which is in one word with the phase of that neighbour's last visit. A thread
+ * that sees the phase also sees the vector, so no fence is needed. A neighbour's next visit waits
+ * for the visit of this block, so no word is overwritten before it has been read.
  *
- * Vectors that have not changed, and whose neighbours have not, since a block was last
- * visited would be chosen again: such blocks are passed over.
+ * A block whose vector has not changed since its last visit, and whose neighbours' vectors have not
+ * changed, would choose the same vector again, so it is skipped.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
 #include "libavfilter/gpume/core/plan.h"
 
-/** What is left of J and an order in 32 bits, for blocks of up to 16. */
+/** J, reduced to fit, and an order in 32 bits, for blocks of up to 16. */
 template<int SIDE> struct GpumeStepKey    { typedef GpumeU32 Key; };
 template<>         struct GpumeStepKey<0> { typedef GpumeU64 Key; };
 
@@ -34,14 +33,14 @@ struct GpumeStepField {
     typedef typename GpumeStepKey<SIDE>::Key Key;
     static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
     static const int REMEMBERS = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
-    /** Candidates of a block at a time when it begins, and blocks of a warp. */
+    /** Candidates of a block that are tested at a time at the beginning; and blocks of a warp. */
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
     static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
 
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;
     int z;
-    GpumeU64 base;                          ///< its first block
+    GpumeU64 base;                          ///< index of the field's first block
 
     __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field)
         : a(args), z(field)
@@ -50,14 +49,14 @@ struct GpumeStepField {
         pair = gpume_pair(a.pairs, z);
     }
 
-    /** What is left of a block when no pass visits it any more. */
+    /** Stores the result of a block after its last visit. */
     __device__ __forceinline__ void store(int at, GpumeU32 vector, GpumeU32 cost)
     {
         ((GpumeU32 *)a.vectors)[base + at] = vector;
         ((GpumeU32 *)a.costs)[base + at]   = cost;
     }
 
-    /** @param visited, changed in which phases that was */
+    /** Stores a block's state. @param visited, changed phases of the last visit and of the last change */
     __device__ __forceinline__ void store_state(int at, GpumeU32 vector, GpumeU32 visited, GpumeU32 changed)
     {
         gpume_store_volatile((GpumeU64 *)a.states + base + at, gpume_key(visited | changed << 16, vector));
@@ -68,7 +67,7 @@ struct GpumeStepField {
         gpume_store_volatile((GpumeU64 *)a.known + base + at, gpume_key(changed, cost));
     }
 
-    /** What a block begins with. */
+    /** Stores the initial vector of a block. */
     __device__ __forceinline__ void store_first(int at, GpumeU32 vector, GpumeU32 cost)
     {
         if (a.nb_passes) {
@@ -79,7 +78,7 @@ struct GpumeStepField {
         }
     }
 
-    /** The vector that a block has. */
+    /** Keeps the vector of a block. */
     __device__ __forceinline__ void keep(int at)
     {
         const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[base + at]);
@@ -88,14 +87,14 @@ struct GpumeStepField {
                     ((const GpumeU32 *)a.from_costs)[base + at]);
     }
 
-    /** The best of all that are admissible, zero first. Lanes have their own, or a part of it. */
+    /** Finds the best of all admissible candidates, zero first. A lane has a candidate or a part of one. */
     __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b)
     {
         const int nx = b.max_dx - b.min_dx + 1;
         const int nb = nx * (b.max_dy - b.min_dy + 1);
         GpumeU64 best = ~(GpumeU64)0;
 
-        /* as many times in all lanes; 0 is the zero vector, then all in raster order */
+        /* all lanes repeat equally often; 0 is the zero vector, the others follow in raster order */
         GPUME_NO_UNROLL for (int first = 0; __any_sync(GPUME_WHOLE_WARP, first <= nb); first += BEGINNERS) {
             const int k  = first + threadIdx.x % BEGINNERS;
             const int dx = k ? b.min_dx + (k - 1) % nx : 0;
@@ -109,7 +108,7 @@ struct GpumeStepField {
         return gpume_least<1, BEGINNERS>(best);
     }
 
-    /** The place of block i of the field before that one begins with. Returns whether it exists. */
+    /** Sets the position of block i of the previous field from which a block begins. Returns whether it exists. */
     __device__ __forceinline__ int from_place(int i, int *x, int *y) const
     {
         if (a.begin != GPUME_BEGIN_SMALLER)
@@ -119,7 +118,7 @@ struct GpumeStepField {
         return *x < a.from_bw && *y < a.from_bh;
     }
 
-    /** The vector of such a block, or zero. */
+    /** Sets the vector of such a block, or zero. Returns whether it is admissible. */
     __device__ __forceinline__ int from_block(int i, int x, int y, const GpumeBox &b, GpumeU32 *word)
     {
         const int pel = a.params.pel;
@@ -136,7 +135,10 @@ struct GpumeStepField {
         return valid;
     }
 
-    /** What a block begins with, but for GPUME_BEGIN_KEEP. All lanes call it, and those that have none. */
+    /**
+     * Finds the initial vector of a block, except for GPUME_BEGIN_KEEP. All lanes call it, also
+     * those without a block.
+     */
     __device__ __forceinline__ void begin(int bx, int by, int active)
     {
         const int c = threadIdx.x % BEGINNERS;
@@ -157,7 +159,7 @@ struct GpumeStepField {
             int valid = from_block(c, bx, by, b, &word) && active;
             const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
-            /* zero is no candidate beside vectors of the same picture */
+            /* zero is no candidate if there are vectors of the same picture */
             if (a.begin != GPUME_BEGIN_PARENTS && c == 4 && others >> lane & 15)
                 valid = 0;
 
@@ -172,10 +174,11 @@ struct GpumeStepField {
     }
 
     /**
-     * What is known of the vectors around the own one becomes what is known of those around the next.
-     * @param bound of the lane's candidate
-     * @param cost  the own one's
-     * @param x, y  the lane's place
+     * Converts bounds for the vectors around the current vector into bounds for those around the
+     * next vector.
+     * @param bound bound of the lane's candidate
+     * @param cost  cost of the current vector
+     * @param x, y  the lane's offset
      */
     static __device__ __forceinline__ GpumeU32
     move_bound(GpumeU32 bound, GpumeU32 cost, GpumeVector own, GpumeVector next, int x, int y)
@@ -188,13 +191,13 @@ struct GpumeStepField {
     }
 
     /**
-     * Search a block. All lanes of a group call it, and groups that have none.
-     * @param exists     bits: which neighbours there are
-     * @param x, y       where the lane's neighbour, or its vector around the own one, is
-     * @param other_word of the neighbour, or the own
-     * @param best, best_cost the own vector and its cost; set to the new one's
-     * @param bound of the lane's candidate, which costs no less; likewise
-     * @return whether it is another one
+     * Searches a block. All lanes of a group call it, also groups without a block.
+     * @param exists     bit mask of the neighbours that exist
+     * @param x, y       offset of the lane's neighbour, or of its vector around the current one
+     * @param other_word vector of the neighbour, or the current vector
+     * @param best, best_cost current vector and its cost; set to the new vector and cost
+     * @param bound lower bound of the cost of the lane's candidate; is updated
+     * @return whether the vector has changed
      */
     __device__ __forceinline__ int choose(int bx, int by, int active, GpumeU32 exists, int x, int y,
                                           GpumeU32 other_word, GpumeU32 *best, GpumeU32 *best_cost, GpumeU32 *bound)
@@ -219,14 +222,14 @@ struct GpumeStepField {
         }
         word     = gpume_vector_of(v.dx, v.dy);
         distance = gpume_umin(gpume_distance(v, own), a.threshold);
-        /* a neighbour that there is not has the own vector here */
+        /* lanes of missing neighbours have the block's own vector */
         own_sum  = c > 7 ? 0 : distance;
         sum      = (nb - 8) * distance;
         GPUME_UNROLL for (int j = 0; j < 8; j++) {
             const GpumeU32 neighbour = gpume_of_lane(other_word, (threadIdx.x & 16) + j);
 
             sum += gpume_umin(gpume_distance(v, gpume_of_word(neighbour)), a.threshold);
-            if (SIDE != 4)          // where evaluating duplicates is cheaper than finding them
+            if (SIDE != 4)          // for blocks of 4, evaluating duplicates is cheaper than finding them
                 same |= neighbour == word && j < c;
         }
         GPUME_UNROLL for (int bit = 1; bit < 16; bit <<= 1)
@@ -257,13 +260,13 @@ struct GpumeStepField {
     }
 
     /**
-     * Visit a block. All lanes of a group call it, and groups that have none.
+     * Visits a block. All lanes of a group call it, also groups without a block.
      * @param now number of the phase, from 1 on
      */
     __device__ __forceinline__ void visit(int bx, int by, int active, int now)
     {
         const int bw = a.params.bw, bh = a.params.bh;
-        const int c  = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;    // the lane's
+        const int c  = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;    // the lane's candidate
         const int own_lane = (threadIdx.x & 16) + 8;
         const int at = by * bw + bx;
         const GpumeU32 phase = a.first + now;
@@ -272,7 +275,8 @@ struct GpumeStepField {
         gpume_around(c & 7, &x, &y);
         const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
         const int is_other = c < 8 && has;
-        /* its neighbour, or the block itself, and how many phases later in a pass that is visited; may be negative */
+        /* the state of the neighbour, or of the block itself; and how many phases later (or
+         * earlier, if negative) in a pass it is visited */
         const GpumeU64 *const state = (const GpumeU64 *)a.states + base + at + (is_other ? y * bw + x : 0);
         const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + base + at;
         const int mine  = (now - 1) % GPUME_NB_PHASES;
@@ -303,9 +307,10 @@ struct GpumeStepField {
         if (changes) {
             const int searched = active && (changes >> (threadIdx.x & 16) & 0xffff);
 
-            /* of the vector that the neighbour has, or of one around that which the block has */
+            /* bound of the neighbour's vector, or of a vector around the block's own */
             bound   = bound >> 16 >= stamp ? (bound & 0xffff) << a.bound_shift : 0;
-            if (REMEMBERS && LANES == 32)   // both halves of the warp, which may have seen it a moment apart
+            if (REMEMBERS && LANES == 32)   // both halves of the warp must agree; they may have loaded the state at
+                                            // different times
                 bound = gpume_of_lane(bound, threadIdx.x & 15);
             changed = choose(bx, by, searched, exists, x, y, other_word, &word, &cost, &bound);
             if (REMEMBERS && searched && threadIdx.x % LANES < GPUME_CUDA_STEP_CANDIDATES &&
@@ -321,23 +326,23 @@ struct GpumeStepField {
         }
     }
 
-    /** Which block of its warp a thread has when they begin. */
+    /** Returns which block of its warp a thread has at the beginning. */
     static __device__ __forceinline__ int beginning()
     {
         return threadIdx.x / BEGINNERS % BEGINNING;
     }
 
     /**
-     * What a warp has of a phase.
-     * @param row of blocks that the phase has
-     * @param i   which of the warps of that row
+     * Runs a warp's share of a phase.
+     * @param row row of blocks in the phase
+     * @param i   index of the warp in this row
      */
     __device__ __forceinline__ void run(int now, int row, int i)
     {
         const int last = a.params.bw - 1;
 
         if (now) {
-            /* gpume_phase_column() and _row(), in a form that takes the compiler fewer registers */
+            /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
             const int column = (now - 1) & 1, bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
             visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
@@ -353,7 +358,7 @@ struct GpumeStepField {
 };
 
 /**
- * grid:   as many as there are tickets
+ * grid:   number of tickets
  * block:  GPUME_CUDA_STEP_THREADS
  * shared: two words
  */

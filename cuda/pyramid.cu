@@ -5,14 +5,14 @@
 
 /**
  * @file
- * The levels of a pyramid: a block of threads has a square of the first of them, and what
- * becomes of it on the others.
+ * Makes levels of a pyramid: a thread block reads a square of the first level and computes its part
+ * of the other levels.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** The mean of 2x2 samples at (x, y) of a tile of side x side; samples end at (last_x, last_y). */
+/** Returns the mean of 2x2 samples at (x, y) of a tile of side x side; (last_x, last_y) is the last sample. */
 static __device__ __forceinline__ int
 gpume_mean4(const GpumeModuleSample *tile, int side, int x, int y, int last_x, int last_y)
 {
@@ -32,7 +32,7 @@ gpume_sample_at(const GpumeCudaPlane &plane, int x, int y)
 /**
  * grid:   tiles across and down
  * block:  GPUME_CUDA_PYRAMID_THREADS
- * shared: samples of a tile, and of one of half its side
+ * shared: samples of a tile, and of a tile of half its side
  */
 GPUME_KERNEL_OF(GpumeCudaPyramidArgs, GPUME_CUDA_PYRAMID_THREADS)
 {
@@ -69,7 +69,7 @@ GPUME_KERNEL_OF(GpumeCudaPyramidArgs, GPUME_CUDA_PYRAMID_THREADS)
     }
     level = args.copy ? 1 : 0;
     GPUME_UNROLL for (int k = 0; k < GPUME_CUDA_PYRAMID_LEVELS; k++) {
-        /* the kernel's parameter is read at constant indices only */
+        /* the kernel's parameter is read only at constant indices */
         if (k < level)
             continue;
         if (k >= args.nb_levels)

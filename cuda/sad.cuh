@@ -7,19 +7,19 @@
  * @file
  * The sum of absolute differences, and the interface of a cost for kernels.
  *
- * A cost is a class with a Sample and these:
+ * A cost is a class with a Sample and these members:
  *
- * LANES                    lanes of a warp, at least, that evaluate a candidate together
- * result(cost, shift)      the cost of samples from that of samples with bits below them
- * by_warp(w, h, at)        the lane's share of the cost of a block, at(x, y) being differences:
+ * LANES                    minimum number of lanes of a warp that evaluate a candidate together
+ * result(cost, shift)      the cost of samples, from that of samples with bits below them
+ * by_warp(w, h, at)        the lane's share of the cost of a block, where at(x, y) are differences;
  *                          all lanes of a warp call it
- * word(cur, ref, sum)      if LANES is 1: sum, and the cost of a word of samples; what lies
- *                          outside the block is 0 in both pictures
+ * word(cur, ref, sum)      if LANES is 1: sum plus the cost of a word of samples; samples outside
+ *                          the block are 0 in both pictures
  *
- * Sum<SUBPEL>              if LANES is 1: adds up costs of words, as GpumeSadSum does
+ * Sum<SUBPEL>              if LANES is 1: adds up costs of words, like GpumeSadSum
  *
- * One whose LANES is not 1 has a GpumePlaneEvaluator, a GpumeRowPlaneEvaluator, a GpumeMatcher
- * and a GpumeFullSearch of its own.
+ * A cost whose LANES is not 1 has its own GpumePlaneEvaluator, GpumeRowPlaneEvaluator, GpumeMatcher
+ * and GpumeFullSearch.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SAD_CUH
@@ -27,7 +27,7 @@
 
 #include "libavfilter/gpume/cuda/device.cuh"
 
-/** Returns the means of each sample of two words, halves rounded up. */
+/** Returns the means of corresponding samples of two words, rounded up. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_mean2(GpumeU32 a, GpumeU32 b)
 {
@@ -44,12 +44,12 @@ static __device__ __forceinline__ GpumeU32 gpume_sad_word(GpumeU32 cur, GpumeU32
 }
 
 /**
- * The sum of the absolute differences of up to WORDS words.
- * @tparam SUBPEL the words of the reference are what mean() makes of two
+ * Computes the sum of the absolute differences of up to WORDS words.
+ * @tparam SUBPEL the words of the reference are results of mean()
  */
 template<typename Sample, int SUBPEL> struct GpumeSadSum {
     static const int WORDS  = 1 << 16;
-    static const int CHAINS = 4;    ///< sums side by side: one after the other, words would wait for each other
+    static const int CHAINS = 4;    ///< independent sums; with a single one, each word would wait for the previous
 
     GpumeU32 sum;
 
@@ -58,7 +58,7 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
         return gpume_mean2<Sample>(a, b);
     }
 
-    /** Returns a word of the current picture as add() needs it. */
+    /** Converts a word of the current picture for add(). */
     static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
     {
         return cur;
@@ -74,7 +74,7 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
         sum = gpume_sad_word<Sample>(prepared, ref, sum);
     }
 
-    /** Returns the result after so many words. */
+    /** Returns the result after this many words. */
     __device__ __forceinline__ GpumeU32 get(int words) const
     {
         return sum;
@@ -82,16 +82,16 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
 };
 
 /*
- * As half-precision numbers, both samples of a word are subtracted in one instruction, and the absolute differences
- * of two words added up in another one. Beyond that, sums are integers of 16 bits each. In subpel searches,
- * all samples are doubled: a mean is the sum of two without its lowest bit.
+ * One instruction subtracts both samples of a word as half-precision numbers, and another adds up
+ * the absolute differences of two words. Larger sums are integers of 16 bits. In subpel searches,
+ * all samples are doubled: a mean is then the sum of two samples without its lowest bit.
  */
 template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
     static const int WORDS  = 64;
     static const int CHAINS = 1;
 
-    GpumeU32 sum, odd;          ///< of pairs of words; and of a word that has no other yet
-    int nb;                     ///< words
+    GpumeU32 sum, odd;          ///< of pairs of words; of a word that is not yet paired
+    int nb;                     ///< words added so far
 
     static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
     {

@@ -12,7 +12,7 @@
 #include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** Returns whether the lane's block of a cell differs from the block at the same place of the reference. */
+/** Returns whether the lane's block of a cell differs from the reference's block at the same position. */
 static __device__ __forceinline__ int
 gpume_block_differs(const GpumeCudaSameArgs &args, int cx, int cy, int lane)
 {
@@ -32,7 +32,7 @@ gpume_block_differs(const GpumeCudaSameArgs &args, int cx, int cy, int lane)
     return (((const GpumeU32 *)args.costs)[block] | mv[6] | mv[7]) != 0;
 }
 
-/** Returns whether one of the lane's bytes of a cell in a plane, every 32nd, differs. */
+/** Compares every 32nd byte of a cell in a plane. Returns whether one of this lane's bytes differs. */
 static __device__ __forceinline__ int
 gpume_bytes_differ(const GpumeCudaPlane &cur, const GpumeCudaPlane &ref, const GpumeBytes &b, int lane)
 {

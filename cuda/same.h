@@ -18,19 +18,19 @@
 typedef struct GpumeCudaSame {
     const GpumeCuda *cuda;
     GpumeCudaLaunch launch;
-    GpumeCudaSameArgs args;     ///< all but the planes of pictures and what a search has stored
+    GpumeCudaSameArgs args;     ///< all members but the planes of pictures and the results of a search
 } GpumeCudaSame;
 
 /**
- * Load the kernel into the current context, which is cuda's; cuda must stay.
- * @param format of the samples on the device
+ * Loads the kernel into the current context, which is that of cuda; cuda must outlive it.
+ * @param format pixel format of the frames on the device
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
                             enum AVPixelFormat format);
 
 /**
- * Write a field's GpumeField.same to device memory. Its frames are in device memory.
+ * Writes a field's GpumeField.same to device memory. The frames of the field are in device memory.
  */
 CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same,
                                    CUstream stream);

@@ -5,20 +5,21 @@
 
 /**
  * @file
- * How a scan compares samples: bytes four at a time, samples of 9 and 10 bits two at a time as half-precision numbers.
+ * Compares samples in a scan: four bytes at a time, or two samples of 9 or 10 bits at a time as
+ * half-precision numbers.
  *
  * Sample                 the type of a sample
- * COPIES                 copies of the window in shared memory: samples of a word
- * INADMISSIBLE           is in the order of a candidate that is not admissible; orders have 16 bits beside it
+ * COPIES                 copies of the window in shared memory: number of samples in a word
+ * INADMISSIBLE           is set in orders of inadmissible candidates; orders have 16 more bits
  * add_up<SIDE>(sums, rows, window, pitch)
- *                        adds to sums the differences of blocks side by side, for a lane's candidates
- * cost(sum)              the cost that a sum stands for
- * key(sum, order)        of two keys the smaller is the better candidate; blocks of 4 or 8
- * Pair                   the costs of two candidates of a tile on top of each other
+ *                        adds the differences of adjacent blocks to sums, for a lane's candidates
+ * cost(sum)              the cost for a sum
+ * key(sum, order)        the better of two candidates has the smaller key; blocks of 4 or 8
+ * Pair                   the costs of two candidates of a tile, one below the other
  * clear(pair), add(pair, sums), cost(pair, j)
- *                        those start at 0, grow by two sums, and are read
+ *                        set a Pair to 0, add two sums to it, and return a cost of it
  * Key, key(pair, j, order), cost_of(key)
- *                        the same of a tile of 16x16 samples
+ *                        the same for a tile of 16x16 samples
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SAMPLES_CUH
@@ -32,12 +33,12 @@ static_assert(GPUME_NB_DY == 2, "candidates are taken in pairs");
 
 template<typename Sample> struct GpumeSamples;
 
-/** Bytes: an instruction adds up four differences. Costs of blocks of 4 and 8 have 14 bits, of tiles 16. */
+/** Bytes: an instruction adds up four differences. Costs of blocks of 4 and 8 have 14 bits, costs of tiles 16. */
 template<> struct GpumeSamples<GpumeU8> {
     typedef GpumeU8 Sample;
     typedef GpumeU32 Key;
     static const int COPIES = 4;
-    static const GpumeU32 INADMISSIBLE = 0xc0000000;    // above cost << 16, which may be added
+    static const GpumeU32 INADMISSIBLE = 0xc0000000;    // above any cost << 16, to which it may be added
     struct Pair { GpumeU32 both; };
 
     template<int SIDE, int BLOCKS, class Rows>
@@ -94,21 +95,22 @@ template<> struct GpumeSamples<GpumeU8> {
 };
 
 /**
- * Half-precision numbers: an instruction subtracts both samples of a word, another one adds up absolute values of two
- * words. A sum has two parts of 16 bits. Costs of blocks of 8 have 16 bits, of tiles 18.
+ * Half-precision numbers: an instruction subtracts both samples of a word, and another adds up the
+ * absolute values of two words. A sum has two parts of 16 bits. Costs of blocks of 8 have 16 bits,
+ * costs of tiles 18.
  */
 template<> struct GpumeSamples<GpumeU10> {
     typedef GpumeU10 Sample;
     typedef GpumeU64 Key;
     static const int COPIES = 2;
-    static const GpumeU32 INADMISSIBLE = 0xffff0000;    // above cost << 16, which has 64 * 1023 at most
+    static const GpumeU32 INADMISSIBLE = 0xffff0000;    // above cost << 16, which is 64 * 1023 << 16 at most
     struct Pair { GpumeU32 cost[2]; };
 
     template<int SIDE, int BLOCKS, class Rows>
     static __device__ __forceinline__ void
     add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeU32 *win, int pitch)
     {
-        /* rows whose differences are added up at once: parts of sums have no more than 16 bits */
+        /* rows whose differences are added up at once: parts of sums have at most 16 bits */
         const int step = SIDE == 4 ? 2 : 1, last = Rows::LINES + GPUME_NB_DY - 1;
         const GpumeSharedWords words(win);
 

@@ -7,12 +7,13 @@
  * @file
  * The sum of absolute transformed differences.
  *
- * Eight lanes have an area of 8x8 samples, a row each: a tile of 8x8 or, where the block ends or is
- * one of 4x4, four tiles of 4x4. A Hadamard transform of 8x8 is that of its four quarters and one
- * step more in each direction, so all lanes go the same way. A row is transformed in registers;
- * down, lanes exchange half of what they have before each step, so that both values of a pair are
- * in one lane. The last step is no more than |a + b| + |a - b| = 2 max(|a|, |b|): with M the sum of
- * these maxima, a tile of 8x8 costs (2 M + 2) >> 2 = (M + 1) >> 1, and one of 4x4 costs M.
+ * Eight lanes process an area of 8x8 samples, one row each: a tile of 8x8 or, where the block ends
+ * or for blocks of 4x4, four tiles of 4x4. A Hadamard transform of 8x8 consists of the transforms
+ * of its four quarters and one more step in each direction, so all lanes take the same branches. A
+ * row is transformed in registers. For the columns, lanes exchange half of their values before each
+ * step, so that both values of a pair are in one lane. The last step needs only |a + b| + |a - b| =
+ * 2 max(|a|, |b|): with M the sum of these maxima, a tile of 8x8 costs (2 M + 2) >> 2 = (M + 1) >>
+ * 1, and a tile of 4x4 costs M.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SATD_CUH
@@ -23,14 +24,14 @@
 template<typename Sample_> struct GpumeSatd {
     typedef Sample_ Sample;
     static const int LANES = 8;
-    static const int WORDS = 8 / GpumeSample<Sample>::per_word;     ///< of a row of an area
+    static const int WORDS = 8 / GpumeSample<Sample>::per_word;     ///< words in a row of an area
 
     static __device__ __forceinline__ GpumeU32 result(GpumeU32 cost, int shift)
     {
         return cost;
     }
 
-    /** Adds and subtracts the two of each pair, whose numbers differ by STEP; or leaves them. */
+    /** Adds and subtracts the values of each pair, whose indexes differ by STEP; or leaves them unchanged. */
     template<int STEP>
     static __device__ __forceinline__ void add_pairs(int (&v)[8], int wanted)
     {
@@ -43,7 +44,10 @@ template<typename Sample_> struct GpumeSatd {
             }
     }
 
-    /** Has one lane of two keep the first four values of both, the other one, upper, the others. */
+    /**
+     * Exchanges values between two lanes: one keeps the first four values of both, the other
+     * (upper) the last four.
+     */
     static __device__ __forceinline__ void exchange(int (&v)[8], int upper, int bit)
     {
         GPUME_UNROLL for (int k = 0; k < 4; k++) {
@@ -55,10 +59,11 @@ template<typename Sample_> struct GpumeSatd {
     }
 
     /**
-     * Returns the cost of an area in the lane of its first row, else 0. All lanes of a warp call it.
-     * @param d      the differences of the lane's row; what is outside the block is 0
-     * @param stride lanes from row to row, a power of two
-     * @param whole  nonzero: it is one tile
+     * Returns the cost of an area in the lane of its first row, and 0 in other lanes. All lanes of
+     * a warp call it.
+     * @param d      differences of the lane's row; 0 outside the block
+     * @param stride lanes between rows, a power of two
+     * @param whole  nonzero: the area is one tile
      */
     static __device__ __forceinline__ GpumeU32 area(int (&d)[8], int row, int stride, int whole)
     {
@@ -79,7 +84,7 @@ template<typename Sample_> struct GpumeSatd {
         return row ? 0 : whole ? (sum + 1) >> 1 : sum;
     }
 
-    /** The same for words of samples without padding bits. */
+    /** Returns the cost of an area like area(), from words of samples without padding bits. */
     static __device__ __forceinline__ GpumeU32
     area(const GpumeU32 (&cur)[WORDS], const GpumeU32 (&ref)[WORDS], int row, int stride, int whole)
     {

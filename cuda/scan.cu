@@ -5,13 +5,15 @@
 
 /**
  * @file
- * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples of up to 10 bits, alone or with all larger
- * sizes up to 32. The module's side is that of the smallest blocks, its variant that of the largest.
+ * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples with up to 10 bits,
+ * alone or with all larger sizes up to 32. The module's side is that of the smallest blocks, its
+ * variant that of the largest.
  *
- * A warp has a tile of the picture, or shares it with others. A lane has GPUME_NB_DX x GPUME_NB_DY candidates at a
- * time, whose displacements are a word from each other across, so that they share words of the window. Larger blocks
- * cost what their parts cost. For blocks of 32, warps exchange the costs of their tiles, and the sums of these are
- * kept in memory: blocks of 64 are sums of them (merge64.cu).
+ * A warp has a tile of the picture, or shares it with other warps. A lane has GPUME_NB_DX x
+ * GPUME_NB_DY candidates at a time, whose displacements are a word apart horizontally, so that they
+ * share words of the window. The cost of a larger block is the sum of the costs of its parts. For
+ * blocks of 32, warps exchange the costs of their tiles, and the sums of these costs are stored in
+ * memory: costs of blocks of 64 are sums of them (merge64.cu).
  */
 
 #include "libavfilter/gpume/cuda/samples.cuh"
@@ -20,13 +22,13 @@
 #define LARGEST  GPUME_CUDA_VARIANT
 #define WARPS    GPUME_CUDA_SCAN_WARPS
 #define SQUARE   GPUME_CUDA_SCAN_SQUARE
-/** A warp's tile: its size, its halves of 8 rows each, blocks of 4 in it, blocks of 8. */
+/** A warp's tile: its size, its number of halves of 8 rows, of blocks of 4, and of blocks of 8. */
 #define WIDTH    GPUME_CUDA_TILE_WIDTH
 #define HEIGHT   GPUME_CUDA_SCAN_TILE_HEIGHT(LARGEST)
 #define HALVES   (HEIGHT / 8)
 #define FOURS    (SMALLEST == 4 ? 8 * HALVES : 0)
 #define EIGHTS   (SMALLEST <= 8 && LARGEST >= 8 ? 2 * HALVES : 0)
-/** Keys of a lane, but for that of the tile. */
+/** Keys of a lane, without that of the tile. */
 #define KEYS     (FOURS + EIGHTS > 16 ? 32 : FOURS + EIGHTS > 4 ? 8 : FOURS + EIGHTS > 2 ? 4 : 2)
 
 typedef GpumeSamples<GpumeModuleSample> Samples;
@@ -37,23 +39,24 @@ static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "sums are made for that");
 static_assert(GPUME_NB_DX == WARPS, "each warp has a column of all lanes' candidates of the square");
 static_assert(FOURS + EIGHTS <= KEYS, "room for all keys");
 
-/** Where the picture's edges are: they cut the tile, candidates may be outside of them, or none can. */
+/** Edges of the picture: they cut the tile; candidates may be outside the picture; or neither. */
 enum { CUT, NEAR, INNER };
 
 /**
- * Where a lane's candidates are in the window: in runs of GPUME_NB_DY rows. A run has places of GPUME_NB_DX columns.
+ * Positions of a lane's candidates in the window, in runs of GPUME_NB_DY rows. A position in a run
+ * has GPUME_NB_DX columns.
  */
 struct Runs {
     const int range;
-    const int copy, pitch;          ///< words from copy to copy, and from row to row
-    const int left;                 ///< displacement at which the window begins: at a word
-    const int columns;              ///< of GPUME_NB_DX words
-    const int in_run;               ///< places
-    const int eights;               ///< the same as a multiple of 8
-    const int zero, zero_column;    ///< which place has the zero vector, and in which of its columns
-    const GpumeU32 by_eights, by_rest;  ///< reciprocals
-    GpumeU32 *const table;          ///< GPUME_NB_DX words for each place, see make(); at 16 bytes
-    const GpumeSharedWords orders;  ///< the same
+    const int copy, pitch;          ///< words between copies, and between rows
+    const int left;                 ///< displacement at which the window begins: aligned to a word
+    const int columns;              ///< columns of GPUME_NB_DX words
+    const int in_run;               ///< positions in a run
+    const int eights;               ///< in_run rounded to a multiple of 8
+    const int zero, zero_column;    ///< position of the zero vector, and its column in that position
+    const GpumeU32 by_eights, by_rest;  ///< reciprocals for divisions
+    GpumeU32 *const table;          ///< GPUME_NB_DX words for each position, see make(); aligned to 16 bytes
+    const GpumeSharedWords orders;  ///< table, as shared memory
 
     __device__ __forceinline__ Runs(const GpumeCudaArgs &a, GpumeU32 *words)
         : range(a.params.range), copy(a.full.copy_words), pitch(GPUME_CUDA_SCAN_PITCH(copy, COPIES)),
@@ -64,8 +67,9 @@ struct Runs {
           by_rest(GPUME_RECIPROCAL_LARGE(gpume_max(1, in_run - eights))), table(words), orders(words) { }
 
     /**
-     * Returns the place of the i-th candidates of so many runs, and sets their run. Eight lanes side by side have
-     * eight places of one run, whose words are in different banks; the places that are left of all runs come last.
+     * Returns the position of the i-th candidates of a number of runs, and sets their run. Eight
+     * adjacent lanes have eight positions of one run, whose words are in different banks. The
+     * remaining positions of all runs come last.
      */
     __device__ __forceinline__ int place(int i, int runs, int *run) const
     {
@@ -75,23 +79,23 @@ struct Runs {
         return j - *run * (is_rest ? in_run - eights : eights) + (is_rest ? eights : 0);
     }
 
-    /** Returns the word of a row of a copy at which a place's first column is. */
+    /** Returns the word in a row of a copy at which the first column of a position is. */
     __device__ __forceinline__ int word(unsigned place) const
     {
-        /* as many places as there are copies, one in each, have the same words */
+        /* positions in different copies share the same word index */
         return place / COPIES * GPUME_NB_DX;
     }
 
-    /** Returns the displacement of a place's first column. */
+    /** Returns the displacement of the first column of a position. */
     __device__ __forceinline__ int dx(unsigned place) const
     {
         return left + COPIES * word(place) + place % COPIES;
     }
 
     /**
-     * Fills in the table: for each place the orders of its columns, counted from 1 at the window's left, with
-     * INADMISSIBLE where they are out of range. All threads call it, and have to wait for each other before they read
-     * the table.
+     * Fills the table: for each position the orders of its columns, counted from 1 at the left of
+     * the window, with INADMISSIBLE where they are out of range. All threads call it, and must
+     * synchronize before they read the table.
      */
     __device__ __forceinline__ void make() const
     {
@@ -106,9 +110,10 @@ struct Runs {
     }
 
     /**
-     * Sets the orders of a place's candidates from displacement dy on, but for edges of the picture.
-     * @param words those of the window from the rows on that the tile meets in the first run
-     * @return where the tile meets those of the place and the run
+     * Sets the orders of the candidates of a position from displacement dy on, without regard to
+     * edges of the picture.
+     * @param words words of the window, from the rows on that the tile reads in the first run
+     * @return words of the window that the tile reads for this position and run
      */
     __device__ __forceinline__ const GpumeU32 *
     get(GpumeU32 (&order)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *words, unsigned place, int run, int dy) const
@@ -122,7 +127,7 @@ struct Runs {
             order[k][0] = first + right[k];
             order[k][1] = order[k][0] + next;
         }
-        /* the zero vector comes before all others of equal cost */
+        /* the zero vector precedes all others of equal cost */
         if (place == zero && (unsigned)-dy < GPUME_NB_DY)
             GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                 GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
@@ -131,20 +136,20 @@ struct Runs {
     }
 };
 
-/** Returns INADMISSIBLE if so many samples from x on are not inside a picture of that size, else 0. */
+/** Returns INADMISSIBLE if not all of the samples from x on are inside a picture of this size, otherwise 0. */
 static __device__ __forceinline__ GpumeU32 gpume_outside(int x, int samples, int size)
 {
     return (unsigned)x <= (unsigned)(size - samples) ? 0 : Samples::INADMISSIBLE;
 }
 
-/** The marks of a lane's columns of candidates, for each four samples of a tile's width. */
+/** Marks (0 or INADMISSIBLE) of a lane's columns of candidates, for every four samples of a tile's width. */
 template<int EDGES> struct Columns {
     __device__ __forceinline__ Columns(const GpumeParams &p, int x0, int dx) { }
     __device__ __forceinline__ GpumeU32 get(int c, int k) const { return 0; }
 };
 
 template<> struct Columns<NEAR> {
-    GpumeU32 marks[(WIDTH - 4) / COPIES + GPUME_NB_DX];     ///< by words: blocks side by side share them
+    GpumeU32 marks[(WIDTH - 4) / COPIES + GPUME_NB_DX];     ///< by word; adjacent blocks share them
 
     __device__ __forceinline__ Columns(const GpumeParams &p, int x0, int dx)
     {
@@ -177,15 +182,16 @@ template<> struct Columns<CUT> {
     }
 };
 
-/** A part of a tile's rows, which are in shared memory. */
+/** A part of the rows of a tile in shared memory. */
 template<int EDGES, int LINES_, int WORDS_>
 struct Rows {
     static const int LINES = LINES_;
     static const int WORDS = WORDS_;
 
     const GpumeSharedWords &tile;
-    const int first;                ///< the part's first word
-    const int width, height;        ///< samples and rows inside the picture from there on; only of tiles that are cut
+    const int first;                ///< first word of the part
+    const int width, height;        ///< size in samples, from there on, inside the picture; only for tiles that are
+                                    ///< cut
     GpumeU32 row[LINES_][WORDS_];
 
     /** Loads a row. */
@@ -201,7 +207,7 @@ struct Rows {
         return row[y < 0 || y >= LINES ? 0 : y][c];
     }
 
-    /** Returns a word of the window that is compared with (y, c), samples outside the block being 0. */
+    /** Returns a word of the window for comparison with (y, c); samples outside the block are 0. */
     __device__ __forceinline__ GpumeU32 masked(GpumeU32 word, int y, int c) const
     {
         return EDGES != CUT ? word : y < height ? word & gpume_mask<GpumeModuleSample>(width - c * COPIES) : 0;
@@ -210,25 +216,25 @@ struct Rows {
 
 typedef GpumeU32 Sums[GPUME_NB_DX][GPUME_NB_DY];
 
-/** A tile of 16 samples across: its blocks' smallest keys in this lane. */
+/** A tile of 16 samples width: the smallest keys of its blocks in this lane. */
 struct TileKeys {
     const GpumeCudaArgs &a;
     const GpumeParams &p;
     const int lane;
     int x0, y0;
     int edges;
-    int halves;                     ///< of 8 rows each that the picture has; 0: there is nothing to search
+    int halves;                     ///< halves of 8 rows inside the picture; 0: nothing is searched
     GpumeU32 fours[FOURS + 1], eights[EIGHTS + 1];
     Samples::Key whole;
 
-    /** Begins with the tile at (x, y) and loads its samples to words. */
+    /** Initializes the tile at (x, y) and loads its samples into words. */
     __device__ __forceinline__ TileKeys(const GpumeCudaArgs &args, GpumeU32 *words, int x, int y)
         : a(args), p(args.params), lane(threadIdx.x & 31), x0(x), y0(y)
     {
         const int range = p.range, w = p.width - x, h = p.height - y;
 
         halves = w <= 0 || h <= 0 ? 0 : gpume_min((h + 7) / 8, HALVES);
-        /* a tile may have half the rows, as in 1080 lines */
+        /* only half of the rows may be inside the picture, as with 1080 lines */
         edges  = w < WIDTH || (h < HEIGHT && h % 8) ? CUT :
                  x < range || w < WIDTH + range || y < range || h < HEIGHT + range ? NEAR : INNER;
         GPUME_UNROLL for (int i = 0; i < FOURS; i++)
@@ -258,8 +264,8 @@ struct TileKeys {
     }
 
     /**
-     * Stores the best candidates that a number of warps, which have the same tile, have found. All threads call it.
-     * @param shared 2 + KEYS words for each warp, not in use any more
+     * Stores the best candidates that the warps of a tile have found. All threads call it.
+     * @param shared 2 + KEYS words for each warp, no longer in use
      */
     __device__ __forceinline__ void store(GpumeU32 *shared, int z, int split, int left)
     {
@@ -305,9 +311,12 @@ struct TileKeys {
     }
 };
 
-/** Tries candidates of a tile. */
+/** Tests candidates of a tile. */
 struct Tile : TileKeys {
-    /** Words of a row, and rows, that are compared at a time: more does not fit into registers, or into 16 bits. */
+    /**
+     * Words in a row, and rows, that are compared at a time: more of them do not fit into
+     * registers, or sums into 16 bits.
+     */
     static const int WORDS  = COPIES == 2 && SMALLEST > 4 ? 8 : 4;
     static const int LINES  = SMALLEST == 4 ? 4 : 8;
     static const int BLOCKS = WORDS * COPIES / SMALLEST;
@@ -317,7 +326,7 @@ struct Tile : TileKeys {
     __device__ __forceinline__ Tile(const GpumeCudaArgs &args, GpumeU32 *words, int x, int y)
         : TileKeys(args, words, x, y), tile(words) { }
 
-    /** Exchanges the halves of an array: a loop over halves has the same registers for both. */
+    /** Exchanges the halves of an array, so that a loop over halves uses the same registers for both. */
     template<int NB>
     static __device__ __forceinline__ void swap(GpumeU32 *keys)
     {
@@ -329,7 +338,7 @@ struct Tile : TileKeys {
         }
     }
 
-    /** The marks of a row of candidates of blocks of a side that begin at row y of the picture. */
+    /** Returns the marks of a row of candidates, for blocks of a side that begin at row y of the picture. */
     template<int EDGES>
     __device__ __forceinline__ GpumeU32 outside(int y, int side, int dy) const
     {
@@ -337,7 +346,7 @@ struct Tile : TileKeys {
     }
 
     /**
-     * Keeps the smallest keys of blocks of a side.
+     * Updates the smallest keys of blocks of a side.
      * @param first column of the first block, in units of 4 samples
      * @param y     row of the picture at which the blocks begin
      */
@@ -360,7 +369,7 @@ struct Tile : TileKeys {
         }
     }
 
-    /** The same of the tile. */
+    /** Updates the smallest key of the tile. */
     template<int EDGES>
     __device__ __forceinline__ void take_whole(const Samples::Pair (&cost)[GPUME_NB_DX], const Sums &order,
                                                const Columns<EDGES> &columns, int dy)
@@ -376,7 +385,7 @@ struct Tile : TileKeys {
         }
     }
 
-    /** Compares a part of the tile with a lane's candidates. @param line, word its first row and word */
+    /** Compares a part of the tile with a lane's candidates. @param line, word first row and word of the part */
     template<int EDGES>
     __device__ __forceinline__ void
     compare(Sums (&sum)[BLOCKS], const GpumeU32 *win, int pitch, int line, int word) const
@@ -392,8 +401,9 @@ struct Tile : TileKeys {
     }
 
     /**
-     * Tries 8 rows of the tile, whose keys are the first ones; these and the others change places.
-     * @param cost their costs are added to these
+     * Tests 8 rows of the tile, whose keys are the first in the arrays; then exchanges them with
+     * the others.
+     * @param cost costs of the rows are added to these
      */
     template<int EDGES>
     __device__ __forceinline__ void try_half(int half, const GpumeU32 *win, int pitch, const Sums &order,
@@ -442,8 +452,8 @@ struct Tile : TileKeys {
     }
 
     /**
-     * Tries a lane's candidates, from (dx, dy) on, which the window's words from win on are for.
-     * @param cost is set to those of the tile
+     * Tests a lane's candidates from (dx, dy) on, for which win has the words of the window.
+     * @param cost set to the costs of the tile
      */
     template<int EDGES>
     __device__ __forceinline__ void try_group(const GpumeU32 *win, int pitch, const Sums &order, int dx, int dy,
@@ -451,7 +461,7 @@ struct Tile : TileKeys {
     {
         const Columns<EDGES> columns(p, x0, dx);
 
-        /* what is in a cache of instructions is fetched faster than twice as much */
+        /* not unrolled: half the code fits better into the instruction cache */
         GPUME_NO_UNROLL for (int half = 0; half < (EDGES == INNER ? HALVES : halves); half++)
             try_half<EDGES>(half, win, pitch, order, columns, dy, cost);
         if (EDGES != INNER && halves < HALVES) {
@@ -463,12 +473,12 @@ struct Tile : TileKeys {
     }
 };
 
-/** A square of 32x32 samples, whose costs are the sums of its tiles'. */
+/** A square of 32x32 samples, whose costs are sums of the costs of its tiles. */
 struct Square {
     const GpumeCudaArgs &a;
     const GpumeBox box;
     const int warp, lane;
-    GpumeU32 *const sums;           ///< NULL: they are not wanted
+    GpumeU32 *const sums;           ///< NULL: not wanted
     Samples::Pair *const shown;     ///< costs that warps exchange: GPUME_CUDA_SCAN_SHOWN() words
     GpumeU64 best;                  ///< smallest key
 
@@ -478,9 +488,10 @@ struct Square {
           shown((Samples::Pair *)words), best(~0ull) { }
 
     /**
-     * Takes candidates of a place from displacement dy on: all warps those of the same lanes.
-     * @param cost those of the warp's tile
-     * @param keep nonzero: it is the first lane to have the place
+     * Tests candidates of a position from displacement dy on. All warps have the same position in
+     * each lane.
+     * @param cost costs of the warp's tile
+     * @param keep nonzero: this is the first lane with this position
      */
     __device__ __forceinline__ void take(const Samples::Pair (&cost)[GPUME_NB_DX], const Runs &r, int place, int dy,
                                          int keep)
@@ -497,7 +508,7 @@ struct Square {
             GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                 sum[j] += Samples::cost(pair, j);
         }
-        /* all have read them */
+        /* all warps have read the costs */
         __syncthreads();
         GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++) {
             const int admissible = gpume_admissible(&box, dx, dy + j);
@@ -508,7 +519,7 @@ struct Square {
         }
     }
 
-    /** Stores what has been found. All threads call it. */
+    /** Stores the result. All threads call it. */
     __device__ __forceinline__ void store(GpumeU32 *shared) const
     {
         const GpumeU64 key  = gpume_least_of_all(shared, best);
@@ -519,14 +530,14 @@ struct Square {
     }
 };
 
-/** Tries the candidates of so many runs from displacement cy on. @param words those of the window for the tile */
+/** Tests the candidates of a number of runs from displacement cy on. @param words words of the window for the tile */
 static __device__ __forceinline__ void
 gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words, int cy, int runs)
 {
     const int nb = r.in_run * runs, split = tile.a.full.split;
 
     GPUME_NO_UNROLL for (int first = threadIdx.x / 32 % split * 32; first < nb; first += 32 * split) {
-        /* the last one again where there are no more */
+        /* lanes without a candidate repeat the last one */
         const int i     = gpume_min(first + tile.lane, nb - 1);
         int run;
         const int place = r.place(i, runs, &run), dy = cy + run * GPUME_NB_DY;
@@ -576,13 +587,16 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const
 }
 
 /**
- * Range up to GPUME_CUDA_FULL_MAX_RANGE.
+ * Searches ranges up to GPUME_CUDA_FULL_MAX_RANGE.
  *
- * grid:   areas of across x down tiles side by side, on top of each other, fields; or any number. With LARGEST 32, rows
- *         of areas from tree.first_row on
+ * grid:   areas of across x down tiles in a row, in a column, fields; or any number. With LARGEST
+ * 32,
+ *         rows of areas from tree.first_row on
  * block:  GPUME_CUDA_SCAN_THREADS; split warps for each tile
- * shared: runs * GPUME_NB_DY + rows of an area - 1 rows of GPUME_CUDA_SCAN_PITCH() words, that is shared_words; then
- *         a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_SHOWN() words, and Runs' table
+ * shared: runs * GPUME_NB_DY + rows of an area - 1 rows of GPUME_CUDA_SCAN_PITCH() words, which are
+ *         shared_words; then a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_SHOWN() words,
+ *         and
+ *         the table of Runs
  */
 GPUME_KERNEL(GPUME_CUDA_SCAN_THREADS, LARGEST == 32 ? (SMALLEST == 4 ? 3 : 4) : COPIES == 4 && SMALLEST > 4 ? 5 : 4)
 {

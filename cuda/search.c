@@ -18,7 +18,7 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
     int ret;
 
     z->params        = params;
-    /* it is that of the smallest blocks */
+    /* intra costs are those of the smallest blocks */
     z->params.intra &= !size;
     z->params.shift  = shift;
     ret = !s->is_scanned ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan,
@@ -62,13 +62,16 @@ static CUdeviceptr mvs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *
     return s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->leaves.mvs;
 }
 
-/* Returns where their costs are stored. */
+/* Returns where the costs of field i are stored, for blocks of a size. */
 static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
 }
 
-/* Returns where a search block by block stores those of field i: for steps that follow, or as its result. */
+/*
+ * Returns where a block-by-block search stores vectors and costs of field i: as input of later
+ * steps, or as its result.
+ */
 static GpumeCudaStored found_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
     const GpumeCudaSize *z = &s->sizes[size];
@@ -81,7 +84,7 @@ static GpumeCudaStored found_of(const GpumeCudaSearch *s, const GpumeCudaSearchF
                                  .costs = costs_of(s, field, i, size) };
 }
 
-/* The stages that search block by block: both fields at once where they have the same picture. */
+/* Launches the stages that search block by block, for both fields at once if they have the same current picture. */
 static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSearchField *fields, int nb_fields,
                                CUstream stream)
 {

@@ -15,18 +15,18 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/cuda/full_search_args.h"
 
-/** Fields that a launch searches at most: kernels choose theirs by comparisons. */
+/** Maximum number of fields in a launch; kernels select a field by comparisons. */
 #define GPUME_CUDA_FIELDS 2
 
 /** Luma in device memory. */
 typedef struct GpumeCudaPlane {
     unsigned long long data;    ///< device address of the first sample
-    long long linesize;         ///< bytes from row to row
+    long long linesize;         ///< bytes between rows
 } GpumeCudaPlane;
 
 /**
- * n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n
- * below 4096 and d from 1 to 256.
+ * Computes n / d as a multiplication: GPUME_DIVIDE(n, GPUME_RECIPROCAL(d)), exact for n below 4096
+ * and d from 1 to 256.
  */
 #define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
 #define GPUME_DIVIDE(n, r)  ((int)((unsigned)(n) * (r) >> 20))
@@ -37,23 +37,26 @@ typedef struct GpumeCudaPlane {
 
 /** Warps of a thread block. */
 #define GPUME_CUDA_PATTERN_WARPS 4
-/** Warps that have a block of any size, at most; and words of shared memory for each: costs, by parity. */
+/**
+ * Maximum number of warps that share a block of any size; and words of shared memory for each warp:
+ * costs, by parity.
+ */
 #define GPUME_CUDA_PATTERN_TEAM       8
 #define GPUME_CUDA_PATTERN_TEAM_WORDS (2 * GPUME_MAX_PATTERN_POINTS)
 /** Lanes of a warp that search a block of 4, 8 or 16. */
 #define GPUME_CUDA_PATTERN_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
-/** Samples of a row of the blocks of a warp; and of a column. */
+/** Width in samples of the blocks of a warp; and height. */
 #define GPUME_CUDA_PATTERN_TILE_WIDTH 16
 #define GPUME_CUDA_PATTERN_TILE_HEIGHT(side) \
     (32 / GPUME_CUDA_PATTERN_LANES(side) * (side) * (side) / GPUME_CUDA_PATTERN_TILE_WIDTH)
-/** Samples of the window to each side of them, and above and below; rows are loaded 8 at a time. */
+/** Margin of the window in samples, to the left and right; and above and below. Rows are loaded 8 at a time. */
 #define GPUME_CUDA_PATTERN_MARGIN_X 16
 #define GPUME_CUDA_PATTERN_MARGIN_Y(side) ((side) == 4 ? 16 : 12)
 #define GPUME_CUDA_PATTERN_WINDOW_WIDTH \
     (GPUME_CUDA_PATTERN_TILE_WIDTH + 2 * GPUME_CUDA_PATTERN_MARGIN_X)
 #define GPUME_CUDA_PATTERN_WINDOW_ROWS(side) \
     (GPUME_CUDA_PATTERN_TILE_HEIGHT(side) + 2 * GPUME_CUDA_PATTERN_MARGIN_Y(side))
-/** Words from row to row of the window: eight rows begin in banks four apart. */
+/** Words between rows of the window: eight rows begin in banks four apart. */
 #define GPUME_CUDA_PATTERN_PITCH(bytes) ((bytes) == 1 ? 12 : 28)
 #define GPUME_CUDA_PATTERN_WINDOW_WORDS(side, bytes) \
     (GPUME_CUDA_PATTERN_WINDOW_ROWS(side) * GPUME_CUDA_PATTERN_PITCH(bytes))
@@ -62,53 +65,53 @@ typedef struct GpumeCudaPlane {
  * Predictive search.
  */
 
-/** Warps of a thread block, which has a row of blocks. */
+/** Warps of a thread block, which processes a row of blocks. */
 #define GPUME_CUDA_WAVEFRONT_WARPS(algo) ((algo) == GPUME_ALGO_UMH ? 8 : 4)
 #define GPUME_CUDA_WAVEFRONT_MAX_WARPS 8
 /** Lanes that evaluate a candidate. */
 #define GPUME_CUDA_WAVEFRONT_LANES(side) ((side) == 4 ? 4 : 8)
 /**
- * Words of shared memory before the window: each warp's best key, by parity, keys of umh's
- * square, 16 a row, and which row of blocks it is.
+ * Words of shared memory before the window: the best key of each warp, by parity; keys of the
+ * square of umh, 16 for each row; and the number of the row of blocks.
  */
 #define GPUME_CUDA_WAVEFRONT_KEYS   0
 #define GPUME_CUDA_WAVEFRONT_SQUARE \
     (GPUME_CUDA_WAVEFRONT_KEYS + 2 * 2 * GPUME_CUDA_WAVEFRONT_MAX_WARPS)
 #define GPUME_CUDA_WAVEFRONT_TICKET (GPUME_CUDA_WAVEFRONT_SQUARE + GPUME_UMH_ROWS * 16 * 2)
 #define GPUME_CUDA_WAVEFRONT_WINDOW (GPUME_CUDA_WAVEFRONT_TICKET + 4)
-/** Rows of the window, at most, that a thread loads of a column of 16 bytes. */
+/** Maximum number of rows of the window that a thread loads, each from a column of 16 bytes. */
 #define GPUME_CUDA_WAVEFRONT_LOADS  2
 /**
- * The window is a ring of columns of 16 bytes: those of a block, of the one before and
- * of the next one. The first are there again behind the last, so that a row of a block
- * is always in one piece.
+ * The window is a ring of columns of 16 bytes, for the current block, the previous and the next.
+ * The first columns are repeated behind the last, so that a row of a block is always contiguous.
  */
 #define GPUME_CUDA_WAVEFRONT_COLUMNS(side, bytes, range) \
     (((2 * (range) + 3 * (side)) * (bytes) + 18) / 16 + 1)
 #define GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes) (((side) * (bytes) + 4 + 15) / 16)
-/** Columns of a picture of bw blocks in a row, with a word behind the last. */
+/** Columns of a picture with bw blocks in a row, and a word behind the last. */
 #define GPUME_CUDA_WAVEFRONT_PICTURE_COLUMNS(side, bytes, bw) \
     (((bw) * (side) * (bytes) + 4 + 15) / 16)
 
 /**
- * What is kept of a block: 12 bits of dx, 12 of dy, 8 that distinguish this search in its reference from those before.
- * It is one word, so that a thread that waits for a vector sees all of it as soon as it sees the epoch.
+ * The stored result of a block: 12 bits of dx, 12 of dy, and 8 that distinguish this search from
+ * earlier searches with the same reference index. It is one word, so that a thread that waits for a
+ * vector sees all of it as soon as it sees the epoch.
  */
 #define GPUME_CUDA_VECTOR(dx, dy, epoch) \
     (((unsigned)(dx) & 0xfff) | ((unsigned)(dy) & 0xfff) << 12 | (unsigned)(epoch) << 24)
 #define GPUME_CUDA_EPOCH(vector) ((vector) >> 24)
-/** Epochs of searches, from 1 on; 0 is of what was never searched. */
+/** Epochs of searches are 1 to 255; 0 means never searched. */
 #define GPUME_CUDA_NB_EPOCHS 255
 
-/** A field: the reference, and what is written of it. */
+/** A field: the reference and the outputs. */
 typedef struct GpumeCudaField {
     GpumeCudaPlane plane;       ///< the reference
-    int reference;              ///< which of GpumeParams.distance
-    int source;                 ///< AVMotionVector.source: that distance
+    int reference;              ///< index in GpumeParams.distance
+    int source;                 ///< AVMotionVector.source: the distance of the reference
     /* predictive search */
     unsigned epoch;             ///< of this search
-    unsigned last_epoch;        ///< of the one before, which may still be running
-    /** GPUME_CUDA_VECTOR[bh][bw]: of this search, of the last, of the one before that. */
+    unsigned last_epoch;        ///< epoch of the previous search, which may still be running
+    /** GPUME_CUDA_VECTOR[bh][bw]: of this search, the previous, and the one before the previous. */
     unsigned long long vectors[GPUME_NB_AGES];
 } GpumeCudaField;
 
@@ -118,20 +121,20 @@ typedef struct GpumeCudaArgs {
     GpumeCudaPlane cur;
     int nb_fields;
     GpumeCudaField fields[GPUME_CUDA_FIELDS];
-    unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]; with vectors nothing
-    unsigned long long vectors; ///< GpumeVector[nb_fields][bh][bw], for stages that follow; or 0
+    unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]; not used if vectors is set
+    unsigned long long vectors; ///< GpumeVector[nb_fields][bh][bw], for later stages; or 0
     unsigned long long costs;   ///< uint32_t[nb_fields][bh][bw]
-    unsigned long long remaining;   ///< GpumeCudaRemaining of elimination, and of full search after it
-    int parity;                 ///< which of the counts is this search's
+    unsigned long long remaining;   ///< GpumeCudaRemaining of elimination, and of the full search after it
+    int parity;                 ///< index of this search's counts
 
     GpumeCudaFullShape full;
     GpumeCudaTreeSearch tree;
     GpumeCudaSeaShape sea;
     struct {
-        unsigned long long ticket;  ///< unsigned: how many thread blocks there have been
-        unsigned first_ticket;      ///< this launch's
-        int ring_columns;           ///< of 16 bytes, in the window, without those repeated
-        int ring_pitch;             ///< words from row to row
+        unsigned long long ticket;  ///< unsigned: number of thread blocks so far
+        unsigned first_ticket;      ///< first ticket of this launch
+        int ring_columns;           ///< columns of 16 bytes in the window, without the repeated ones
+        int ring_pitch;             ///< words between rows
     } wavefront;
 } GpumeCudaArgs;
 

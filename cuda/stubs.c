@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The CUDA backend's place in a build that has none.
+ * Replaces the CUDA backend in a build without CUDA.
  */
 
 #include "libavutil/error.h"

@@ -11,7 +11,7 @@
 #include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/cuda/tree.h"
 
-/** Arrays begin at addresses of so many bytes. */
+/** Alignment of arrays, in bytes. */
 #define ALIGNMENT 256
 
 static size_t nb_blocks(const GpumeCudaTree *t, int size)
@@ -29,7 +29,7 @@ CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i)
     return t->args.sizes[size].costs + i * nb_blocks(t, size) * sizeof(uint32_t);
 }
 
-/* Says where arrays of all fields of a launch are. Returns the bytes that they take. */
+/* Sets the addresses of the arrays of all fields of a launch. Returns their bytes. */
 static av_cold size_t place(GpumeCudaTree *t, int nb_fields, CUdeviceptr base)
 {
     GpumeCudaTreeArgs *a = &t->args;

@@ -5,19 +5,19 @@
 
 /**
  * @file
- * Blocks of several sizes: of each root, which nodes are split, and then its leaves, behind those
- * of the roots before.
+ * Blocks of several sizes: decides for each root which nodes are split, then writes its leaves
+ * behind the leaves of earlier roots.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/tree_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
-/** A root, which a thread block has. */
+/** A root; each thread block has one. */
 struct GpumeTreeRoot {
     const GpumeCudaTreeArgs &a;
-    int z;                          // the field
-    int last;                       // the size of roots
+    int z;                          // field
+    int last;                       // size of roots
     int bx, by;
 
     __device__ __forceinline__ GpumeTreeRoot(const GpumeCudaTreeArgs &args)
@@ -32,7 +32,7 @@ struct GpumeTreeRoot {
         return (GpumeCudaRoot *)a.roots + ((GpumeU64)z * bh() + by) * bw() + x;
     }
 
-    /** Returns the place of node (x, y) of a size in arrays of its field; -1: it is outside the picture. */
+    /** Returns the index of node (x, y) of a size in the arrays of its field; -1: the node is outside the picture. */
     __device__ __forceinline__ long long place(int size, int x, int y) const
     {
         const GpumeCudaTreeSize &s = a.sizes[size];
@@ -74,7 +74,7 @@ struct GpumeTreeRoot {
     }
 };
 
-/** The first of the nodes of a size, after all of the smaller ones. @param last the size of roots */
+/** Returns the index of the first node of a size, after all nodes of smaller sizes. @param last size of roots */
 static __device__ __forceinline__ int gpume_first_node(int size, int last)
 {
     int first = 0;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ int gpume_first_node(int size, int last)
     return first;
 }
 
-/** Returns the even bits of a number: the column of blocks in the order in which a tree is visited. */
+/** Returns the even bits of a number: the column of a block in the order in which a tree is visited. */
 static __device__ __forceinline__ int gpume_even_bits(int n)
 {
     int even = 0;
@@ -96,7 +96,7 @@ static __device__ __forceinline__ int gpume_even_bits(int n)
 
 #if GPUME_CUDA_VARIANT == 0
 
-/** What nodes cost, and how many leaves and bits they have. */
+/** Cost of each node, and its number of leaves and bits. */
 struct GpumeTreeNodes {
     GpumeU32 *cost;
     GpumeU32 *made;                 // bits, and leaves times LEAF
@@ -106,7 +106,7 @@ struct GpumeTreeNodes {
 
 static_assert(GPUME_CUDA_TREE_NODES * (2 * GPUME_MAX_COMPONENT_BITS + 1) < LEAF, "bits of a root");
 
-/** Notes the cost and the bits of a node that is not split, unless the node is outside the picture. */
+/** Stores the cost and the bits of a node that is not split; zeros if the node is outside the picture. */
 static __device__ __forceinline__ void
 gpume_leaf(const GpumeTreeRoot &r, GpumeTreeNodes &n, int node)
 {
@@ -131,7 +131,7 @@ gpume_leaf(const GpumeTreeRoot &r, GpumeTreeNodes &n, int node)
     n.made[node] = made;
 }
 
-/** Decides about node i of a size from 1 on, after its children. Returns whether it is split. */
+/** Decides whether node i of a size from 1 on is split, after its children. Returns whether it is split. */
 static __device__ __forceinline__ int
 gpume_decide(const GpumeTreeRoot &r, GpumeTreeNodes &n, int size, int i)
 {
@@ -156,7 +156,7 @@ gpume_decide(const GpumeTreeRoot &r, GpumeTreeNodes &n, int size, int i)
     return 1;
 }
 
-/** Writes what has been decided. */
+/** Writes the decisions of a root. */
 static __device__ __forceinline__ void
 gpume_write_root(const GpumeTreeRoot &r, const GpumeTreeNodes &n, const GpumeU32 (&splits)[GPUME_CUDA_TREE_SPLITS])
 {
@@ -229,7 +229,7 @@ gpume_is_split(const GpumeCudaRoot &root, int size, int last, int i)
     return word >> bit % 32 & 1;
 }
 
-/** The size of the leaf that a smallest block of a root is in. */
+/** Returns the size of the leaf that contains a smallest block of a root. */
 static __device__ __forceinline__ int
 gpume_leaf_size(const GpumeCudaRoot &root, int last, int x, int y)
 {
@@ -240,7 +240,7 @@ gpume_leaf_size(const GpumeCudaRoot &root, int last, int x, int y)
     return size;
 }
 
-/** Makes smallest block (x, y) of a root, with the vector of its leaf, which is mv. */
+/** Makes the smallest block (x, y) of a root, with the vector of its leaf, which is mv. */
 static __device__ __forceinline__ void
 gpume_make_block(const GpumeTreeRoot &r, int x, int y, const GpumeU32 (&mv)[GPUME_VECTOR_WORDS], GpumeU32 *dst)
 {
@@ -255,7 +255,7 @@ gpume_make_block(const GpumeTreeRoot &r, int x, int y, const GpumeU32 (&mv)[GPUM
                                           (mv[4] | mv[5]) != 0);
 }
 
-/** Writes the smallest blocks, a warp a row of the root, words that follow each other at once. All threads call it. */
+/** Writes the smallest blocks: a warp writes a row of the root, consecutive words at once. All threads call it. */
 static __device__ __forceinline__ void
 gpume_write_blocks(const GpumeTreeRoot &r, const GpumeU32 *blocks)
 {
@@ -270,7 +270,7 @@ gpume_write_blocks(const GpumeTreeRoot &r, const GpumeU32 *blocks)
             dst[(GpumeU64)row * s.bw * GPUME_VECTOR_WORDS + i] = blocks[(row << r.last) * GPUME_VECTOR_WORDS + i];
 }
 
-/** The leaves of the roots before; every warp adds them up. */
+/** Returns the number of leaves of all earlier roots; every warp adds them up. */
 static __device__ __forceinline__ GpumeU32 gpume_leaves_before(const GpumeTreeRoot &r)
 {
     const GpumeU32 *rows = (const GpumeU32 *)(r.z ? r.a.rows[1] : r.a.rows[0]);
@@ -322,7 +322,7 @@ GPUME_KERNEL_OF(GpumeCudaTreeArgs, GPUME_CUDA_TREE_WRITE_THREADS)
     gpume_write_blocks(r, made);
     __syncthreads();
 
-    /* behind those of the warps before */
+    /* behind the leaves of the previous warps */
     rank = gpume_popcount(all & ((1u << lane) - 1));
     for (int j = 0; j < i / 32; j++)
         rank += shared[j];

@@ -15,33 +15,34 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/tree_args.h"
 
-/** Blank, or ready to be launched. */
+/** Zeroed, or ready to be launched. */
 typedef struct GpumeCudaTree {
     const GpumeCuda *cuda;
     GpumeCudaLaunch decide, write;  ///< no function: there is no tree
-    GpumeCudaTreeArgs args;         ///< sizes[] are where fields have to be stored
+    GpumeCudaTreeArgs args;         ///< fields are stored where sizes[] says
     GpumeCudaBuffer work;
-    size_t nb_sums;                 ///< bytes of what a field adds up
+    size_t nb_sums;                 ///< bytes of a field's sums
 } GpumeCudaTree;
 
-/** Where leaves of a field go: GpumeField. */
+/** Where the leaves of a field are stored: GpumeField. */
 typedef struct GpumeCudaLeaves {
     CUdeviceptr mvs, costs, sizes;
-    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks with the vector of its leaf
-    CUdeviceptr sums;               ///< nb_sums bytes that are 0, of which GpumeCudaTreeSums are the first
+    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its
+                                    ///< leaf
+    CUdeviceptr sums;               ///< nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
 } GpumeCudaLeaves;
 
 /**
- * Load the kernels into the current context, which is cuda's; cuda must stay.
+ * Loads the kernels into the current context, which is that of cuda; cuda must outlive them.
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
 
-/** Returns where field i of a launch has the vectors, or costs, of blocks of a size. */
+/** Returns where field i of a launch stores the vectors, or costs, of blocks of a size. */
 CUdeviceptr ff_gpume_cuda_tree_mvs(const GpumeCudaTree *t, int size, int i);
 CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i);
 
-/** Make leaves of up to GPUME_CUDA_FIELDS fields. */
+/** Makes the leaves of up to GPUME_CUDA_FIELDS fields. */
 CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream);
 
 void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t);

@@ -5,43 +5,43 @@
 
 /**
  * @file
- * Predictive search: epzs and umh. The variant is which of them.
+ * Predictive search: epzs or umh, as the variant says.
  *
- * A thread block has a row of the picture's blocks, one after another from left to
- * right, so a vector is predicted from what the raster order has. It waits for what it
- * needs of the row above: the vector above and to the right. Rows are taken by tickets,
- * so whoever is waited for has begun. A vector is a word with the search's epoch in it
- * (GPUME_CUDA_VECTOR): it is there when the epoch is, and needs no fence. In the same way, epzs
- * waits for vectors of the search before, which may still be running.
+ * A thread block has a row of the picture's blocks and searches them one after another from left to
+ * right, so the predictors of a vector are those of raster order. It waits for the vectors of the
+ * row above that it needs: above, and above to the right. Rows are taken by tickets, so every row
+ * that is waited for has begun. A vector is stored in one word with the epoch of its search
+ * (GPUME_CUDA_VECTOR): a thread that sees the epoch sees the vector, so no fence is needed. In the
+ * same way, epzs waits for vectors of the previous search, which may still be running.
  *
- * Candidates are divided among groups of lanes of all warps, several for each group
- * where there are more; the least key wins, so the order in which they are tried
- * decides between equals. Every warp continues with the same pattern search, without a barrier.
+ * Candidates are divided among groups of lanes of all warps, and a group has several candidates
+ * where there are more candidates than groups. The smallest key wins, so among equal costs the
+ * order of candidates decides. Then every warp runs the same pattern search, without a barrier.
  *
- * Data flow, of GpumeRingEvaluator; the other one reads samples from global memory each time:
- * - begin: of the reference the columns that the first two blocks need go from global to shared
- *   memory, into the ring; the first block to registers
- * - advance: what was loaded ahead for the next block goes from registers to the ring, and what
- *   the block after it needs is loaded from global memory to registers; meanwhile this block,
- *   loaded ahead in the same way, is searched
+ * Data flow of GpumeRingEvaluator (the other evaluator reads samples from global memory each time):
+ * - begin: the columns of the reference that the first two blocks need are copied from global to
+ *   shared memory, into the ring; the first block is loaded into registers
+ * - advance: the data prefetched for the next block are copied from registers to the ring, and the
+ *   data that the block after it needs are prefetched from global memory to registers; meanwhile
+ *   the current block, which was prefetched in the same way, is searched
  * - a candidate: a lane reads its rows from the ring, compares them with the block in its
- *   registers, and its group adds up shares by exchanges
- * - a round of candidates: every warp's least key goes to shared memory and, behind a barrier,
- *   from there to all threads
- * - the result: one thread writes the vector's word to global memory, where the row below and
- *   the next searches find it; another one writes the AVMotionVector and the cost
+ *   registers, and its group sums the shares by shuffles
+ * - a round of candidates: the smallest key of every warp is stored in shared memory, and all
+ *   threads read it after a barrier
+ * - the result: one thread writes the vector's word to global memory, where the row below and the
+ *   next searches read it; another thread writes the AVMotionVector and the cost
  *
  * An evaluator has these constants, the block of its last advance() and
- *     begin(by)       all threads: the row; a barrier has to follow
- *     advance(bx)     all threads: the next block; all warps have left the window of
- *                     the block before the last
- *     share(dx, dy)   the lane's share of the cost of a vector that is admissible
+ *     begin(by)       all threads: begins the row; must be followed by a barrier
+ *     advance(bx)     all threads: moves to the next block; all warps have finished with the window
+ *                     of the block before the previous one
+ *     share(dx, dy)   the lane's share of the cost of an admissible vector
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
 
-/** Loads 16 bytes; the load is issued here. */
+/** Loads 16 bytes; the load instruction is issued here. */
 static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
 {
 #ifdef GPUME_HOST
@@ -56,8 +56,8 @@ static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
 }
 
 /**
- * Blocks of SIDE x SIDE samples; those at the right and at the bottom may be cut. What
- * they are searched in is in shared memory.
+ * Evaluates blocks of SIDE x SIDE samples; blocks at the right and at the bottom may be cut. The
+ * search window is in shared memory.
  */
 template<class Cost, int SIDE, int WARPS_>
 struct GpumeRingEvaluator {
@@ -66,9 +66,9 @@ struct GpumeRingEvaluator {
     static const int LANES = GPUME_CUDA_WAVEFRONT_LANES(SIDE);
     static const int BYTES = GpumeSample<Sample>::bytes;
     static const int PER_WORD = GpumeSample<Sample>::per_word;
-    static const int ROWS  = SIDE / LANES;          ///< of a lane
-    static const int WORDS = SIDE * BYTES / 4;      ///< of such a row
-    /** Columns of 16 bytes that the next block has more, at most. */
+    static const int ROWS  = SIDE / LANES;          ///< rows of a lane
+    static const int WORDS = SIDE * BYTES / 4;      ///< words of a row
+    /** Maximum number of columns of 16 bytes that the next block adds. */
     static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
     static const int LOADS = GPUME_CUDA_WAVEFRONT_LOADS;
     static const int REPEATED = GPUME_CUDA_WAVEFRONT_REPEATED(SIDE, BYTES);
@@ -81,15 +81,16 @@ struct GpumeRingEvaluator {
     GpumeU32 *ring;
     GpumeGroup g;
     int by;
-    int first_line, lines;      ///< of the picture, in the ring
-    int origin;                 ///< column that is in the ring's first place
-    int loaded, loading;        ///< columns before these are in the ring, or on their way
-    int cur_vectors, ref_vectors;   ///< may be loaded 16 bytes at a time
+    int first_line, lines;      ///< rows of the picture in the ring
+    int origin;                 ///< column at the ring's first position
+    int loaded, loading;        ///< columns before these are in the ring; are in the ring or being loaded
+    int cur_vectors, ref_vectors;   ///< nonzero: rows are aligned to 16 bytes
     int4 column[NEW_COLUMNS][LOADS];
     GpumeU32 cur[ROWS][WORDS], next[ROWS][WORDS];
-    GpumeU32 mask[WORDS];       ///< samples of the block
-    GpumeU32 present[ROWS];     ///< ones where the block has the row
-    int offset[ROWS];           ///< words from the block's first row; to its last row for rows that it does not have
+    GpumeU32 mask[WORDS];       ///< mask of the samples of the block
+    GpumeU32 present[ROWS];     ///< ones if the block has the row
+    int offset[ROWS];           ///< words from the block's first row; for rows that the block does not have, to its
+                                ///< last row
 
     __device__ __forceinline__
     GpumeRingEvaluator(const GpumeCudaArgs &args, const GpumeCudaPlane &ref, GpumeU32 *shared) : a(args), plane(ref)
@@ -104,7 +105,7 @@ struct GpumeRingEvaluator {
         return gpume_samples<Sample>(word, a.params.shift);
     }
 
-    /** The first column that block bx does not need. */
+    /** Returns the first column that block bx does not need. */
     __device__ __forceinline__ int needed(int bx) const
     {
         return gpume_min((((bx + 1) * SIDE + a.params.range) * BYTES + 4 + 15) / 16,
@@ -142,7 +143,7 @@ struct GpumeRingEvaluator {
             *(int4 *)(dst + 4 * a.wavefront.ring_columns) = v;
     }
 
-    /* The lane's rows of block bx. */
+    /* Loads the lane's rows of block bx. */
     __device__ __forceinline__ void load_block(int bx)
     {
         const int x = bx * SIDE;
@@ -202,7 +203,7 @@ struct GpumeRingEvaluator {
 
         if (first - origin >= a.wavefront.ring_columns)
             origin += a.wavefront.ring_columns;
-        /* those of the next block; whoever reads them has passed a barrier of this one */
+        /* columns of the next block; threads read them after a barrier of this block */
         GPUME_UNROLL for (int k = 0; k < NEW_COLUMNS; k++)
             GPUME_UNROLL for (int i = 0; i < LOADS; i++) {
                 const int line = threadIdx.x + i * 32 * WARPS;
@@ -243,7 +244,7 @@ struct GpumeRingEvaluator {
         const GpumeU32 *p = ring + (g.y0 + dy - first_line) * a.wavefront.ring_pitch + place / 4;
         GpumeU32 sum = 0;
 
-        /* without branches, so that loads of several candidates are on their way together */
+        /* without branches, so that loads of several candidates overlap */
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU32 *row = p + offset[i];
             GpumeU32 lo = row[0];
@@ -262,7 +263,7 @@ struct GpumeRingEvaluator {
     }
 };
 
-/** Any block, in any plane: everything is read from there. */
+/** Evaluates any block in any plane; reads all samples from global memory. */
 template<class Cost, int WARPS_>
 struct GpumeRowPlaneEvaluator {
     static const int WARPS = WARPS_;
@@ -305,20 +306,20 @@ struct GpumeRowPlaneEvaluator {
 /** The best vector so far. */
 template<typename Key>
 struct GpumeBest {
-    /** Most candidates that are told apart by their order: those of umh's grid. */
+    /** Largest number of candidates that one order distinguishes, that of umh's grid. */
     static const int ORDERS = 1 << 12;
     static_assert(GPUME_MAX_RANGE / 4 * GPUME_GRID_HEXAGON_POINTS <= ORDERS, "umh's grid");
     static_assert(GPUME_MAX_RANGE < 1 << 11, "GPUME_CUDA_VECTOR() has 12 bits");
 
     int dx, dy;
-    Key cost;                   ///< times ORDERS
+    Key cost;                   ///< multiplied by ORDERS
 
     static __device__ __forceinline__ Key key(GpumeU32 cost, int order)
     {
         return (Key)cost * ORDERS + order;
     }
 
-    /** Takes the least key of points if it is less. @param points says where point k is */
+    /** Takes the smallest key of points if it is less than cost. @param points sets the vector of point k */
     template<class Points>
     __device__ __forceinline__ void take(Key best, const Points &points)
     {
@@ -331,7 +332,10 @@ struct GpumeBest {
     }
 };
 
-/** The keys of the lane's group, for points k of nb, or all ones. */
+/**
+ * Sets the keys of the points k of the lane's group; a key is all ones if k is not below nb or the
+ * point is not admissible.
+ */
 template<typename Key, int N, class Evaluator>
 static __device__ __forceinline__ void
 gpume_try_vectors(const Evaluator &e, const int (&k)[N], int nb, const int (&dx)[N], const int (&dy)[N], Key (&keys)[N])
@@ -339,7 +343,7 @@ gpume_try_vectors(const Evaluator &e, const int (&k)[N], int nb, const int (&dx)
     GpumeU32 sum[N];
     int valid[N];
 
-    /* zero is admissible */
+    /* lanes without an admissible vector use the zero vector */
     GPUME_UNROLL for (int i = 0; i < N; i++) {
         valid[i] = (k[i] < nb) & gpume_may_be(e.g, e.g.x0 + dx[i], e.g.y0 + dy[i]);
         sum[i]   = e.share(valid[i] ? dx[i] : 0, valid[i] ? dy[i] : 0);
@@ -352,8 +356,8 @@ gpume_try_vectors(const Evaluator &e, const int (&k)[N], int nb, const int (&dx)
 }
 
 /**
- * The least key of points that this warp's groups try, N at once: the first of them those from first on, others
- * are so many points further on.
+ * Returns the smallest key of the points that this warp's groups test, N at once: a group's first
+ * point is counted from first, and each next point is further points on.
  */
 template<typename Key, int N, class Evaluator, class Points>
 static __device__ __forceinline__ Key
@@ -374,10 +378,10 @@ gpume_try_at_once(const Evaluator &e, int first, int further, int nb, const Poin
 }
 
 /**
- * Try points, divided among all groups, N of a group at once; ends in a barrier.
- * @param points says where point k is; k may be more than there are
- * @param keys   GPUME_CUDA_WAVEFRONT_MAX_WARPS, twice
- * @param parity of keys; every call takes the others
+ * Tests points, divided among all groups, each N at once; ends with a barrier.
+ * @param points sets the vector of point k; k may exceed the number of points
+ * @param keys   two buffers of GPUME_CUDA_WAVEFRONT_MAX_WARPS keys
+ * @param parity selects the buffer; every call switches to the other
  */
 template<typename Key, int N, class Evaluator, class Points>
 static __device__ __forceinline__ void
@@ -407,7 +411,7 @@ gpume_try_points(const Evaluator &e, GpumeBest<Key> *b, int nb, const Points &po
     b->take(best, points);
 }
 
-/* The k-th of these vectors. */
+/* Returns the k-th of these vectors. */
 template<int N>
 static __device__ __forceinline__ GpumeVector gpume_choose(const GpumeVector (&p)[N], int k)
 {
@@ -436,9 +440,9 @@ gpume_try_predictors(const Evaluator &e, GpumeBest<Key> *b, const GpumeVector (&
 }
 
 /**
- * umh's square, all vectors of all rows that there can be at once. Which of them count
- * is known row by row, from the best before: for each place the best from there on to
- * the right is at hand.
+ * Tests umh's square: all vectors of all rows that can be tested, at once. Which vectors of a row
+ * count depends on the best vector before that row; so for each position, the best key from that
+ * position to the right is computed.
  * @param square GPUME_UMH_ROWS * 16 keys
  */
 template<typename Key, class Evaluator>
@@ -448,10 +452,10 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
     const int groups = Evaluator::WARPS * 32 / Evaluator::LANES;
     const int rows   = GPUME_UMH_ROWS;
     const int points = GPUME_UMH_POINTS_BEFORE(rows);
-    const int last   = GPUME_UMH_MOST_POINTS(rows - 1) - 1; // the last column's place
-    const int x = b->dx - last + rows / 2, y = b->dy;       // the first place's
+    const int last   = GPUME_UMH_MOST_POINTS(rows - 1) - 1; // last position in a row
+    const int x = b->dx - last + rows / 2, y = b->dy;       // vector of the first position
     const int place = threadIdx.x % 16;
-    const int N = (points + groups - 1) / groups;           // of a group, at once
+    const int N = (points + groups - 1) / groups;           // points of a group
     int k[N], row[N], i[N], dx[N], dy[N];
     Key keys[N], from[rows], best = ~(Key)0;
 
@@ -477,7 +481,7 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
         if (from[row] < best)
             best = from[row];
     }
-    // mostly there is none
+    // usually no vector is better
     if (!__any_sync(GPUME_WHOLE_WARP, best < b->cost))
         return;
     GPUME_UNROLL for (int step = 1; step < 16; step <<= 1)
@@ -500,7 +504,7 @@ gpume_try_square(const Evaluator &e, GpumeBest<Key> *b, Key *square)
     }
 }
 
-/** The pattern search that follows, every warp for itself. */
+/** Runs the following pattern search; every warp runs it alone. */
 template<typename Key, int ALGO, class Evaluator>
 static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e, GpumeBest<Key> *b)
 {
@@ -525,7 +529,7 @@ static __device__ __forceinline__ void gpume_search_patterns(const Evaluator &e,
     } while (b->cost && gpume_pattern_next(&s, ALGO, b->dx, b->dy, e.a.params.range));
 }
 
-/** How far from the centre the points of the least hexagon are. */
+/** Maximum coordinate of the points of the smallest hexagon. */
 #define GPUME_GRID_REACH 4
 
 static constexpr signed char gpume_grid_hexagon[GPUME_GRID_HEXAGON_POINTS][2] = {
@@ -543,7 +547,7 @@ static __device__ __forceinline__ GpumeVector gpume_unpack_vector(GpumeU32 word)
     return v;
 }
 
-/** Wait until a vector of the row above is there. @param word what was seen of it last */
+/** Waits until a vector of the row above is stored. @param word the last value loaded */
 static __device__ __forceinline__ GpumeU32
 gpume_wait_vector(const GpumeU32 *p, GpumeU32 word, GpumeU32 epoch)
 {
@@ -552,18 +556,18 @@ gpume_wait_vector(const GpumeU32 *p, GpumeU32 word, GpumeU32 epoch)
     return word;
 }
 
-/** The vectors of the two searches before around a block, as words. */
+/** Vectors of the previous two searches around a block, as words. */
 typedef struct GpumeBefore {
     GpumeU32 left, at, right, top, bottom, before_last;
 } GpumeBefore;
 
-/** Vectors of the search before: where nothing was searched, or outside the picture, they are zero vectors. */
+/** Vectors of the previous search. Vectors are zero where nothing was searched and outside the picture. */
 struct GpumeLast {
-    const GpumeU32 *vectors;    ///< of a row of blocks
+    const GpumeU32 *vectors;    ///< vectors of a row of blocks
     int by, bw, bh;
     GpumeU32 epoch;
 
-    /** What is there of a vector of column bx, dy rows down. */
+    /** Returns the current word of the vector at column bx, dy rows below; it may not yet be stored. */
     __device__ __forceinline__ GpumeU32 look(int bx, int dy) const
     {
         const int inside = bx < bw && by + dy >= 0 && by + dy < bh;
@@ -571,18 +575,18 @@ struct GpumeLast {
         return inside ? gpume_load_volatile(vectors + dy * bw + bx) : GPUME_CUDA_VECTOR(0, 0, epoch);
     }
 
-    /** Wait until it is there. @param word what was seen of it last */
+    /** Waits until the vector is stored. @param word the last value loaded */
     __device__ __forceinline__ GpumeU32 wait(int bx, int dy, GpumeU32 word) const
     {
         return gpume_wait_vector(vectors + dy * bw + bx, word, epoch);
     }
 
-    /** Wait for those around column bx that were not yet there. */
+    /** Waits for those vectors around column bx that were not yet stored. */
     __device__ __forceinline__ void complete(GpumeBefore *b, int bx) const
     {
         const GpumeU32 none = GPUME_CUDA_VECTOR(0, 0, epoch);
 
-        // mostly all are
+        // usually all are stored
         if (GPUME_CUDA_EPOCH((b->right ^ none) | (b->top ^ none) | (b->bottom ^ none))) {
             b->bottom = wait(bx, 1, b->bottom);
             b->right  = wait(bx + 1, 0, b->right);
@@ -591,7 +595,7 @@ struct GpumeLast {
     }
 };
 
-/** What epzs tries before patterns: its predictors. */
+/** Tests the candidates of epzs before its patterns: predictors. */
 template<typename Key, class Evaluator>
 static __device__ __forceinline__ void
 gpume_begin_epzs(const Evaluator &e, GpumeBest<Key> *b, GpumeNeighbours *n, const GpumeBefore &before,
@@ -609,7 +613,7 @@ gpume_begin_epzs(const Evaluator &e, GpumeBest<Key> *b, GpumeNeighbours *n, cons
     gpume_try_predictors<Key>(e, b, p, keys, parity);
 }
 
-/** What umh tries before patterns: its predictors, the cross, the square and the grid. */
+/** Tests the candidates of umh before its patterns: predictors, cross, square and grid. */
 template<typename Key, class Evaluator>
 static __device__ __forceinline__ void
 gpume_begin_umh(const Evaluator &e, GpumeBest<Key> *b, const GpumeNeighbours *n,
@@ -644,7 +648,7 @@ gpume_begin_umh(const Evaluator &e, GpumeBest<Key> *b, const GpumeNeighbours *n,
     }, keys, parity);
 }
 
-/** A row of blocks. */
+/** Searches a row of blocks. */
 template<typename Key, int ALGO, class Evaluator>
 static __device__ __forceinline__ void
 gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *shared)
@@ -659,8 +663,8 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     const GpumeU32 *const above = by ? found - bw : found;
     Key *const keys   = (Key *)(shared + GPUME_CUDA_WAVEFRONT_KEYS);
     Key *const square = (Key *)(shared + GPUME_CUDA_WAVEFRONT_SQUARE);
-    GpumeU32 above_left = 0, top = 0, above_right = 0;  // of the row above
-    GpumeU32 soon = 0;          // of the vector above that is waited for next
+    GpumeU32 above_left = 0, top = 0, above_right = 0;  // vectors of the row above
+    GpumeU32 soon = 0;          // last loaded word of the next vector above
     GpumeBefore before = { 0, 0, 0, 0, 0, 0 };
     GpumeNeighbours n;
     int parity = 0;
@@ -698,7 +702,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
             above_right = 0;
             if (bx + 1 < bw)
                 above_right = gpume_wait_vector(above + bx + 1, soon, epoch);
-            // it may be there when it is needed
+            // it may already be stored when it is needed
             if (bx + 2 < bw)
                 soon = gpume_load_volatile(above + bx + 2);
         }
@@ -715,10 +719,10 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         if (b.cost)
             gpume_search_patterns<Key, ALGO>(e, &b);
 
-        /* the row below waits for it */
+        /* the row below waits for this vector */
         if (threadIdx.x == 0)
             gpume_store_volatile(found + bx, GPUME_CUDA_VECTOR(b.dx, b.dy, epoch));
-        // the last warp has none of the next block's predictors
+        // the last warp tests none of the next block's predictors
         if (threadIdx.x == 32 * (Evaluator::WARPS - 1)) {
             gpume_store(a, gpume_box(&a.params, a.params.block, bx, by), z, bx, by, b.dx, b.dy,
                         GpumeModuleCost::result((GpumeU32)(b.cost / GpumeBest<Key>::ORDERS), a.params.shift));
@@ -729,7 +733,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
     }
 }
 
-/** Blocks of a side; 0: of any, at any range. */
+/** Searches blocks of a side; 0: blocks of any side, at any range. */
 template<class Cost, int SIDE, int WARPS>
 struct GpumeWavefront {
     typedef GpumeRingEvaluator<Cost, SIDE, WARPS> Evaluator;
@@ -743,8 +747,9 @@ struct GpumeWavefront<Cost, 0, WARPS> {
 };
 
 /**
- * Returns how many thread blocks a multiprocessor has to hold; 0: any number. Pictures have few rows of
- * blocks for each, so registers are better used to be quick.
+ * Returns the number of thread blocks on a multiprocessor for which registers are limited; 0: no
+ * limit. A multiprocessor has few rows of blocks of a picture, so registers are better used for
+ * speed.
  */
 static constexpr int gpume_wavefront_ctas(int side, int depth, int warps)
 {

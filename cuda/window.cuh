@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Full search: where thread blocks search, the order of candidates, the best of all threads, where vectors of several
- * sizes are stored, and the window of the reference in shared memory.
+ * Full search: where thread blocks search, the order of candidates, the best key of all threads,
+ * where vectors of several sizes are stored, and the window of the reference in shared memory.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_WINDOW_CUH
@@ -14,18 +14,18 @@
 
 #include "libavfilter/gpume/cuda/module.cuh"
 
-/** The first sample of a tile of the picture, and the field that the tile is searched for. */
+/** The first sample of a tile of the picture, and the field for which the tile is searched. */
 typedef struct GpumePlace {
     int x, y, z;
 } GpumePlace;
 
 /**
- * Where a thread block searches: at one place of the grid or, after successive elimination, at every gridDim.x-th
- * place of the squares that remain.
+ * Where a thread block searches: at one place of the grid or, after successive elimination, at
+ * every gridDim.x-th of the remaining squares.
  */
 struct GpumePlaces {
     const GpumeCudaArgs &a;
-    const int width, height;    ///< samples of a place
+    const int width, height;    ///< size of a place in samples
     int at, end;
 
     __device__ __forceinline__ GpumePlaces(const GpumeCudaArgs &args, int w, int h)
@@ -38,13 +38,13 @@ struct GpumePlaces {
 
             end = remaining->nb[a.parity] * (GPUME_CUDA_SEA_SQUARE / width) *
                   (GPUME_CUDA_SEA_SQUARE / height);
-            /* for the next search */
+            /* reset for the next search */
             if (!blockIdx.x && !threadIdx.x)
                 remaining->nb[a.parity ^ 1] = 0;
         }
     }
 
-    /** Returns 0 if there is no other place, else sets the next one. */
+    /** Sets the next place. Returns 0 if there is none. */
     __device__ __forceinline__ int next(GpumePlace *place)
     {
         if (at >= end)
@@ -69,13 +69,13 @@ struct GpumePlaces {
     }
 };
 
-/** Returns the place of a candidate among those of equal cost: the zero vector first, then raster order. */
+/** Returns the order of a candidate among those of equal cost: the zero vector first, then raster order. */
 static __device__ __forceinline__ GpumeU32 gpume_order(int range, int dx, int dy)
 {
     return !dx && !dy ? 0 : 1 + (dy + range) * (2 * range + 1) + dx + range;
 }
 
-/** Returns the displacement that has such a place. */
+/** Returns the displacement with this order. */
 static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, int order)
 {
     const int side = 2 * range + 1;
@@ -86,7 +86,7 @@ static __device__ __forceinline__ GpumeVector gpume_vector_of_order(int range, i
     return v;
 }
 
-/** Returns the lesser of two keys. */
+/** Returns the smaller of two keys. */
 template<typename Key>
 static __device__ __forceinline__ Key gpume_lesser_key(Key a, Key b)
 {
@@ -94,7 +94,8 @@ static __device__ __forceinline__ Key gpume_lesser_key(Key a, Key b)
 }
 
 /**
- * The least of each of NB keys over all lanes of a warp: each 32 / NB lanes get key[0] of one of them, in order.
+ * Computes the minimum of each of NB keys over all lanes of a warp. key[0] of each group of 32 / NB
+ * lanes is set to one of the minimums, in order.
  */
 template<int NB>
 static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB], int lane)
@@ -109,8 +110,8 @@ static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB]
 }
 
 /**
- * Returns the least of all threads' keys, in thread 0.
- * @param shared a key of two words for each warp, not in use any more
+ * Returns the smallest key of all threads, in thread 0.
+ * @param shared a key of two words for each warp, no longer in use
  */
 static __device__ __forceinline__ GpumeU64 gpume_least_of_all(GpumeU32 *shared, GpumeU64 best)
 {
@@ -126,7 +127,7 @@ static __device__ __forceinline__ GpumeU64 gpume_least_of_all(GpumeU32 *shared, 
     return best;
 }
 
-/** Returns the costs that are kept of square (column, row), counted from the picture's first. */
+/** Returns where the costs of square (column, row) of the picture are stored. */
 static __device__ __forceinline__ GpumeU32 *gpume_kept_sums(const GpumeCudaArgs &a, int column, int row)
 {
     const GpumeCudaTreeSearch &t = a.tree;
@@ -135,7 +136,7 @@ static __device__ __forceinline__ GpumeU32 *gpume_kept_sums(const GpumeCudaArgs 
            ((GpumeU64)(row - t.first_row) * t.across + column) * (2 * a.params.range + 1) * t.pitch;
 }
 
-/** Stores the vector of a block of a side, if vectors of that side are wanted. */
+/** Stores the vector of a block of a side if vectors of that side are output. */
 template<int SIDE>
 static __device__ __forceinline__ void
 gpume_store_size(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
@@ -147,14 +148,14 @@ gpume_store_size(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy, Gpum
         gpume_store_at(to, b.y0 / SIDE * bw + b.x0 / SIDE, a.fields[0].source, b, dx, dy, cost);
 }
 
-/** Returns a word of a window shifted by some samples to the left, hi being the word after it. */
+/** Returns a word of a window shifted to the left by some samples; hi is the next word. */
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_shifted(GpumeU32 lo, GpumeU32 hi, int samples)
 {
     return samples ? gpume_funnel(lo, hi, 8 * GpumeSample<Sample>::bytes * samples) : lo;
 }
 
-/** Returns a row of the reference, or the nearest row where the picture has none. */
+/** Returns a row of the reference; outside the picture, the nearest row. */
 static __device__ __forceinline__ const GpumeU8 *
 gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
 {
@@ -164,18 +165,18 @@ gpume_row_inside(const GpumeParams &p, const GpumeCudaPlane &ref, int y)
 /** A part of the reference that is loaded into shared memory. */
 typedef struct GpumeWindow {
     GpumeU32 *words;
-    int copy, pitch;            ///< words from copy to copy, and from row to row
-    int left, top;              ///< the first sample; left is a multiple of the samples of a word
-    int row_words, rows;        ///< up to 256 words; copies have room for a multiple of four
+    int copy, pitch;            ///< words between copies, and between rows
+    int left, top;              ///< first sample; left is a multiple of the samples in a word
+    int row_words, rows;        ///< up to 256 words; copies have room for a multiple of four words
 } GpumeWindow;
 
-/** Loads a window four words at a time, where the reference's rows begin at 16 bytes. */
+/** Loads a window four words at a time; rows of the reference must be aligned to 16 bytes. */
 template<typename Sample>
 static __device__ __forceinline__ void
 gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
     const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
-    const int units  = (w.row_words + 3) / 4, nb = w.rows * units, fill = 3;    // units of a thread at a time
+    const int units  = (w.row_words + 3) / 4, nb = w.rows * units, fill = 3;    // units that a thread loads at a time
     const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(units);
 
     for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
@@ -185,7 +186,7 @@ gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWin
 
         /* loads are issued together to overlap their latency */
         GPUME_UNROLL for (int j = 0; j < fill; j++) {
-            /* the last unit again where there are no more */
+            /* threads without a unit repeat the last one */
             const int k = gpume_min(i + j * blockDim.x, nb - 1);
             const int y = GPUME_DIVIDE_LARGE(k, reciprocal);
             const int x = 4 * (k - y * units);
@@ -219,8 +220,9 @@ gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWin
 }
 
 /**
- * Loads a window into shared memory, as often as a word has samples: the first copy as it is, the others shifted by
- * one sample more each. Samples outside the picture are read by no admissible candidate, so they may have any value.
+ * Loads copies of a window into shared memory, one for each sample of a word: the first copy
+ * unshifted, each other shifted by one sample more than the previous one. No admissible candidate
+ * reads samples outside the picture, so these may have any value.
  */
 template<typename Sample>
 static __device__ __forceinline__ void
@@ -247,7 +249,7 @@ gpume_load_window(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWi
             const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
 
             at[j] = y * w.pitch + x;
-            /* one branch for both */
+            /* one branch for both loads */
             if (whole) {
                 lo[j] = gpume_load_any<Sample>(1, row, column,          p.width);
                 hi[j] = gpume_load_any<Sample>(1, row, column + copies, p.width);
