@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What denoising calculates with, in integers that C and device code share:
- * doc/mvdenoise-definition.md is its definition.
+ * Integer arithmetic of denoising, shared by C and device code. doc/mvdenoise-definition.md defines
+ * the results.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H
@@ -16,68 +16,77 @@
 #include "libavfilter/gpume/util/integer.h"
 
 #define MVDENOISE_MAX_RADIUS    4
-/** Patches of a stack at most. */
+/** Maximum number of patches of a stack. */
 #define MVDENOISE_MAX_STACK     (2 * MVDENOISE_MAX_RADIUS + 1)
 /** Side of a patch, and the distance between patches, in samples. */
 #define MVDENOISE_PATCH         8
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
 #define MVDENOISE_LOG2_CELL     3
-/** Vectors that are tried for a match at most: of so many places, and the zero vector. */
+/** Maximum number of vectors that are tried for a match: those of several positions, and the zero vector. */
 #define MVDENOISE_PLACES        7
 #define MVDENOISE_CANDIDATES    (MVDENOISE_PLACES + 1)
 
-/** A standard deviation of 1, in samples of 8 bits. */
+/** A standard deviation of 1 in samples of 8 bits. */
 #define MVDENOISE_SIGMA_ONE     256
-/** Below it there is no noise to take out. */
+/** Smallest sigma that is denoised. */
 #define MVDENOISE_SIGMA_MIN     16
 #define MVDENOISE_SIGMA_MAX     (128 * MVDENOISE_SIGMA_ONE)
 
-/** Levels of brightness at which sigma is estimated, and tones between which sigma of a patch differs. */
+/**
+ * Number of levels of brightness for which sigma is estimated, and of tones, for which sigma of a
+ * patch is interpolated.
+ */
 #define MVDENOISE_LEVELS        8
 #define MVDENOISE_LOG2_TONES    5
 #define MVDENOISE_TONES         (1 << MVDENOISE_LOG2_TONES)
 
-/** Mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, of those of the pilot. */
+/**
+ * Largest mean squared differences that noise explains, in sigma^2 / 16: of noisy patches, and of
+ * those of the pilot.
+ */
 #define MVDENOISE_ACCEPT_NOISY  80
 #define MVDENOISE_ACCEPT_PILOT  16
-/** Coefficients below so many sigma / 256 are noise: of the mean of several patches over time, others. */
+/** Thresholds in sigma / 256: coefficients of the mean over time of several patches, and other coefficients. */
 #define MVDENOISE_THRESHOLD_MEAN    589
 #define MVDENOISE_THRESHOLD_OTHER   742
-/** Ratios of a coefficient to sigma that the Wiener filter tells apart, and how many of them are 1. */
+/**
+ * Number of ratios between a coefficient and sigma that the Wiener filter distinguishes, and the
+ * index of ratio 1.
+ */
 #define MVDENOISE_RATIOS        512
 #define MVDENOISE_LOG2_RATIO    5
-/** Weight of a patch of which only the mean is left. */
+/** Weight of a patch of which only the mean remains. */
 #define MVDENOISE_LOG2_WEIGHT   13
 
-/** Bits of a matrix over time after the point. */
+/** Number of fraction bits of the matrices over time. */
 #define MVDENOISE_LOG2_TIME     10
 
-/** Returns how many bits of fraction samples of a depth get, so that they have at least 10 bits. */
+/** Returns the number of fraction bits for samples of a depth: values have at least 10 bits. */
 GPUME_INLINE int mvdenoise_fraction(int depth)
 {
     return depth < 10 ? 10 - depth : 0;
 }
 
-/** Returns how many patches cover a row, or column, of samples. */
+/** Returns the number of patches that cover a row, or column, of samples. */
 GPUME_INLINE int mvdenoise_patches(int length)
 {
     return length <= MVDENOISE_PATCH ? 1 : (length - MVDENOISE_PATCH + MVDENOISE_STEP - 1) / MVDENOISE_STEP + 1;
 }
 
-/** Returns where patch i of a row, or column, of samples begins. */
+/** Returns the position of patch i in a row, or column, of samples. */
 GPUME_INLINE int mvdenoise_place(int i, int length)
 {
     return FFMAX(FFMIN(i * MVDENOISE_STEP, length - MVDENOISE_PATCH), 0);
 }
 
-/** Returns the first patch of a row, or column, that has a sample. */
+/** Returns the first patch of a row, or column, that contains a sample. */
 GPUME_INLINE int mvdenoise_first_patch(int sample)
 {
     return sample < MVDENOISE_PATCH ? 0 : (sample - MVDENOISE_PATCH) / MVDENOISE_STEP + 1;
 }
 
-/** Returns the patch that is first behind those that have a sample. */
+/** Returns the first patch after those that contain a sample. */
 GPUME_INLINE int mvdenoise_end_patch(int sample, int length)
 {
     const int nb = mvdenoise_patches(length);
@@ -85,26 +94,26 @@ GPUME_INLINE int mvdenoise_end_patch(int sample, int length)
     return sample >= mvdenoise_place(nb - 1, length) ? nb : sample / MVDENOISE_STEP + 1;
 }
 
-/** Returns a component of a vector in quarters of a subsampled component's samples. */
+/** Converts a component of a vector to quarters of a subsampled component's samples. */
 GPUME_INLINE int mvdenoise_subsampled(int v, int sub)
 {
     return (v + (1 << sub >> 1)) >> sub;
 }
 
-/** Returns a component of a vector in whole samples of a subsampled component. */
+/** Converts a component of a vector to whole samples of a subsampled component. */
 GPUME_INLINE int mvdenoise_whole(int v, int sub)
 {
     return (mvdenoise_subsampled(v, sub) + 2) >> 2;
 }
 
-/** Returns where a patch is read that is at x, in a row or column of so many samples whose edges are repeated. */
+/** Returns the position at which a patch at x is read, in a row or column of this length with repeated edges. */
 GPUME_INLINE int mvdenoise_inside(int x, int length)
 {
-    /* farther out all samples are the same, half samples too */
+    /* farther outside all samples are equal, and so are half samples */
     return av_clip(x, -12, length + 4);
 }
 
-/** Returns what the Wiener filter leaves of a coefficient, by 32768, whose ratio to sigma is around (i + 1/2) / 32. */
+/** Returns the Wiener gain, times 32768, of a coefficient whose ratio to sigma is about (i + 1/2) / 32. */
 GPUME_INLINE int mvdenoise_gain(int i)
 {
     const int n = 2 * i + 1, one = 2 << MVDENOISE_LOG2_RATIO;
@@ -113,8 +122,8 @@ GPUME_INLINE int mvdenoise_gain(int i)
 }
 
 /**
- * Returns how much of a patch's noise, in 1/64 of a sample's variance, is lost between samples, at (x, y) in
- * quarters: 64 times 1 less the sum of the squared taps of H.264's interpolation.
+ * Returns the loss of a patch's noise through interpolation at (x, y) quarters, in 1/64 of a
+ * sample's variance: 64 times one minus the sum of the squared taps of H.264's interpolation.
  */
 GPUME_INLINE int mvdenoise_lost(int x, int y)
 {
@@ -140,22 +149,22 @@ GPUME_INLINE unsigned long long mvdenoise_root(unsigned long long square)
     return result;
 }
 
-/** Sigma by brightness, in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits. */
+/** Sigma as a function of brightness, in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits. */
 typedef struct MvdenoiseCurve {
-    int sigma[MVDENOISE_LEVELS];    ///< in the middle of each level
-    int single;                     ///< of all levels
+    int sigma[MVDENOISE_LEVELS];    ///< at the middle of each level
+    int single;                     ///< a common sigma for all levels
 } MvdenoiseCurve;
 
-/** Returns sigma of a tone. */
+/** Returns sigma for a tone. */
 GPUME_INLINE int mvdenoise_sigma_at(const MvdenoiseCurve *c, int tone)
 {
-    /* the distance of the middle of the tone from that of the first level, in 1/256 of the range */
+    /* distance between the middle of the tone and that of the first level, in 1/256 of the range */
     const int at = av_clip(8 * tone - 12, 0, 32 * (MVDENOISE_LEVELS - 1) - 1), level = at >> 5, part = at & 31;
 
     return (c->sigma[level] * (32 - part) + c->sigma[level + 1] * part + 16) >> 5;
 }
 
-/** Sets sigma of all levels. */
+/** Sets sigma for all levels. */
 GPUME_INLINE void mvdenoise_level(MvdenoiseCurve *c, int sigma)
 {
     for (int i = 0; i < MVDENOISE_LEVELS; i++)
@@ -163,26 +172,35 @@ GPUME_INLINE void mvdenoise_level(MvdenoiseCurve *c, int sigma)
     c->single = sigma;
 }
 
-/** Returns the tone of a mean of samples, which may be above their depth. */
+/** Returns the tone of a mean of samples, which may exceed their depth. */
 GPUME_INLINE int mvdenoise_tone(int mean, int depth)
 {
     return FFMIN(mean >> (depth - MVDENOISE_LOG2_TONES), MVDENOISE_TONES - 1);
 }
 
-/** Returns the strength with which noise of sigma is taken out. @param factor by 256 */
+/**
+ * Returns the strength with which noise of sigma is removed.
+ * @param factor in 1/256
+ */
 GPUME_INLINE int mvdenoise_strength(long long sigma, int factor)
 {
     return (int)FFMIN((sigma * factor + 128) >> 8, MVDENOISE_SIGMA_MAX);
 }
 
-/** What noise of a strength is, for samples of a depth. */
+/** Parameters for noise of a strength and samples of a depth. */
 typedef struct MvdenoiseNoise {
-    int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: the component stays as it is
-    unsigned long long accept[2];   ///< largest sums of squared differences: of noisy patches, of the pilot's
-    /** What is added to such sums of noisy patches, which begin at (x, y) in quarters of a sample: [4 * y + x]. */
+    int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: the component is not
+                                    ///< denoised
+    unsigned long long accept[2];   ///< largest accepted sums of squared differences: of noisy patches, and of the
+                                    ///< pilot's
+    /**
+     * Penalties that are added to such sums of noisy patches, by the fraction (x, y) of a vector in
+     * quarters: [4 * y + x].
+     */
     unsigned long long penalty[16];
-    int threshold[2];               ///< for coefficients: of the mean of several patches, others
-    int most, reciprocal;           ///< |coefficient| above which it stays, and what makes ratios of those below
+    int threshold[2];               ///< thresholds of coefficients: of the mean over time of several patches, and of
+                                    ///< others
+    int most, reciprocal;           ///< larger coefficients are unchanged; factor that turns smaller ones into ratios
 } MvdenoiseNoise;
 
 GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
@@ -203,13 +221,16 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
     return n;
 }
 
-/** Returns the strength at a tone. @param factor by 256 */
+/**
+ * Returns the strength at a tone.
+ * @param factor in 1/256
+ */
 GPUME_INLINE int mvdenoise_strength_at(const MvdenoiseCurve *c, int tone, int factor)
 {
     return mvdenoise_strength(mvdenoise_sigma_at(c, tone), factor);
 }
 
-/** Returns whether noise of a curve is taken out at all. */
+/** Returns whether the noise of a curve is removed at all. */
 GPUME_INLINE int mvdenoise_is_noisy(const MvdenoiseCurve *c, int factor)
 {
     int noisy = 0;
@@ -219,7 +240,7 @@ GPUME_INLINE int mvdenoise_is_noisy(const MvdenoiseCurve *c, int factor)
     return noisy;
 }
 
-/** Returns the noise at a tone of a component that is noisy, or, for none, one of sigma 0. */
+/** Returns the noise at a tone of a component; if the component is not noisy, returns noise of sigma 0. */
 GPUME_INLINE MvdenoiseNoise mvdenoise_noise_at(const MvdenoiseCurve *c, int tone, int factor, int noisy, int depth)
 {
     const int strength = FFMAX(mvdenoise_strength_at(c, tone, factor), MVDENOISE_SIGMA_MIN);

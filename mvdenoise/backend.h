@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What denoises pictures: a table of functions for the CPU and for each kind of device. All of
- * them make the same pictures.
+ * Interface of backends: a table of functions for the CPU and for each kind of device. All backends
+ * make the same pictures.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_BACKEND_H
@@ -19,16 +19,19 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/frame_backend.h"
 
-/** Pictures that a backend keeps at most, in slots. */
+/** Maximum number of pictures that a backend keeps in slots. */
 #define MVDENOISE_MAX_SLOTS (3 * MVDENOISE_MAX_RADIUS + 1)
 
-/** A picture that is to be made. */
+/** Describes a picture to be made. */
 typedef struct MvdenoiseStep {
-    int second;                                 ///< pass
+    int second;                                 ///< whether this is the second pass
     int radius;
-    int slots[MVDENOISE_MAX_STACK];             ///< pictures from distance -radius to radius; -1: there is none
-    int keep;                                   ///< the picture stays as it is
-    /** Of the current picture, by tones; sigma 0: the component stays as it is. Not for a backend that estimates. */
+    int slots[MVDENOISE_MAX_STACK];             ///< slots of the pictures from distance -radius to radius; -1: none
+    int keep;                                   ///< whether the picture passes unchanged
+    /**
+     * Noise of the current picture, by tones; sigma 0: the component is not denoised. Not used by
+     * backends that estimate.
+     */
     const MvdenoiseNoise *noise[GPUME_COMPONENTS];
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
 } MvdenoiseStep;
@@ -36,36 +39,39 @@ typedef struct MvdenoiseStep {
 /** A backend. priv points to common.priv_size bytes, which are zero before init(). */
 typedef struct MvdenoiseBackend {
     GpumeFrameBackend common;
-    /** It finds the noise of a picture itself when that is loaded, and nobody but its device knows it. */
+    /**
+     * Whether the backend estimates the noise of pictures itself when they are loaded; the estimate
+     * then stays on its device.
+     */
     int estimates;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvdenoiseConfig *cfg);
-    /** Forgets all pictures. Those from now on have this layout, which stays. */
+    /** Forgets all pictures, and sets the layout of the following ones. The layout must stay valid. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /**
-     * Puts a picture into a slot, with its motion fields.
-     * @param samples  the frame, or another one, that has its samples
-     * @param before   the slot of the picture before, or -1: a sequence begins
+     * Loads a picture into a slot, with its motion fields.
+     * @param samples  frame that has the samples; may be another frame than frame
+     * @param before   slot of the previous picture, or -1 at the beginning of a sequence
      * @param has      set to whether there is a field, for distances from -radius to radius
-     * @param measures of the components whose noise is to be measured; NULL: of none
+     * @param measures components whose noise is to be measured; NULL: none
      */
     int  (*load)(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
                  MvdenoiseMeasure *measures);
     int  (*make)(void *priv, const MvdenoiseStep *step);
-    /** Gets what a backend that estimates knows of the components of the picture in a slot. May wait for its device. */
+    /** Gets the estimate of a backend that estimates, for the picture in a slot. May wait for the device. */
     int  (*get_curves)(void *priv, int slot, MvdenoiseCurve *curves);
-    /** Also after a failed init(). */
+    /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvdenoiseBackend;
 
-/** Returns whether a component is to be denoised. */
+/** Returns whether a component is denoised. */
 static inline int mvdenoise_is_chosen(const MvdenoiseConfig *cfg, const GpumeLayout *layout, int component)
 {
     return cfg->planes >> layout->components[component].plane & 1;
 }
 
 extern const MvdenoiseBackend ff_mvdenoise_backend_cpu;
-/** In a build without CUDA its hw_format is AV_PIX_FMT_NONE. */
+/** In a build without CUDA, hw_format is AV_PIX_FMT_NONE. */
 extern const MvdenoiseBackend ff_mvdenoise_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDENOISE_BACKEND_H */

@@ -27,7 +27,11 @@ static av_always_inline void FUNC(forward)(COEF *dst, const COEF *src, int shift
     }
 }
 
-/* @param less what rounding in odd columns adds less: with 1, halves are rounded up in every other column only */
+/*
+ * Transforms columns back.
+ * @param less subtracted before rounding in odd columns; with 1, halves are rounded up only in even
+ *             columns
+ */
 static av_always_inline void FUNC(inverse)(COEF *dst, const COEF *src, int shift, int less)
 {
     for (int i = 0; i < 8; i++) {
@@ -72,7 +76,10 @@ static av_always_inline void FUNC(transform_patches)(COEF *coefs, const Mvdenois
     }
 }
 
-/* src: patches that are step apart */
+/*
+ * Transforms over time.
+ * @param src patches at a distance of step
+ */
 static av_always_inline void FUNC(transform_over_time)(COEF *dst, const COEF *src, int nb, int step)
 {
     for (int i = 0; i < 64; i++)
@@ -85,7 +92,7 @@ static av_always_inline void FUNC(transform_over_time)(COEF *dst, const COEF *sr
         }
 }
 
-/* Loops of a known number of turns are vectorized. */
+/* Loops with a constant number of turns, which the compiler vectorizes. */
 static void FUNC(over_time)(COEF *dst, const COEF *src, int nb, int step)
 {
     switch (nb) {

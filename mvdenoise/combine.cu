@@ -5,20 +5,20 @@
 
 /**
  * @file
- * Makes a picture of patches that overlap: a frame, or the pilot, whose edges are repeated. A thread
- * has samples below each other, four at a time.
+ * Combines overlapping patches to a picture: a frame, or the pilot with repeated edges. A thread
+ * has a column of samples, four at a time.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
 #define ROWS 4
 
-/** Sums of weighted samples of 16 bits take more than 32. */
+/** Weighted sums of 16-bit samples need more than 32 bits. */
 template<int BYTES> struct SumOf { typedef GpumeU32 Sum; };
 template<> struct SumOf<2>       { typedef GpumeU64 Sum; };
 typedef SumOf<sizeof(MvdenoiseSample)>::Sum Sum;
 
-/** The upper four rows of the window, a byte each, of a column or its mirror image. */
+/** Returns the upper four rows of the window in a column or in its mirror image, a byte each. */
 static __device__ __forceinline__ GpumeU32 window_of(int column)
 {
     const int i = gpume_min(column, MVDENOISE_PATCH - 1 - column);
@@ -27,13 +27,13 @@ static __device__ __forceinline__ GpumeU32 window_of(int column)
            i == 2 ? 24 | 41 << 8 | 50 << 16 | 54 << 24 : 26 | 44 << 8 | 54 << 16 | 59 << 24;
 }
 
-/** The rows below are the same upwards. */
+/** Mirrors the window: the lower rows are the upper rows in reverse. */
 static __device__ __forceinline__ GpumeU32 mirrored(GpumeU32 window)
 {
     return window >> 24 | (window >> 8 & 0xff00) | (window << 8 & 0xff0000) | window << 24;
 }
 
-/** Adds a column of a patch to the samples, the first of which is in a row of it. */
+/** Adds a column of a patch to the samples; row is the patch's row of the first sample. */
 static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weights[ROWS], GpumeU64 src, GpumeU32 weight,
                                                   GpumeU32 window, int row)
 {
@@ -63,7 +63,7 @@ static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weigh
     }
 }
 
-/** About a / b. */
+/** Returns approximately a / b. */
 static __device__ __forceinline__ float ratio(float a, float b)
 {
 #ifdef GPUME_HOST
@@ -76,12 +76,12 @@ static __device__ __forceinline__ float ratio(float a, float b)
 #endif
 }
 
-/** a / b, which has at most 16 bits. */
+/** Returns a / b, which has at most 16 bits. */
 static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
 {
     GpumeU32 q = (GpumeU32)ratio((float)a, (float)b);
 
-    /* that has more than 20 bits, so it may be the one before or behind */
+    /* the quotient has more than 20 correct bits, so it is off by at most one */
     if ((Sum)q * b > a)
         q--;
     else if (a - (Sum)q * b >= b)
@@ -89,7 +89,7 @@ static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
     return q;
 }
 
-/** Samples of column x from row y on, as far as they are there. */
+/** Computes the samples of column x from row y on that exist. */
 static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
                                                GpumeU32 v[ROWS], int x, int y)
 {
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
         const GpumeU32 divisor = weights[i] << fraction;
 
-        /* below the last row there are none */
+        /* rows beyond the last have no patches */
         v[i] = divisor ? divide(sums[i] + divisor / 2, divisor) : 0;
     }
 }
@@ -127,7 +127,7 @@ static __device__ __forceinline__ void put(GpumeU64 at, GpumeU32 v)
     *(MvdenoiseSample *)at = (MvdenoiseSample)v;
 }
 
-/** Where a frame has the component. */
+/** Returns the address of a component's sample in a frame. */
 static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCombineArgs &args, int component, int x,
                                                           int y, GpumeU64 *linesize)
 {
@@ -143,7 +143,7 @@ static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCom
     return p.plane + p.linesize * y + ((x << p.log2_step) + p.offset) * MVDENOISE_BYTES;
 }
 
-/** The four samples below each other from (x, y) on, which may be beside the component: then they are the nearest. */
+/** Computes the four samples from (x, y) downwards; outside the component, the nearest samples. */
 static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
                                             GpumeU32 v[ROWS], int x, int y, int sigma)
 {
@@ -167,7 +167,8 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
 }
 
 /**
- * grid:   columns of samples, MVDENOISE_CUDA_COMBINED rows for each warp, components; of a copy GPUME_PAD more around
+ * grid:   columns of samples, MVDENOISE_CUDA_COMBINED rows for each warp, components; for a copy,
+ * plus GPUME_PAD on each side
  * block:  MVDENOISE_CUDA_THREADS
  * shared: none
  */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Denoises pictures in system memory. Each step is done in rows by all threads.
+ * Denoises pictures in system memory. All threads compute each step, in rows.
  */
 
 #include <assert.h>
@@ -23,14 +23,14 @@
 #include "libavfilter/gpume/picture/interpolation.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Half samples are made up to so far around a component, and sums of rows of so many samples more than it has. */
+/** Margin around a component in which half samples are made, and additional samples of rows of sums. */
 #define MARGIN          14
 #define HALVES_AROUND   (2 * MARGIN + 5)
 
-/* make_halves() writes so much from row to row, and what is behind is not that of the row below */
+/* make_halves() writes this many values from row to row; the values after a row do not belong to the next row */
 static_assert(2 * GPUME_PAD - HALVES_AROUND >= GPUME_PIXELS_SLACK, "rows of half samples touch");
 
-/** A picture and what is made of it. */
+/** A picture and data derived from it. */
 typedef struct Slot {
     GpumePadded noisy[GPUME_NB_PLANES], pilot[GPUME_NB_PLANES];
     MvdenoiseSource noisy_sources[GPUME_COMPONENTS], pilot_sources[GPUME_COMPONENTS];
@@ -47,20 +47,20 @@ typedef struct CPUBackend {
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[MVDENOISE_MAX_STACK];
 
-    /* of each component */
+    /* results of each component */
     MvdenoiseResults results[GPUME_COMPONENTS];
     MvdenoiseBlock *blocks[GPUME_COMPONENTS];
     uint8_t *halved[GPUME_COMPONENTS];
     uint16_t *means;
-    uint8_t *scratch;           ///< of each thread
+    uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
 
-    /* the work that is being done */
+    /* the current work */
     Slot *slot;
-    const Slot *before;         ///< of the picture before, if there are vectors into it
+    const Slot *before;         ///< slot of the previous picture, if there are vectors into it
     const AVFrame *frame;
     MvdenoiseMeasure *measures;
-    const GpumePadded *copies;  ///< of which half samples are made
+    const GpumePadded *copies;  ///< copies from which half samples are made
     const MvdenoiseStep *step;
     MvdenoiseWindow window;
     GpumeScheduler scheduler;
@@ -125,7 +125,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
     ff_gpume_pixels_init(&s->pixels, l->depth);
     if (s->cells.cols * (int64_t)s->cells.rows > INT_MAX / 64)
         return AVERROR(ENOMEM);
-    /* sums, weights, and a row of samples; or sums of half samples; or 8 rows of halved samples */
+    /* sums, weights, and a row of samples; or sums for half samples; or 8 rows of halved samples */
     s->scratch_size = FFALIGN((l->w + 2 * MVDENOISE_PATCH) * (size_t)16 + 4 * (HALVES_AROUND + GPUME_PIXELS_SLACK), 64);
     s->scratch = av_malloc_array(s->cfg->executor.nb_threads, s->scratch_size);
     s->means   = av_malloc(nb_blocks(&l->components[0]) * sizeof(*s->means) + 1);
@@ -144,7 +144,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
     return 0;
 }
 
-/* Units are rows of one component after the other. Returns which row of which component one is. */
+/* Units are rows, component by component. Returns the row of a unit and sets its component. */
 static int find_row(const CPUBackend *s, int (*nb_rows)(const GpumeComponent *), int unit, int *component)
 {
     for (*component = 0; unit >= nb_rows(&s->layout->components[*component]); ++*component)
@@ -161,7 +161,7 @@ static int count_rows(const CPUBackend *s, int (*nb_rows)(const GpumeComponent *
     return nb;
 }
 
-/* What happens in rows: those with half samples, patches, results, measured blocks. */
+/* Steps in rows: half samples, patches, results, measured blocks. */
 
 static int half_rows(const GpumeComponent *c)
 {
@@ -210,7 +210,7 @@ static void load_parts(void *arg, int worker, int start, int end)
     }
 }
 
-/* What is written behind the last half sample is before the first one of the row below. */
+/* values after the last half sample precede the first of the next row */
 static void make_halves(void *arg, int worker, int start, int end)
 {
     CPUBackend *s   = arg;
@@ -234,7 +234,7 @@ static void make_halves(void *arg, int worker, int start, int end)
     }
 }
 
-/* Finds the matches of a row of measured blocks in the picture before, at whole samples. */
+/* Finds the matches of a row of measured blocks in the previous picture, at whole samples. */
 static void find_matches(const CPUBackend *s, const uint8_t **matches, int component, int row)
 {
     const GpumeComponent *l = &s->layout->components[component];
@@ -302,7 +302,7 @@ static int alloc_copies(GpumePadded *copies, MvdenoiseSource *sources, const Gpu
     return ret;
 }
 
-/* Gets room for the fields of a frame, and finds them. */
+/* Finds the fields of a frame, and allocates their cells. */
 static int find_fields(CPUBackend *s, Slot *slot, const AVFrame *frame, int *has)
 {
     const int radius = s->cfg->radius;
@@ -383,7 +383,7 @@ static void make_patches(void *arg, int worker, int start, int end)
     }
 }
 
-/* Writes a row of the pilot, and repeats its ends. */
+/* Writes a row of the pilot and repeats its edges. */
 static void put_pilot(const CPUBackend *s, int component, int y, const uint16_t *samples)
 {
     const GpumeSamples *c = &s->slot->pilot[GPUME_PLANE_WHOLE].components[component];

@@ -5,13 +5,14 @@
 
 /**
  * @file
- * Denoises CUDA frames, on the stream of their device.
+ * Denoises CUDA frames on the stream of their device.
  *
- * Each frame is copied once, without padding bits and with repeated edges, and half samples are made of the
- * copy. Motion fields that gpume has left on the device are read there. Other vectors go up once, by one of
- * a ring of pinned buffers, which is waited for only when it comes round. The noise is estimated on the
- * device, and nothing but the device knows it: kernels that are queued look it up. As that takes few of its
- * multiprocessors, it is done on a stream of its own, beside what is made of the pictures before.
+ * Each frame is copied once, without padding bits and with repeated edges, and half samples are
+ * computed from the copy. Motion fields that gpume has left on the device are read there. Other
+ * vectors are uploaded once, from a ring of pinned buffers; the host waits for a buffer only when
+ * its turn comes again. The device estimates the noise. Later kernels read the estimate, so the
+ * host does not wait for it. The estimate occupies few multiprocessors, so it runs on its own
+ * stream while previous pictures are denoised.
  */
 
 #include <stddef.h>
@@ -55,8 +56,8 @@ enum Kernel {
 };
 
 /*
- * The most patches of a stack are added to the variant of FIRST and SECOND. MATCH has a variant for each kind of
- * samples. Shared memory depends on the options: shared_of().
+ * The variants of FIRST and SECOND are increased by the largest number of patches of a stack. MATCH
+ * has a variant for each kind of samples. Shared memory depends on the options, see shared_of().
  */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
     [HALVES]   = { MVDENOISE_CUDA_halves,   0, MVDENOISE_CUDA_THREADS, 0, "make half samples" },
@@ -68,26 +69,26 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [COMBINE]  = { MVDENOISE_CUDA_combine,  0, MVDENOISE_CUDA_THREADS, 0, "make a picture" },
 };
 
-/** Bytes of a picture's noise: MvdenoiseNoise of each component, by tones. */
+/** Size of a picture's noise in bytes: MvdenoiseNoise of each component, by tones. */
 #define NOISE_SIZE (GPUME_COMPONENTS * MVDENOISE_TONES * sizeof(MvdenoiseNoise))
 
-/** A picture and what is made of it. */
+/** A picture and data derived from it. */
 typedef struct Slot {
     GpumeCudaBuffer noisy, pilot;   ///< copies: whole samples, then half samples
-    GpumeCudaBuffer cells;          ///< of all fields
-    CUevent estimated;              ///< the noise is known
+    GpumeCudaBuffer cells;          ///< cells of all fields
+    CUevent estimated;              ///< recorded when the noise is known
     GpumeCudaBuffer curves;         ///< MvdenoiseCurve of each component
-    int is_estimating;              ///< and what is queued next has not waited for it
+    int is_estimating;              ///< whether work on the main stream has not yet been ordered after the estimate
 } Slot;
 
 typedef struct CUDABackend {
     const MvdenoiseConfig *cfg;
     const GpumeLayout *layout;
     GpumeShell shell;
-    int bytes;                      ///< of a sample
-    int most;                       ///< patches of a stack for which there are kernels
+    int bytes;                      ///< bytes of a sample
+    int most;                       ///< largest number of patches of a stack for which there are kernels
 
-    CUstream side;                  ///< on which the noise is estimated
+    CUstream side;                  ///< stream on which the noise is estimated
     CUevent loaded;
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[2 * MVDENOISE_MAX_RADIUS];    ///< from distance -radius to radius, without 0
@@ -96,21 +97,22 @@ typedef struct CUDABackend {
     GpumeCudaBuffer estimate;       ///< MvdenoiseCudaEstimate
     GpumeCudaBuffer noise;          ///< MvdenoiseNoise of each component, by tones, of each slot
 
-    /* of the layout */
+    /* the following depend on the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
-    MvdenoiseCudaComponents patches, stacks;        ///< the same patches, in what has a block of threads each
+    MvdenoiseCudaComponents patches, stacks;        ///< the patches, for kernels with a thread block for each group
+                                                    ///< of patches; stacks: the same for stacks.cu
     MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
-    int patch_grid, stack_grid, block_grid[2];      ///< blocks of threads that have all of them
+    int patch_grid, stack_grid, block_grid[2];      ///< number of thread blocks for them
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
     GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
-    GpumeCudaBuffer means;          ///< of two pictures
-    unsigned nb_measured;           ///< pictures
+    GpumeCudaBuffer means;          ///< means of two pictures
+    unsigned nb_measured;           ///< number of pictures measured
 } CUDABackend;
 
-/* Bytes of shared memory of a block of threads. */
+/* Returns the size of shared memory of a thread block, in bytes. */
 static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int wide)
 {
     switch (kernel) {
@@ -122,7 +124,7 @@ static av_cold unsigned shared_of(const CUDABackend *s, enum Kernel kernel, int 
     }
 }
 
-/* Which kernel finds matches. */
+/* Returns the variant of the kernel that finds matches. */
 static av_cold int match_variant(const CUDABackend *s, int depth)
 {
     if (depth > 8)
@@ -145,7 +147,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
     return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }
 
-/* With the context pushed. Room that does not depend on the layout, and what the kernels read of it. */
+/* Allocates memory that does not depend on the layout, and uploads tables. The caller has pushed the CUDA context. */
 static av_cold int init_memory(CUDABackend *s)
 {
     const int most = s->most;
@@ -177,7 +179,7 @@ static av_cold int init_memory(CUDABackend *s)
     return 0;
 }
 
-/* With the context pushed. What estimates of the noise need to run beside the rest. */
+/* Creates the stream and the events of noise estimates. The caller has pushed the CUDA context. */
 static av_cold int init_side(CUDABackend *s)
 {
     int ret;
@@ -237,8 +239,8 @@ static void forget(CUDABackend *s)
 }
 
 /*
- * Sets what rows of patches, or of blocks, the components have. Returns how many blocks of threads have them, each a
- * number across and down.
+ * Sets the rows of patches, or of blocks, of the components. Returns the number of thread blocks,
+ * each of which has 'across' times 'down' of them.
  */
 static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log2_block, int across, int down, int *nb)
 {
@@ -263,7 +265,7 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
     return grid;
 }
 
-/* With the context pushed. Room for what is measured. */
+/* Allocates memory for measurements. The caller has pushed the CUDA context. */
 static int get_measures(CUDABackend *s)
 {
     int ret;
@@ -280,12 +282,12 @@ static int get_measures(CUDABackend *s)
     return 0;
 }
 
-/* With the context pushed. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
     int ret = 0;
 
-    /* what is in flight reads what is freed next */
+    /* kernels in flight still read the memory that is freed next */
     if (s->layout)
         ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret >= 0 && s->layout && s->side)
@@ -356,7 +358,7 @@ static int read_fields(CUDABackend *s, Slot *slot, const AVFrame *frame)
                                                     slot->cells.data);
 }
 
-/** Where a picture that stays as it is has its noise, which is none: behind that of all slots. */
+/** Index of the noise of a picture that passes unchanged, which is zero; after those of all slots. */
 #define NO_NOISE MVDENOISE_MAX_SLOTS
 
 static CUdeviceptr noise_of(const CUDABackend *s, int slot)
@@ -364,7 +366,7 @@ static CUdeviceptr noise_of(const CUDABackend *s, int slot)
     return s->noise.data + slot * NOISE_SIZE;
 }
 
-/* Returns the slot of the next picture, or the oldest one. */
+/* Returns the slot of the next picture, or the oldest slot. */
 static Slot *next_slot(CUDABackend *s, const Slot *slot)
 {
     const int nb_slots = (s->cfg->passes + 1) * s->cfg->radius + 1;
@@ -372,7 +374,7 @@ static Slot *next_slot(CUDABackend *s, const Slot *slot)
     return &s->slots[(slot - s->slots + 1) % nb_slots];
 }
 
-/* What is queued from now on comes after the estimate of a picture's noise. With the context pushed. */
+/* Orders all later work after the estimate of a picture's noise. The caller has pushed the CUDA context. */
 static int wait_for_noise(CUDABackend *s, Slot *slot)
 {
     int ret;
@@ -386,14 +388,15 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
 }
 
 /*
- * Has the blocks of a picture measured on the side stream, which has waited for the picture. With the context pushed.
- * @param before the slot of the picture before, if the picture has vectors into it, or -1
+ * Measures the blocks of a picture on the side stream, which already waits for the picture. The
+ * caller has pushed the CUDA context.
+ * @param before slot of the previous picture if the picture has vectors into it, or -1
  */
 static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
 {
     int ret = 0;
 
-    /* at half the size only where no matches are compared */
+    /* measures at half the size only if no matches are compared */
     for (int i = 0; i < 2 - (before >= 0) && ret >= 0; i++) {
         MvdenoiseCudaMeasureArgs args = {
             .components = s->blocks[i], .cells = s->cells, .copy = s->slots[slot].noisy.data, .bins = s->bins.data,
@@ -412,9 +415,10 @@ static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
 }
 
 /*
- * Estimates the noise of a picture, or notes what is given. With the context pushed.
- * @param before    the slot of the picture before, or -1: a sequence begins
- * @param has_field the picture has vectors into the one before
+ * Estimates the noise of a picture, or sets it from the options. The caller has pushed the CUDA
+ * context.
+ * @param before    slot of the previous picture, or -1 at the beginning of a sequence
+ * @param has_field whether the picture has vectors into the previous one
  */
 static int find_noise(CUDABackend *s, int slot, int before, int has_field)
 {
@@ -450,7 +454,7 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
     for (int i = 0; i < 2; i++) {
         GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side),
                         "download estimates")
-        /* that of the picture before may have changed, too */
+        /* the estimate may change the curve of the previous picture, too */
         curves = &s->slots[FFMAX(before, 0)].curves;
     }
     GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
@@ -458,7 +462,7 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
     return 0;
 }
 
-/* With the context pushed. */
+/* Loads a picture into a slot. The caller has pushed the CUDA context. */
 static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const AVFrame *samples, int before, int *has)
 {
     const int radius = s->cfg->radius;
@@ -472,7 +476,7 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
         has[n] = ff_gpume_cuda_cells_find(&s->fields[i], &s->cells, frame, n - radius);
         any   |= has[n];
     }
-    /* the side stream may still read what the slot had: for the estimate of that picture, and of the one behind it */
+    /* the side stream may still read the slot's old data, for the estimates of that picture and of the next one */
     ret = wait_for_noise(s, slot);
     if (ret >= 0)
         ret = wait_for_noise(s, next_slot(s, slot));
@@ -497,7 +501,7 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, load_picture(s, slot, frame, samples, before, has));
 }
 
-/* Finds matches in the pictures around. With the context pushed. */
+/* Finds matches in the neighbouring pictures. The caller has pushed the CUDA context. */
 static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCudaStacksArgs *stacks)
 {
     const int radius   = step->radius, current = step->slots[radius];
@@ -523,7 +527,7 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
     return args.nb ? ff_gpume_shell_launch(&s->shell, MATCH, s->patch_grid, 1, 1, &args) : 0;
 }
 
-/* Makes a frame, or the pilot, of the patches. With the context pushed. */
+/* Combines the patches to a frame or to the pilot. The caller has pushed the CUDA context. */
 static int combine(CUDABackend *s, const MvdenoiseStep *step)
 {
     const GpumeLayout *l = s->layout;
@@ -543,7 +547,7 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
         &args);
 }
 
-/* With the context pushed. */
+/* Makes a picture. The caller has pushed the CUDA context. */
 static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
 {
     const int radius = step->radius;
@@ -564,7 +568,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
                                     "a pilot");
     if (ret >= 0)
         ret = wait_for_noise(s, current);
-    /* it may have set that of the current picture, too */
+    /* this estimate may have changed the curve of the current picture */
     if (ret >= 0)
         ret = wait_for_noise(s, next_slot(s, current));
     if (ret >= 0 && step->keep)
@@ -586,7 +590,7 @@ static int make(void *priv, const MvdenoiseStep *step)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_picture(s, step));
 }
 
-/* Waits for the estimate, which has long been made as others follow. */
+/* Waits for the estimate, which is usually complete because later pictures have been queued. */
 static int get_curves(void *priv, int slot, MvdenoiseCurve *curves)
 {
     CUDABackend *s   = priv;
@@ -604,7 +608,7 @@ static int get_curves(void *priv, int slot, MvdenoiseCurve *curves)
     return ff_gpume_shell_leave(&s->shell, ret);
 }
 
-/* Frees what the device has, while it is idle but for the stream of estimates. */
+/* Frees the memory on the device. Only the stream of estimates may still be busy. */
 static av_cold void close_device(void *priv)
 {
     CUDABackend *s    = priv;

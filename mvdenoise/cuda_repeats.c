@@ -24,7 +24,7 @@ static const GpumeShellKernel kernel = { MVDENOISE_CUDA_repeats, 0, MVDENOISE_CU
 struct MvdenoiseCudaRepeats {
     GpumeShell shell;
     GpumeCudaBuffer differ;     ///< uint32_t
-    CUevent known;              ///< differ.pinned has been written
+    CUevent known;              ///< recorded when differ.pinned has been written
 };
 
 static av_cold void close_device(void *priv)
@@ -46,7 +46,7 @@ av_cold void ff_mvdenoise_cuda_repeats_close(MvdenoiseCudaRepeats **repeats)
     av_freep(repeats);
 }
 
-/* With the context pushed. */
+/* Loads the kernel and allocates memory. The caller has pushed the CUDA context. */
 static av_cold int load(MvdenoiseCudaRepeats *s)
 {
     int ret = ff_gpume_shell_load(&s->shell, 0, &kernel, &module, 1, 8);
@@ -75,7 +75,7 @@ static av_cold int open_repeats(MvdenoiseCudaRepeats **repeats, const AVBufferRe
     return ret;
 }
 
-/* With the context pushed. */
+/* Queues a comparison. The caller has pushed the CUDA context. */
 static int compare(MvdenoiseCudaRepeats *s, const AVFrame *a, const AVFrame *b)
 {
     const CUstream stream      = ff_gpume_shell_stream(&s->shell);
@@ -83,7 +83,7 @@ static int compare(MvdenoiseCudaRepeats *s, const AVFrame *a, const AVFrame *b)
     MvdenoiseCudaRepeatsArgs args = { .differ = s->differ.data };
     int ret;
 
-    /* frames of different kinds differ */
+    /* frames of different formats or sizes differ */
     GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->differ.data, !bytes.nb, s->differ.size, stream), "clear a word")
     for (int i = 0; i < bytes.nb; i++)
         args.planes[i] = (MvdenoiseCudaBytes) {

@@ -20,7 +20,7 @@ typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvdenoiseSample;
 #define MVDENOISE_BYTES    ((int)sizeof(MvdenoiseSample))
 #define MVDENOISE_PER_WORD (4 / MVDENOISE_BYTES)
 
-/** A sample, of what the kernel does not write. */
+/** Loads a sample that the kernel does not write. */
 static __device__ __forceinline__ int mvdenoise_sample(GpumeU64 p)
 {
 #ifdef GPUME_HOST
@@ -36,7 +36,7 @@ static __device__ __forceinline__ int mvdenoise_sample(GpumeU64 p)
 #endif
 }
 
-/** A half word, of what the kernel does not write. */
+/** Loads a half word that the kernel does not write. */
 static __device__ __forceinline__ GpumeU32 mvdenoise_half(GpumeU64 p)
 {
 #ifdef GPUME_HOST
@@ -57,7 +57,10 @@ static __device__ __forceinline__ GpumeU32 mvdenoise_word(GpumeU64 p)
     return word;
 }
 
-/** Component i, by comparisons, as an index has the compiler keep the arguments in memory. */
+/**
+ * Returns component i. Uses comparisons, because an index would make the compiler copy the
+ * arguments to local memory.
+ */
 static __device__ __forceinline__ MvdenoiseCudaComponent mvdenoise_component(const MvdenoiseCudaComponents &a, int n)
 {
     MvdenoiseCudaComponent c = a.c[0];
@@ -77,7 +80,7 @@ static __device__ __forceinline__ MvdenoiseCudaComponent mvdenoise_component(con
     return c;
 }
 
-/** Element i of an array of the arguments, in the same way. */
+/** Returns element i of an array of the arguments, with comparisons as well. */
 template<int NB>
 static __device__ __forceinline__ GpumeU64 mvdenoise_element(const GpumeU64 (&a)[NB], int n)
 {
@@ -88,15 +91,15 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_element(const GpumeU64 (&a)
     return v;
 }
 
-/** Which patch, or measured block, these lanes have. */
+/** The patch, or measured block, of a group of lanes. */
 struct MvdenoiseUnit {
     int component;
     int col, row;
-    int first_col;          ///< of the block of threads
-    int is_there;           ///< else they have the last one of the row, too
+    int first_col;          ///< first column of the thread block
+    int is_there;           ///< whether the unit exists; else the lanes repeat the last one of the row
 };
 
-/** @param ACROSS, DOWN patches, or measured blocks, of a block of threads */
+/** @param ACROSS, DOWN numbers of patches, or measured blocks, of a thread block */
 template<int ACROSS, int DOWN>
 static __device__ __forceinline__ MvdenoiseUnit mvdenoise_unit(const MvdenoiseCudaComponents &a,
                                                                MvdenoiseCudaComponent *c)
@@ -119,7 +122,7 @@ static __device__ __forceinline__ MvdenoiseUnit mvdenoise_unit(const MvdenoiseCu
     return u;
 }
 
-/** The sum of lanes whose numbers differ in the bits from first on, below end. */
+/** Returns the sum over the lanes whose numbers differ only in bits first to end - 1. */
 static __device__ __forceinline__ GpumeU32 mvdenoise_add_lanes(GpumeU32 v, int first, int end)
 {
     GPUME_UNROLL for (int bit = first; bit < end; bit <<= 1)
@@ -142,12 +145,15 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_add_lanes(GpumeU64 v, int f
     return v;
 }
 
-/** Where the two samples are whose mean is that at a vector's end, in a copy; both may be the same. */
+/** Positions in a copy of the two samples whose mean is the sample at a vector's end; they may be equal. */
 struct MvdenoisePair {
-    GpumeU32 a, b;          ///< bytes from the copy's first
+    GpumeU32 a, b;          ///< offsets in bytes from the beginning of the copy
 };
 
-/** Where the pair of a vector of a fraction is from where the whole vector ends. @param fraction quarters: y, x */
+/**
+ * Returns the pair of a fraction, relative to the end of the whole vector.
+ * @param fraction quarters: y, x
+ */
 static __device__ __forceinline__ MvdenoisePair mvdenoise_pair_of(const MvdenoiseCudaComponent &c, GpumeU32 plane,
                                                                   int fraction)
 {
@@ -172,7 +178,11 @@ static __device__ __forceinline__ int mvdenoise_fraction_of(GpumeU32 vector)
     return (vector >> 16 & 3) << 2 | (vector & 3);
 }
 
-/** Where in a copy the whole vector ends. @param x, y of the patch @param vector in quarter samples */
+/**
+ * Returns the offset in a copy at which the whole vector ends.
+ * @param x, y   position of the patch
+ * @param vector in quarter samples
+ */
 static __device__ __forceinline__ GpumeU32 mvdenoise_end_of(const MvdenoiseCudaComponent &c, int x, int y,
                                                             GpumeU32 vector)
 {
@@ -182,7 +192,7 @@ static __device__ __forceinline__ GpumeU32 mvdenoise_end_of(const MvdenoiseCudaC
     return c.first + (GpumeU32)(py * c.stride + px * MVDENOISE_BYTES);
 }
 
-/** A vector as a word. */
+/** Packs a vector into a word. */
 static __device__ __forceinline__ GpumeU32 mvdenoise_of_vector(int x, int y)
 {
     return ((GpumeU32)x & 0xffff) | (GpumeU32)y << 16;

@@ -5,8 +5,9 @@
 
 /**
  * @file
- * Estimates the noise of a picture from what was measured of its blocks. A thread block has a component, the last
- * one looks for a cut; the one that is done last puts together what is known, so that the host need not know it.
+ * Estimates the noise of a picture from the measurements of its blocks. A thread block has a
+ * component; an additional thread block looks for a cut. The thread block that ends last combines
+ * the results, so the host does not wait.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
@@ -16,17 +17,17 @@
 #define BINS    MVDENOISE_BINS
 #define WARPS   (THREADS / 32)
 
-/** What the threads share. */
+/** Shared memory of a thread block. */
 struct Shared {
     MvdenoiseBins bins;
-    unsigned all[2][BINS];      ///< energies, and differences, of all levels
+    unsigned all[2][BINS];      ///< histograms of energies and of differences over all levels
     GpumeU64 sums[2 * WARPS];
     MvdenoiseCurve curves[GPUME_CUDA_COMPONENTS];
     int noisy[GPUME_CUDA_COMPONENTS], before[GPUME_CUDA_COMPONENTS];
     int is_last;
 };
 
-/** Adds up both values over all threads; all of them get the sums. */
+/** Adds two values over all threads; all threads get the sums. */
 static __device__ __forceinline__ void add_all(Shared *s, GpumeU64 *a, GpumeU64 *b)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -43,7 +44,7 @@ static __device__ __forceinline__ void add_all(Shared *s, GpumeU64 *a, GpumeU64 
     *b = mvdenoise_add_lanes(s->sums[2 * lane + 1], 1, 32);
 }
 
-/** Reads the bins of a component, which become 0. */
+/** Reads the bins of a component, and resets them to 0. */
 static __device__ __forceinline__ void read_bins(Shared *s, unsigned *bins)
 {
     unsigned *to = (unsigned *)&s->bins;
@@ -63,7 +64,7 @@ static __device__ __forceinline__ void read_bins(Shared *s, unsigned *bins)
     __syncthreads();
 }
 
-/** How many values are in bins; the lanes of a warp add them up. */
+/** Returns the number of values in bins; the lanes of a warp add them. */
 static __device__ __forceinline__ unsigned count(const unsigned *bins)
 {
     GpumeU32 nb = 0;
@@ -73,7 +74,7 @@ static __device__ __forceinline__ unsigned count(const unsigned *bins)
     return mvdenoise_add_lanes(nb, 1, 32);
 }
 
-/** Evaluates the bins of a component: each warp some of them. */
+/** Evaluates the bins of a component; each warp handles some of them. */
 static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, level = warp >> 1, is_energy = !(warp & 1);
@@ -105,7 +106,7 @@ static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
     }
 }
 
-/** Whether a picture shows something else than the one before, by the means of their blocks. */
+/** Returns whether there is a cut between a picture and the previous one, from the means of their blocks. */
 static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &args, Shared *s)
 {
     const int nb = args.nb_means;
@@ -128,7 +129,7 @@ static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &ar
     return 2 * difference > spread;
 }
 
-/** What another thread block has found out. */
+/** Reads the results of another thread block. */
 static __device__ __forceinline__ MvdenoiseFound read_found(const MvdenoiseCudaEstimate *e, int component)
 {
     const GpumeU32 *words = (const GpumeU32 *)&e->found[component];
@@ -139,7 +140,7 @@ static __device__ __forceinline__ MvdenoiseFound read_found(const MvdenoiseCudaE
     return f;
 }
 
-/** Updates what is known of a component. One thread calls it. */
+/** Updates the state of a component. Only one thread calls it. */
 static __device__ __forceinline__ void learn(const MvdenoiseCudaEstimateArgs &args, MvdenoiseCudaEstimate *e, Shared *s,
                                              int component)
 {

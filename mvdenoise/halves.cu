@@ -5,19 +5,19 @@
 
 /**
  * @file
- * Half samples of a copy, as far around a component as patches are read.
+ * Computes the half samples of a copy, including the margins from which patches are read.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
-/** Samples of a row from which a word of half samples is made, from 2 before it on. */
+/** Number of samples of a row from which a word of half samples is computed; the first is 2 before it. */
 #define TAPS (MVDENOISE_PER_WORD + 5)
 
-/** Samples x - 2 to x + TAPS - 3. */
+/** Reads samples x - 2 to x + TAPS - 3. */
 static __device__ __forceinline__ void read_row(int v[TAPS], GpumeU64 at)
 {
     GPUME_UNROLL for (int i = 0; i < (TAPS + 2 + MVDENOISE_PER_WORD - 1) / MVDENOISE_PER_WORD; i++) {
-        /* of 4 or 2 samples, the first one 4 or 2 before */
+        /* a word has 4 or 2 samples; the first word begins 4 or 2 samples before x */
         const GpumeU32 word = mvdenoise_word(at + 4 * i - 4);
 
         GPUME_UNROLL for (int j = 0; j < MVDENOISE_PER_WORD; j++) {
@@ -29,7 +29,10 @@ static __device__ __forceinline__ void read_row(int v[TAPS], GpumeU64 at)
     }
 }
 
-/** Writes a word of each plane of half samples. @param rows from two above to three below */
+/**
+ * Writes a word of each plane of half samples.
+ * @param rows the rows from two above to three below
+ */
 static __device__ __forceinline__ void write_halves(const MvdenoiseCudaHalvesArgs &args, GpumeU64 at,
                                                     const int (*rows)[TAPS])
 {

@@ -5,8 +5,9 @@
 
 /**
  * @file
- * Noise by brightness: what is measured of blocks, and how sigma at several levels of brightness follows from it. C and
- * device code share it: "Estimate" in doc/mvdenoise-definition.md is its definition.
+ * Noise as a function of brightness: the measurements of blocks, and how sigma at several levels
+ * follows from them. C and device code include this file. The section "Estimate" of
+ * doc/mvdenoise-definition.md is its definition.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_LEVELS_H
@@ -14,46 +15,46 @@
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 
-/** Measured values are counted in bins, eight for each power of two. */
+/** Number of bins in which measured values are counted; there are eight for each power of two. */
 #define MVDENOISE_BINS          240
-/** The block does not count. */
+/** Bin of blocks that do not count. */
 #define MVDENOISE_NO_BIN        255
-/** A block is dead if more of its samples are equal to the least, or to the greatest, of them. */
+/** A block is dead if more than this number of its samples equal its minimum, or its maximum. */
 #define MVDENOISE_MOST_EQUAL    12
 /**
- * It is dead, too, if its energy times the square of how many neighbors are equal, without the first eight, is more
- * than that. Edges of drawn pictures have much energy, but flat areas beside them.
+ * A block is also dead if its energy times the square of the number of equal neighbours, minus
+ * eight, exceeds this limit. In drawn pictures, edges have high energy but flat areas next to them.
  */
 #define MVDENOISE_ALIKE         8
 #define MVDENOISE_MOST_ALIKE    3000000
-/** A block repeats its match if so many of its samples are equal to those of the match. */
+/** A block repeats its match if at least this number of samples are equal. */
 #define MVDENOISE_REPEATED      58
-/** Blocks of a picture, of a level and of the halved component that tell something. */
+/** Minimum number of usable blocks of a picture, of a level, and of the halved component. */
 #define MVDENOISE_LEAST_BLOCKS  12
 #define MVDENOISE_LEAST_LEVEL   32
 #define MVDENOISE_LEAST_HALVED  24
-/** The estimate of a level counts as much as that of the picture if it has so many blocks. */
+/** Number of blocks with which the estimate of a level has the same weight as that of the picture. */
 #define MVDENOISE_SHRINK        16
 
-/** Quantiles, in 1/256: of energies at first, of differences, of coarse differences. */
+/** Quantiles in 1/256: of energies initially, of differences, of coarse differences. */
 #define MVDENOISE_QUANTILE          26
 #define MVDENOISE_QUANTILE_MATCHED  51
 #define MVDENOISE_QUANTILE_COARSE   102
-/** The mean energy of white noise by that quantile, in 1/1024. */
+/** Mean energy of white noise relative to this quantile, in 1/1024. */
 #define MVDENOISE_FROM_QUANTILE     1894
-/** The mean energy is refined so many times; it is so many 1/1024 of the mean of energies up to it. */
+/** Number of refinements of the mean energy; limit of the energies that are averaged, in 1/1024 of the mean. */
 #define MVDENOISE_ROUNDS            6
 #define MVDENOISE_FROM_LOWER        1428
 
-/** What is measured of a block. */
+/** Measurements of a block. */
 typedef struct MvdenoiseBlock {
-    unsigned char level;        ///< of brightness
+    unsigned char level;        ///< level of brightness
     unsigned char energy;       ///< bin of its energy, or MVDENOISE_NO_BIN
     unsigned char matched;      ///< bin of the variance of its difference from the match, or MVDENOISE_NO_BIN
-    unsigned char coarse;       ///< bin of the variance of the means of the difference; has one if matched has
+    unsigned char coarse;       ///< bin of the variance of the means of the difference; valid if matched is
 } MvdenoiseBlock;
 
-/** How many blocks of a component have a value in each bin. */
+/** Histograms of the measurements of a component. */
 typedef struct MvdenoiseBins {
     unsigned energies[MVDENOISE_LEVELS][MVDENOISE_BINS];
     unsigned matched[MVDENOISE_LEVELS][MVDENOISE_BINS];
@@ -61,22 +62,23 @@ typedef struct MvdenoiseBins {
     unsigned halved[MVDENOISE_BINS];        ///< energies of blocks of the halved component
 } MvdenoiseBins;
 
-/** One of so many blocks has to be alive, or there is no noise: drawn pictures. */
+/** If fewer than one block of this number is alive, there is no noise: the picture is drawn. */
 #define MVDENOISE_LEAST_ALIVE   8
 
-/** What follows from the bins of a component: variances in 1/65536 of squared samples of 8 bits. */
+/** Results from the bins of a component: variances in 1/65536 of squared samples of 8 bits. */
 typedef struct MvdenoiseFound {
-    /** Of energies: of each level, then of all. Of differences, likewise. */
+    /** From energies, and from differences: for each level, then for all levels. */
     long long fine[MVDENOISE_LEVELS + 1], total[MVDENOISE_LEVELS + 1];
     long long coarse, halved;
     unsigned nb_fine[MVDENOISE_LEVELS + 1], nb_total[MVDENOISE_LEVELS + 1];
     unsigned nb_halved;
 } MvdenoiseFound;
 
-/** What is known of the noise of a component. 0 at first. */
+/** State of the noise estimate of a component. Zeroed at first. */
 typedef struct MvdenoiseKnown {
-    MvdenoiseCurve curve;       ///< of the last picture
-    int is_provisional;         ///< no picture since the sequence began, or the last cut, had matches
+    MvdenoiseCurve curve;       ///< curve of the last picture
+    int is_provisional;         ///< whether no picture since the beginning of the sequence, or the last cut, had
+                                ///< matches
 } MvdenoiseKnown;
 
 /** Returns the bin of a value. */
@@ -92,7 +94,7 @@ GPUME_INLINE int mvdenoise_bin(unsigned v)
     return (exponent - 2) << 3 | (int)(v >> (exponent - 3) & 7);
 }
 
-/** Returns the least value of a bin. */
+/** Returns the smallest value of a bin. */
 GPUME_INLINE unsigned long long mvdenoise_bin_low(int bin)
 {
     return bin < 8 ? (unsigned long long)bin : (8ULL | (bin & 7)) << ((bin >> 3) - 1);
@@ -103,7 +105,7 @@ GPUME_INLINE unsigned long long mvdenoise_bin_width(int bin)
     return 1ULL << (bin < 8 ? 0 : (bin >> 3) - 1);
 }
 
-/** Returns the value of a rank, from 0, as if the values of a bin were at equal distances. */
+/** Returns the value with this rank, counted from 0; values in a bin are assumed to be equally spaced. */
 GPUME_INLINE unsigned long long mvdenoise_of_rank(const unsigned *bins, unsigned rank)
 {
     int bin = 0;
@@ -113,7 +115,7 @@ GPUME_INLINE unsigned long long mvdenoise_of_rank(const unsigned *bins, unsigned
     return mvdenoise_bin_low(bin) + mvdenoise_bin_width(bin) * (2ULL * rank + 1) / (2ULL * bins[bin]);
 }
 
-/** Returns the mean of the values up to most, as if those of a bin were at equal distances; 0: there are none. */
+/** Returns the mean of the values up to most, assuming equally spaced values in a bin; 0: there are none. */
 GPUME_INLINE unsigned long long mvdenoise_mean_up_to(const unsigned *bins, unsigned long long most)
 {
     unsigned long long sum = 0, nb = 0;
@@ -132,7 +134,7 @@ GPUME_INLINE unsigned long long mvdenoise_mean_up_to(const unsigned *bins, unsig
     return nb ? sum / (2 * nb) : 0;
 }
 
-/** Returns the mean energy of noise, from nb energies of which some have little else. */
+/** Returns the mean energy of noise, from nb energies of which some contain little else. */
 GPUME_INLINE unsigned long long mvdenoise_noise_energy(const unsigned *bins, unsigned nb)
 {
     unsigned long long mean;
@@ -146,7 +148,7 @@ GPUME_INLINE unsigned long long mvdenoise_noise_energy(const unsigned *bins, uns
     return mean;
 }
 
-/** Returns the variance of noise of a mean energy, without what texture and rounding add. */
+/** Returns the variance of noise from its mean energy, without the contributions of texture and rounding. */
 GPUME_INLINE long long mvdenoise_fine_variance(const unsigned *bins, unsigned nb)
 {
     const long long variance = (long long)(mvdenoise_noise_energy(bins, nb) * 809 >> 4);
@@ -154,13 +156,13 @@ GPUME_INLINE long long mvdenoise_fine_variance(const unsigned *bins, unsigned nb
     return FFMAX(variance - 27689, 0);
 }
 
-/** Returns the variance of noise of the halved component, with what texture adds. */
+/** Returns the variance of noise of the halved component, including the contribution of texture. */
 GPUME_INLINE long long mvdenoise_halved_variance(const unsigned *bins, unsigned nb)
 {
     return (long long)(mvdenoise_noise_energy(bins, nb) * 809 >> 4);
 }
 
-/** Returns the variance of noise, of bins of differences. */
+/** Returns the variance of noise from the bins of differences. */
 GPUME_INLINE long long mvdenoise_total_variance(const unsigned *bins, unsigned nb)
 {
     if (!nb)
@@ -178,13 +180,13 @@ GPUME_INLINE long long mvdenoise_coarse_variance(const unsigned *bins, unsigned 
                        512 / 3);
 }
 
-/** Returns sigma^2 with which white noise is taken out: rather too much than too little. */
+/** Returns sigma^2 for removing white noise; rather too large than too small. */
 GPUME_INLINE long long mvdenoise_of_white(long long fine)
 {
     return 35 * fine >> 5;
 }
 
-/** Returns sigma^2 with which noise is taken out that is white, or not, without matches. */
+/** Returns sigma^2 for removing noise that may not be white, without matches. */
 GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halved)
 {
     /* a mean of four samples has a quarter of their variance */
@@ -199,7 +201,7 @@ GPUME_INLINE int mvdenoise_is_known(const MvdenoiseFound *f, int level)
     return FFMIN(f->nb_fine[level], f->nb_total[level]) >= MVDENOISE_LEAST_LEVEL;
 }
 
-/** Returns sigma^2 with which noise is taken out that is not white; less than fine if it is white. */
+/** Returns sigma^2 for removing noise that is not white; less than fine if the noise is white. */
 GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f, long long fine)
 {
     const long long total = f->total[MVDENOISE_LEVELS], more = total - 157286;
@@ -225,19 +227,19 @@ GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f, long long f
     return FFMAX(coded, grain);
 }
 
-/** Returns sigma of a square in 1/65536. */
+/** Returns sigma from its square in 1/65536. */
 GPUME_INLINE int mvdenoise_sigma_of(long long square)
 {
     return (int)FFMIN(mvdenoise_root(FFMAX(square, 0)), MVDENOISE_SIGMA_MAX);
 }
 
-/** Returns whether the differences tell the noise. */
+/** Returns whether the differences determine the noise. */
 GPUME_INLINE int mvdenoise_is_matched(const MvdenoiseFound *f)
 {
     return f->nb_total[MVDENOISE_LEVELS] >= MVDENOISE_LEAST_BLOCKS;
 }
 
-/** Sets sigma of the levels that have too few blocks to that of the nearest one, of two the darker one. */
+/** Sets sigma of levels with too few blocks to that of the nearest known level; of two, the darker one. */
 GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
 {
     int sigma[MVDENOISE_LEVELS];
@@ -254,7 +256,10 @@ GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
         c->sigma[i] = sigma[i];
 }
 
-/** Returns the estimate of a component by itself. @param matched the differences are to be used */
+/**
+ * Returns the estimate of a component from its own measurements.
+ * @param matched whether to use the differences
+ */
 GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int matched, unsigned nb_blocks)
 {
     const long long fine = matched ? FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS])
@@ -308,11 +313,11 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_smoothed(const MvdenoiseCurve *before, con
 }
 
 /**
- * Updates what is known by the next picture.
- * @param anew      a sequence begins, or there is a cut
- * @param has_field the picture has vectors into the one before
- * @param nb_blocks of the component
- * @return whether the curve holds for the picture before as well
+ * Updates the estimate with the next picture.
+ * @param anew      whether a sequence begins, or there is a cut
+ * @param has_field whether the picture has vectors into the previous one
+ * @param nb_blocks number of blocks of the component
+ * @return whether the curve is also valid for the previous picture
  */
 GPUME_INLINE int mvdenoise_learn(MvdenoiseKnown *k, const MvdenoiseFound *f, int anew, int has_field,
                                  unsigned nb_blocks)

@@ -5,19 +5,20 @@
 
 /**
  * @file
- * The best match of each patch in pictures. Eight lanes have a patch, each a candidate in every picture. Of those
- * that are equal only one is tried, so the block of threads makes a list of all, in which those are beside each
- * other that read the same rows of the same planes. The variant is 1 if sums of squares take more than 32 bits;
- * 2 for devices that have dot products of bytes.
+ * Finds the best match of each patch in other pictures. Eight lanes have a patch, with one
+ * candidate in every picture for each lane. Equal candidates are tried once: the thread block makes
+ * a list of all different candidates, sorted so that candidates that read the same rows of the same
+ * planes are adjacent. Variant 1: sums of squares need more than 32 bits; variant 2: for devices
+ * with dot products of bytes.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
-/** Words of a row of a patch. */
+/** Number of words of a row of a patch. */
 #define ROW    (MVDENOISE_PATCH / MVDENOISE_PER_WORD)
 #define FIELDS MVDENOISE_CUDA_FIELDS
 #define FRACTIONS 16
-/** Rows of a patch that are read at once, and blocks of threads that a multiprocessor is to have. */
+/** Number of rows of a patch that are read at once, and of thread blocks that a multiprocessor should have. */
 #define ROWS     (MVDENOISE_BYTES == 1 ? 8 : 2)
 #define RESIDENT (MVDENOISE_BYTES == 1 ? 6 : 5)
 
@@ -29,15 +30,15 @@ template<int> struct SquaresOf   { typedef GpumeU32 Squares; };
 template<> struct SquaresOf<1>  { typedef GpumeU64 Squares; };
 typedef SquaresOf<WIDE>::Squares Squares;
 
-/** Samples from which a candidate is taken, four of a number of bytes with a sign each, the first the lowest. */
+/** Offsets of the samples from which candidates are taken: four signed bytes, the first in the lowest byte. */
 #define BYTES4(a, b, c, d) (((U64)(a) & 255) | ((U64)(b) & 255) << 8 | ((U64)(c) & 255) << 16 | ((U64)(d) & 255) << 24)
 #define PLACES_X (BYTES4(0, 7, 0, 7) | BYTES4(-8, 15, 3, 0) << 32)
 #define PLACES_Y (BYTES4(0, 0, 7, 7) | BYTES4(3, 3, -8, 0) << 32)
 
-/** Where a row of a patch is. Strides are multiples of 8. */
+/** Position of a row of a patch. Strides are multiples of 8. */
 struct Row {
-    GpumeU32 at;                ///< offset of the double word in which it begins
-    int odd, shift;             ///< whether it begins in the second word of that, and before which bit
+    GpumeU32 at;                ///< offset of the double word in which the row begins
+    int odd, shift;             ///< whether it begins in the second word, and at which bit
 };
 
 static __device__ __forceinline__ Row row_at(GpumeU32 at)
@@ -47,7 +48,7 @@ static __device__ __forceinline__ Row row_at(GpumeU32 at)
     return row;
 }
 
-/** The samples of a row. Double words are read, as caches take long to find each. */
+/** Reads the samples of a row. Reads double words, because each cache access takes long. */
 static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 copy, const Row &row)
 {
     GpumeU32 words[ROW + 2];
@@ -64,16 +65,19 @@ static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 copy, 
                             gpume_select(row.odd, words[i + 2], words[i + 1]), row.shift);
 }
 
-/** Bits of inverted samples that are 0: of 16 bits, if they have at most 15, so that differences do not borrow. */
+/**
+ * Bits of inverted samples that are cleared: bit 15 for samples of at most 15 bits, so that
+ * differences do not borrow.
+ */
 #define UNUSED (MVDENOISE_BYTES == 1 || WIDE ? 0 : 0x80008000u)
 
-/** The inverted rounded means of both words' samples: less the two, and half of what they differ. */
+/** Returns the inverted rounded means of the samples of two words. */
 static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)
 {
     return (~(a | b) & ~UNUSED) + (((a ^ b) & (MVDENOISE_BYTES == 1 ? 0xfefefefeu : 0xfffefffeu)) >> 1);
 }
 
-/** The absolute differences of four bytes. */
+/** Returns the absolute differences of four bytes. */
 static __device__ __forceinline__ GpumeU32 differences(GpumeU32 a, GpumeU32 b)
 {
 #ifdef GPUME_HOST
@@ -86,7 +90,11 @@ static __device__ __forceinline__ GpumeU32 differences(GpumeU32 a, GpumeU32 b)
 #endif
 }
 
-/** Adds the squared differences of both words' samples: a as share_patch() leaves it, b as mean() does. */
+/**
+ * Adds the squared differences of the samples of two words.
+ * @param a as share_patch() stores it
+ * @param b as mean() returns it
+ */
 static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, GpumeU32 b)
 {
     if (MVDENOISE_BYTES == 1) {
@@ -111,7 +119,7 @@ static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, Gpu
     }
 }
 
-/** The cell of which a lane has the vector. */
+/** Returns the cell whose vector a lane tries. */
 static __device__ __forceinline__ int cell_of(const GpumeCells &g, const MvdenoiseCudaComponent &c, int x, int y,
                                               int lane)
 {
@@ -122,7 +130,7 @@ static __device__ __forceinline__ int cell_of(const GpumeCells &g, const Mvdenoi
     return row * g.cols + col;
 }
 
-/** A lane's candidate, in quarters of the component's samples: the last one zero. */
+/** Returns this lane's candidate, in quarters of the component's samples; that of the last lane is zero. */
 static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaComponent &c, GpumeU32 word, int lane)
 {
     return lane == MVDENOISE_PLACES ? 0 : !mvdenoise_is_vector(word) ? word :
@@ -130,7 +138,7 @@ static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaComponen
                                mvdenoise_subsampled((short)(word >> 16), c.vsub));
 }
 
-/** Whether a lane has a vector that none before it has. */
+/** Returns whether a lane has a vector that no lane before it has. */
 static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
 {
     int is = mvdenoise_is_vector(vector);
@@ -138,13 +146,13 @@ static __device__ __forceinline__ int is_new(GpumeU32 vector, int lane)
     GPUME_UNROLL for (int i = 1; i < MVDENOISE_CUDA_LANES; i++) {
         const GpumeU32 other = __shfl_xor_sync(GPUME_WHOLE_WARP, vector, i);
 
-        /* lane ^ i is before the lane if the highest bit in which they differ is the lane's */
+        /* lane ^ i comes before this lane if the highest bit in which they differ is set in this lane */
         is &= !(lane & (i > 3 ? 4 : i > 1 ? 2 : 1)) || other != vector;
     }
     return is;
 }
 
-/** The sum of the samples of a word. */
+/** Returns the sum of the samples of a word. */
 static __device__ __forceinline__ GpumeU32 sum_of(GpumeU32 word)
 {
     if (MVDENOISE_BYTES == 1)
@@ -152,7 +160,7 @@ static __device__ __forceinline__ GpumeU32 sum_of(GpumeU32 word)
     return (word & 0xffff) + (word >> 16);
 }
 
-/** Leaves the patch in shared memory, inverted, of which each lane has a row. Returns the sum of the lane's samples. */
+/** Stores the inverted patch in shared memory; each lane has a row. Returns the sum of this lane's samples. */
 static __device__ __forceinline__ GpumeU32 share_patch(GpumeU32 *own, GpumeU64 copy, GpumeU32 at, int stride, int lane)
 {
     GpumeU32 row[ROW], sum = 0;
@@ -166,8 +174,8 @@ static __device__ __forceinline__ GpumeU32 share_patch(GpumeU32 *own, GpumeU64 c
 }
 
 /**
- * The squared differences of a patch and its match.
- * @param PAIR whether the match is the rounded mean of two, else these are the same
+ * Returns the squared differences of a patch and its match.
+ * @param PAIR whether the match is the rounded mean of two samples; else both are the same
  */
 template<int PAIR>
 static __device__ __forceinline__ Squares compare(const GpumeU32 *own, GpumeU64 copy, MvdenoisePair pair, int stride)
@@ -193,20 +201,23 @@ static __device__ __forceinline__ Squares compare(const GpumeU32 *own, GpumeU64 
     return sum;
 }
 
-/** What the block of threads shares; elements of threads' candidates are those of its pictures, one after the other. */
+/** Shared memory of the thread block; a thread's candidates are in sequence, one for each picture. */
 struct Shared {
     GpumeU32 *patches;          ///< MVDENOISE_CUDA_PATCH words each
-    Squares *squares;           ///< of candidates
+    Squares *squares;           ///< sums of squared differences of candidates
     GpumeU32 *vectors;          ///< candidates
-    GpumeU16 *list;             ///< which candidates are to be tried
-    GpumeU64 *places;           ///< of each picture: it, vectors, matches
-    MvdenoisePair *pairs;       ///< of each fraction
-    GpumeU32 *bins;             ///< BINS of each picture: how many of its candidates are before those of each
-    GpumeU32 *totals;           ///< candidates of each picture: that are no pairs, all
-    GpumeU32 *tones;            ///< of patches
+    GpumeU16 *list;             ///< indices of the candidates to be tried
+    GpumeU64 *places;           ///< for each picture: its address, its vectors, its matches
+    MvdenoisePair *pairs;       ///< for each fraction
+    GpumeU32 *bins;             ///< BINS of each picture: number of its candidates before those of each bin
+    GpumeU32 *totals;           ///< numbers of candidates of each picture: those that are no pairs, and all
+    GpumeU32 *tones;            ///< tones of patches
 };
 
-/** Whether a match is the mean of two: not of samples, and of half samples in a row or column. */
+/**
+ * Returns whether a match is the mean of two samples: not for whole samples, nor for half samples
+ * in a row or column.
+ */
 static __device__ __forceinline__ int is_pair(GpumeU32 vector)
 {
     const int x = vector & 3, y = vector >> 16 & 3;
@@ -215,8 +226,8 @@ static __device__ __forceinline__ int is_pair(GpumeU32 vector)
 }
 
 /**
- * Vectors of a picture whose fractions are the same, and the rows of whose matches by 2, come into a bin. Those that
- * are pairs come last: warps are to have either.
+ * Number of bins of a picture. A bin has the vectors with the same fraction and the same parity of
+ * their match's row. Pairs come last, so that a warp has only pairs or none.
  */
 #define BINS MVDENOISE_CUDA_MATCH_BINS
 
@@ -225,7 +236,7 @@ static __device__ __forceinline__ int bin_of(GpumeU32 vector)
     return is_pair(vector) * (BINS / 2) + ((vector >> 16 & 7) << 2 | (vector & 3));
 }
 
-/** Makes places in the list of numbers of candidates, of picture i by its warp. */
+/** Turns the counts of picture i into positions in the list; a warp handles a picture. */
 static __device__ __forceinline__ void count(const Shared &s, int i, int lane)
 {
     GpumeU32 *bins = s.bins + BINS * i + 2 * lane;
@@ -239,18 +250,18 @@ static __device__ __forceinline__ void count(const Shared &s, int i, int lane)
     }
     bins[0] = end - first - second;
     bins[1] = end - second;
-    /* those that are not pairs, and all */
+    /* the number of those that are no pairs, and of all */
     if (lane % 16 == 15)
         s.totals[2 * i + lane / 16] = end;
 }
 
-/** Lists what is to be tried, of which the thread's bits tell. Returns how many there are. */
+/** Lists the candidates to be tried, which the thread's bits mark. Returns their number. */
 static __device__ __forceinline__ int list(const Shared &s, GpumeU32 listed, int nb)
 {
     GpumeU32 single = 0, pairs = 0;
 
     __syncthreads();
-    /* as many warps as there can be pictures */
+    /* there are at least as many warps as pictures */
     if (threadIdx.x / 32 < nb)
         count(s, threadIdx.x / 32, threadIdx.x % 32);
     __syncthreads();
@@ -293,7 +304,7 @@ static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &
     s.squares[number] = sum;
 }
 
-/** The least of what eight lanes have. */
+/** Returns the minimum over eight lanes. */
 static __device__ __forceinline__ Squares least(Squares sum)
 {
     GPUME_UNROLL for (int bit = 1; bit < MVDENOISE_CUDA_LANES; bit <<= 1) {
@@ -305,7 +316,7 @@ static __device__ __forceinline__ Squares least(Squares sum)
     return sum;
 }
 
-/** Finds where in shared memory what is, and notes where pictures are: arguments with an index are slow. */
+/** Lays out shared memory, and stores the addresses of pictures there, because indexed arguments are slow. */
 static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &args, const MvdenoiseCudaComponent &c,
                                                GpumeU32 *shared)
 {
@@ -364,7 +375,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
         const GpumeU32 vector = candidate(c, word, lane);
 
-        /* that of the next picture, which is there when it is needed */
+        /* loads the word for the next picture in advance */
         word = mvdenoise_word(s.places[3 * gpume_min(i + 1, args.nb - 1) + 1] + 4ull * cell);
         s.vectors[MVDENOISE_CUDA_THREADS * i + threadIdx.x] = vector;
         if (is_new(vector, lane) && u.is_there) {
@@ -381,7 +392,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
         const Squares own  = listed >> i & 1 ? s.squares[number] : ~(Squares)0, best = least(own);
         const GpumeU32 are = __ballot_sync(GPUME_WHOLE_WARP, own == best) >> (threadIdx.x & 24) & 0xff;
 
-        /* of equal ones it is the first */
+        /* the first of equal candidates wins */
         if (u.is_there && lane == gpume_first_bit(are))
             ((GpumeU32 *)s.places[3 * i + 2])[c.number + u.row * c.cols + u.col] =
                 best <= noise[s.tones[group]].accept[args.second] ? s.vectors[number] : MVDENOISE_NO_VECTOR;

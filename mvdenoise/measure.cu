@@ -5,20 +5,20 @@
 
 /**
  * @file
- * What is measured of blocks of a picture: energies of second differences, differences from the match in the picture
- * before, and means. Each lane has a column of a block.
+ * Measures blocks of a picture: energies of second differences, differences from the match in the
+ * previous picture, and means. A lane has a column of a block.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
-/** The energy of a block. */
+/** Returns the energy of a block. */
 static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOISE_PATCH], int lane)
 {
     GpumeU64 sum = 0;
 
     GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH - 2; y++) {
         const int down = p[y] - 2 * p[y + 1] + p[y + 2];
-        /* of the columns behind this one, which the last two do not have */
+        /* from the next column, which the last two columns do not have */
         const int next = __shfl_sync(GPUME_WHOLE_WARP, down, (threadIdx.x + 1) & 31);
         const int last = __shfl_sync(GPUME_WHOLE_WARP, down, (threadIdx.x + 2) & 31);
         const long long both = down - 2 * next + last;
@@ -28,7 +28,7 @@ static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOIS
     return mvdenoise_add_lanes(lane < MVDENOISE_PATCH - 2 ? sum : 0, 1, MVDENOISE_CUDA_LANES);
 }
 
-/** Whether too many samples of a block are equal to the least, or to the greatest, of them. */
+/** Returns whether too many samples of a block equal its minimum, or its maximum. */
 static __device__ __forceinline__ int is_dead(const int p[MVDENOISE_PATCH])
 {
     int least = p[0], greatest = p[0];
@@ -51,7 +51,7 @@ static __device__ __forceinline__ int is_dead(const int p[MVDENOISE_PATCH])
     return (nb & 0xffff) > MVDENOISE_MOST_EQUAL || nb >> 16 > MVDENOISE_MOST_EQUAL;
 }
 
-/** How many samples of a block are equal to the one to the right, or below. */
+/** Returns the number of samples of a block that equal the sample on the right, or below. */
 static __device__ __forceinline__ GpumeU32 count_alike(const int p[MVDENOISE_PATCH], int lane)
 {
     GpumeU32 nb = 0;
@@ -65,7 +65,7 @@ static __device__ __forceinline__ GpumeU32 count_alike(const int p[MVDENOISE_PAT
     return mvdenoise_add_lanes(nb, 1, MVDENOISE_CUDA_LANES);
 }
 
-/** Row y of the block's column that a lane has. */
+/** Returns row y of this lane's column of the block. */
 static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureArgs &args, GpumeU64 at, int stride,
                                                     int y)
 {
@@ -76,10 +76,10 @@ static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureAr
             mvdenoise_sample(at + stride + MVDENOISE_BYTES) + 2) >> 2;
 }
 
-/** What the differences of a block from its match have. */
+/** Statistics of the differences between a block and its match. */
 struct Difference {
-    int repeats;                ///< it has none
-    GpumeU64 total, coarse;     ///< variances, 4096 times
+    int repeats;                ///< whether the block repeats its match
+    GpumeU64 total, coarse;     ///< variances, times 4096
 };
 
 static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureArgs &args,
@@ -116,7 +116,7 @@ static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureA
     return d;
 }
 
-/** The vector of a block into the picture before. */
+/** Returns the vector of a block into the previous picture. */
 static __device__ __forceinline__ GpumeU32 vector_of(const MvdenoiseCudaMeasureArgs &args,
                                                      const MvdenoiseCudaComponent &c, int x, int y)
 {
@@ -147,7 +147,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
                         (u.col * MVDENOISE_PATCH + lane) * MVDENOISE_BYTES * scale;
     const int number = c.number + u.row * c.cols + u.col, x = u.col * MVDENOISE_PATCH, y = u.row * MVDENOISE_PATCH;
     const GpumeU32 vector = vector_of(args, c, x, y);
-    /* where there is none, the block is compared with the one at its place, for nothing */
+    /* if there is no vector, the block is compared with the one at its own position, and the result is not used */
     const int exists = mvdenoise_is_vector(vector);
     const int dx = exists ? mvdenoise_whole((short)(vector & 0xffff), c.hsub) : 0;
     const int dy = exists ? mvdenoise_whole((short)(vector >> 16), c.vsub) : 0;

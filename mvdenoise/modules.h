@@ -5,17 +5,17 @@
 
 /**
  * @file
- * The list of mvdenoise's kernels, one a module.
+ * Lists the kernels of mvdenoise, one to a module.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_MODULES_H
 #define AVFILTER_GPUME_MVDENOISE_MODULES_H
 
 /**
- * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to
- * 16 bits or, 0, of any. What variants are is a family's own: of match 1 for
- * samples of more than 12 bits, 2 for devices that have dp4a; of stacks the patches of a stack at
- * most, and 10 more in the second pass. One row a line: makefiles read it with sed.
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu for samples of 8 bits, of up
+ * to 16 bits or, if depth is 0, of any depth. Variants of match: 1 for samples of more than 12
+ * bits, 2 for devices with dp4a. Variants of stacks: the maximum number of patches of a stack, plus
+ * 10 in the second pass. Each row is one line, because makefiles read it with sed.
  */
 #define MVDENOISE_CUDA_MODULES(M) \
     M(mvdenoise_repeats,      repeats,   0, 0) \

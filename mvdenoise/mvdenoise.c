@@ -25,23 +25,23 @@ typedef struct Picture {
     AVFrame *frame;
     MvdenoiseNoise noise[GPUME_COMPONENTS][MVDENOISE_TONES];
     MvdenoiseCurve curves[GPUME_COMPONENTS];
-    int has[MVDENOISE_MAX_STACK];       ///< fields, from distance -radius to radius
+    int has[MVDENOISE_MAX_STACK];       ///< whether it has fields, from distance -radius to radius
     int flags;                          ///< MVDENOISE_IS_*
 } Picture;
 
-/** That of a picture that is kept. */
+/** Noise of a picture that passes unchanged. */
 static const MvdenoiseNoise no_noise[MVDENOISE_TONES];
 
 struct Mvdenoise {
     MvdenoiseConfig cfg;
-    const void *device_ctx;             ///< of hardware frames; NULL: frames are in memory
-    enum AVPixelFormat sw_format;       ///< of hardware frames
+    const void *device_ctx;             ///< device of hardware frames; NULL: frames in system memory
+    enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
     const MvdenoiseBackend *backend;
     void *priv;
     GpumeLayout layout;
     Picture pictures[MVDENOISE_MAX_SLOTS];
     int nb_slots;
-    int64_t nb_in, nb_pilots, nb_out;   ///< pictures of the sequence that came, have a pilot, have been made
+    int64_t nb_in, nb_pilots, nb_out;   ///< numbers of pictures of the sequence: added, with a pilot, output
     int flushed;
     MvdenoiseEstimate estimate;
     int missing;
@@ -62,7 +62,7 @@ av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
-    /* a result needs those around it, and with two passes the pilots of the latest need those ahead */
+    /* a result needs its neighbours, and with two passes the pilots of the last neighbours need those after them */
     s->nb_slots      = (cfg->passes + 1) * cfg->radius + 1;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     if (cfg->hw_frames)
@@ -99,7 +99,7 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     av_freep(mvdenoise);
 }
 
-/* Returns the format of samples. */
+/* Returns the pixel format of the samples. */
 static enum AVPixelFormat format_of(const AVFrame *frame)
 {
     return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
@@ -110,7 +110,7 @@ static int is_layout(const Mvdenoise *s, const AVFrame *frame)
     return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
 }
 
-/* Whether frames like this one are what was opened. */
+/* Returns whether frames like this one have been opened. */
 static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 {
     const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
@@ -152,7 +152,7 @@ static void set_noise(const Mvdenoise *s, Picture *p, int component, const Mvden
         p->noise[component][i] = mvdenoise_noise_at(curve, i, s->cfg.strength, noisy, s->layout.depth);
 }
 
-/* Sets the noise of the picture that has been loaded and, where it is better known now, of the one before. */
+/* Sets the noise of the loaded picture and, if it is known better now, that of the previous picture. */
 static int find_noise(Mvdenoise *s, const MvdenoiseMeasure *measures, int has_field)
 {
     MvdenoiseCurve curves[GPUME_COMPONENTS] = { 0 };
@@ -217,13 +217,13 @@ static int has_flag(Mvdenoise *s, int64_t number, int flag)
     return picture(s, number)->flags & flag;
 }
 
-/* Returns whether picture number + i is equal to a nearer one, or to picture number. */
+/* Returns whether picture number + i equals a picture nearer to picture number, or that picture. */
 static int is_repeated(Mvdenoise *s, int64_t number, int i)
 {
     return i && has_flag(s, number + i + (i < 0), MVDENOISE_IS_REPEAT);
 }
 
-/* Returns whether the pilot of a picture helps to denoise a picture. */
+/* Returns whether the pilot of a picture is needed for denoising. */
 static int needs_pilot(Mvdenoise *s, int64_t number)
 {
     const int64_t end = FFMIN(number + s->cfg.radius + 1, s->nb_in);
@@ -234,7 +234,7 @@ static int needs_pilot(Mvdenoise *s, int64_t number)
     return needs;
 }
 
-/* Makes a picture, or a pilot. */
+/* Makes a picture or a pilot. */
 static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
 {
     const int radius = s->cfg.radius;

@@ -12,7 +12,7 @@
 
 #include "libavfilter/gpume/mvdenoise/noise.h"
 
-/* Whether a row of a block has one, or two, samples more behind each of its samples. */
+/* Whether a row of a block has one, or two, more samples after each of its samples. */
 static const uint8_t inside[3][MVDENOISE_SAMPLES] = {
     { 0 },
 #define EIGHT(a, b) a, a, a, a, a, a, b, 0
@@ -127,7 +127,7 @@ static MvdenoiseFound evaluate(const MvdenoiseBins *b)
     return f;
 }
 
-/* Returns whether a picture shows something else than the one before: by the means of their blocks. */
+/* Returns whether there is a cut between two pictures, from the means of their blocks. */
 static int is_cut(const uint16_t *a, const uint16_t *b, size_t nb)
 {
     uint64_t difference = 0, spread = 0, sum = 0;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Estimates how strong the noise of pictures is, from the areas where they have little else.
+ * Estimates the strength of the noise of pictures from areas that contain little else.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_NOISE_H
@@ -17,25 +17,26 @@
 #include "libavfilter/gpume/mvdenoise/levels.h"
 #include "libavfilter/gpume/picture/layout.h"
 
-/** What is measured of a component. Its blocks are those of MVDENOISE_PATCH samples a side that are whole. */
+/** Measurements of a component. Its blocks are the complete blocks of side MVDENOISE_PATCH. */
 typedef struct MvdenoiseMeasure {
     int wanted;
-    const MvdenoiseBlock *blocks;   ///< if wanted
+    const MvdenoiseBlock *blocks;   ///< NULL if the component is not wanted
     const uint8_t *halved;          ///< bins of energies of the component at half the size, if there are no vectors
-    const uint16_t *means;          ///< of blocks; of component 0
+    const uint16_t *means;          ///< means of the blocks of component 0
 } MvdenoiseMeasure;
 
-/** What is known of the noise of a sequence. Blank at first. */
+/** State of the estimate for a sequence. Zeroed at first. */
 typedef struct MvdenoiseEstimate {
     MvdenoiseKnown known[GPUME_COMPONENTS];
-    uint16_t *means;                ///< of the last picture
+    uint16_t *means;                ///< means of the last picture
     unsigned means_allocated;
 } MvdenoiseEstimate;
 
 /**
  * Measures a row of nb blocks.
  * @param blocks, means either may be NULL
- * @param matches       the first sample of each block's match, with the same stride, or NULL; NULL: there are none
+ * @param matches       for each block the first sample of its match, with the same stride, or NULL;
+ *                      NULL if there are no matches at all
  */
 void ff_mvdenoise_measure(MvdenoiseBlock *blocks, uint16_t *means, const uint8_t *samples,
                           const uint8_t *const *matches, ptrdiff_t stride, int nb, int depth);
@@ -50,9 +51,9 @@ void ff_mvdenoise_measure_halved(uint8_t *bins, uint8_t *scratch, const uint8_t 
 /**
  * Estimates the noise of the next picture.
  * @param curves    set for the components that are wanted
- * @param before    set to whether the curve of a component holds for the picture before as well
- * @param first     whether another sequence begins
- * @param has_field whether matches in the picture before were measured
+ * @param before    set to whether the curve of a component is also valid for the previous picture
+ * @param first     whether a new sequence begins
+ * @param has_field whether matches in the previous picture were measured
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_mvdenoise_estimate(MvdenoiseEstimate *e, MvdenoiseCurve *curves, int *before, const MvdenoiseMeasure *measures,

@@ -5,7 +5,7 @@
 
 /* What is measured of a block of samples of type SAMPLE. */
 
-/* Loops over all samples of a block are vectorized; what they find behind the end of a row is masked. */
+/* loops over all samples of a block are vectorized; results beyond the ends of rows are masked */
 
 static av_always_inline void FUNC(read_block)(SAMPLE *a, const uint8_t *samples, ptrdiff_t stride)
 {
@@ -13,7 +13,7 @@ static av_always_inline void FUNC(read_block)(SAMPLE *a, const uint8_t *samples,
         memcpy(a + MVDENOISE_PATCH * y, samples + y * stride, MVDENOISE_PATCH * sizeof(*a));
 }
 
-/* Returns whether too many samples are equal to the least, or to the greatest, of them. */
+/* Returns whether too many samples equal the minimum, or the maximum. */
 static av_always_inline int FUNC(is_dead)(const SAMPLE *a)
 {
     SAMPLE least = a[0], greatest = a[0], nb_least = 0, nb_greatest = 0;
@@ -29,7 +29,10 @@ static av_always_inline int FUNC(is_dead)(const SAMPLE *a)
     return FFMAX(nb_least, nb_greatest) > MVDENOISE_MOST_EQUAL;
 }
 
-/* Returns how many samples are equal to the one to the right, or below. @param a with room for one more */
+/*
+ * Returns the number of samples that equal the sample on the right, or below.
+ * @param a has room for one more sample
+ */
 static av_always_inline int FUNC(count_alike)(const SAMPLE *a)
 {
     SAMPLE nb_right = 0, nb_below = 0;
@@ -41,7 +44,10 @@ static av_always_inline int FUNC(count_alike)(const SAMPLE *a)
     return nb_right + nb_below;
 }
 
-/* Returns the sum of squared second differences both ways. @param a with room for two more */
+/*
+ * Returns the sum of squared second differences in both directions.
+ * @param a has room for two more samples
+ */
 static av_always_inline uint64_t FUNC(energy)(const SAMPLE *a)
 {
     DIFFERENCE across[MVDENOISE_SAMPLES];
@@ -57,7 +63,7 @@ static av_always_inline uint64_t FUNC(energy)(const SAMPLE *a)
     return sum;
 }
 
-/* Measures the difference of a block from its match. */
+/* Measures the difference between a block and its match. */
 static av_always_inline void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, const uint8_t *match, ptrdiff_t stride,
                                            int shift)
 {

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The matrices with which stacks are transformed over time.
+ * The matrices of the transform of stacks over time.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_OVER_TIME_H
@@ -15,7 +15,7 @@
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 
-/* DCTs of 1 to 9 values, by 1024. */
+/* DCTs of 1 to 9 values, times 1024 */
 static const int16_t over_time[MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK] = {
     { { 1024 } },
     { { 724, 724 },

@@ -14,13 +14,13 @@
 #include "libavfilter/gpume/mvdenoise/repeats.h"
 #include "libavfilter/gpume/util/frame_backend.h"
 
-/* Returns the format of samples. */
+/* Returns the pixel format of the samples. */
 static enum AVPixelFormat format_of(const AVFrame *frame)
 {
     return frame->hw_frames_ctx ? ff_gpume_sw_format(frame->hw_frames_ctx) : frame->format;
 }
 
-/* Returns the device of a frame, or NULL: it is in memory. */
+/* Returns the device of a frame; NULL: system memory. */
 static const void *device_of(const AVFrame *frame)
 {
     return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->device_ctx : NULL;

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Finds out whether two frames have different samples.
+ * Decides whether the samples of two frames differ.
  */
 
 #include "libavfilter/gpume/device/common.cuh"
@@ -27,7 +27,7 @@ static __device__ __forceinline__ MvdenoiseCudaBytes plane_of(const MvdenoiseCud
     return p;
 }
 
-/** Returns whether eight bytes of a row from x on differ, or as many as the row has. */
+/** Returns whether eight bytes of a row from x on differ; at the end of the row fewer. */
 static __device__ __forceinline__ int bytes_differ(GpumeU64 a, GpumeU64 b, int x, int w)
 {
     int differ = 0;

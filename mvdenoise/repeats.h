@@ -20,18 +20,19 @@ typedef struct MvdenoiseBytes {
     int w[4], h[4];             ///< bytes of a row of each plane, and rows
 } MvdenoiseBytes;
 
-/** Returns the bytes of two frames of the same format and size; with nb = 0 if they are not. */
+/** Returns the bytes of two frames; nb is 0 if their formats or sizes differ. */
 MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b);
 
 /** Returns whether two frames in system memory, of the same format and size, have the same samples. */
 int ff_mvdenoise_has_same(const AVFrame *a, const AVFrame *b);
 
-/** What compares CUDA frames, on the stream of their device. */
+/** Compares CUDA frames on the stream of their device. */
 typedef struct MvdenoiseCudaRepeats MvdenoiseCudaRepeats;
 
 /**
- * Queues the comparison of two CUDA frames. The last one must have been ended.
- * @param s is opened if *s is NULL, or if the frame is on another device than before
+ * Queues the comparison of two CUDA frames. The previous comparison must have been completed with
+ * ff_mvdenoise_cuda_compared().
+ * @param s opened if *s is NULL or the device has changed
  * @return 0 or an AVERROR code with a message
  */
 int ff_mvdenoise_cuda_compare(MvdenoiseCudaRepeats **s, const AVFrame *a, const AVFrame *b, void *log_ctx);

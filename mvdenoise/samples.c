@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/mvdenoise/samples.h"
 
-/* How much of a patch its samples are: more in the middle. */
+/* Window of a patch: weights of its samples, larger in the middle. */
 static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
     { 12, 20, 24, 26, 26, 24, 20, 12 },
     { 20, 33, 41, 44, 44, 41, 33, 20 },
@@ -65,7 +65,7 @@ static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *fiel
         v.x = mvdenoise_subsampled(v.x, spot->hsub);
         v.y = mvdenoise_subsampled(v.y, spot->vsub);
         list[i] = v;
-        /* no vector is like the place of none */
+        /* the position of a missing vector equals no vector */
         for (int j = 0; j < i; j++)
             is_new &= list[j].x != v.x || list[j].y != v.y;
         x = av_clip(spot->x + (v.x >> 2), spot->least, spot->most_x);
@@ -91,7 +91,7 @@ void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const Mvdeno
         const size_t at     = j * (size_t)nb;
         const uint16_t *src = results->samples[at] + MVDENOISE_PATCH * row;
 
-        /* the last one may be nearer to the one before */
+        /* the last patch may be nearer to the one before it */
         s->add(sums, weights, src, results->weights + at, nb - 1, window[row]);
         s->add(sums + last * size, weights + last, src + (nb - 1) * (size_t)MVDENOISE_SAMPLES,
                results->weights + at + nb - 1, 1, window[row]);
@@ -99,7 +99,7 @@ void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const Mvdeno
     s->divide(dst, sums, weights, w, mvdenoise_fraction(depth));
 }
 
-/* Assembly code has these layouts. Pointers have 64 bits where there is any. */
+/* assembly code, which needs 64-bit pointers, depends on these layouts */
 #if ARCH_X86_64 || ARCH_AARCH64
 static_assert(MVDENOISE_PLACES == 7 && MVDENOISE_STEP == 4 && MVDENOISE_PATCH == 8 && GPUME_NO_VECTOR == -32768 &&
               offsetof(MvdenoiseSpot, rows) == 32 && offsetof(MvdenoiseSpot, x) == 64 &&

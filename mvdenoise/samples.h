@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What is done with samples: matches of patches are found, and patches that overlap become a row.
+ * Functions on samples: finding matches of patches, and combining overlapping patches to a row.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_SAMPLES_H
@@ -16,29 +16,33 @@
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 
-/** A patch in a picture: its samples are the means of two. Assembly code knows the layout of this and what follows. */
+/**
+ * A patch in a picture: its samples are the means of two. Assembly code depends on the layout of
+ * this and the following structs.
+ */
 typedef struct MvdenoisePatch {
     const uint8_t *from[2];
 } MvdenoisePatch;
 
-/** The sample (0, 0) of a component, and those up to 3 quarter samples to the right and below: 4 y + x. */
+/** Sample (0, 0) of a component, and the samples up to 3 quarters to the right and below, indexed by 4 y + x. */
 typedef struct MvdenoiseSource {
     MvdenoisePatch parts[16];
     ptrdiff_t stride;           ///< bytes
 } MvdenoiseSource;
 
-/** A patch, as far as its candidates depend on it. Cells are of the first component's samples. */
+/** The position of a patch, as its candidates need it. Cells are in samples of the first component. */
 typedef struct MvdenoiseSpot {
-    int32_t beside[MVDENOISE_CANDIDATES];   ///< how far right the samples are whose cells' vectors are tried; then 0
-    int32_t rows[MVDENOISE_CANDIDATES];     ///< the first cells of these cells' rows; then 0
+    int32_t beside[MVDENOISE_CANDIDATES];   ///< offsets to the right of the samples whose cells' vectors are tried;
+                                            ///< then 0
+    int32_t rows[MVDENOISE_CANDIDATES];     ///< first cells of the rows of these cells; then 0
     int32_t x, y;
-    int32_t least, most_x, most_y;          ///< mvdenoise_inside() is between these
-    int32_t hsub, vsub;                     ///< of the component
+    int32_t least, most_x, most_y;          ///< limits of mvdenoise_inside()
+    int32_t hsub, vsub;                     ///< subsampling of the component
     int32_t stride, log2_bytes;
     int32_t log2_cell, last_column;
 } MvdenoiseSpot;
 
-/** Where vectors lead: to bytes from a source's samples, and to which part of it. */
+/** Targets of vectors: offsets in bytes from a source's samples, and the part of the source. */
 typedef struct MvdenoiseCandidates {
     int32_t offsets[MVDENOISE_CANDIDATES];
     int32_t parts[MVDENOISE_CANDIDATES];
@@ -52,17 +56,17 @@ static inline MvdenoisePatch mvdenoise_match(const MvdenoiseSource *source, cons
     return (MvdenoisePatch) { { part->from[0] + c->offsets[i], part->from[1] + c->offsets[i] } };
 }
 
-/** Pictures in which matches are sought at most. */
+/** Maximum number of pictures in which matches are searched. */
 #define MVDENOISE_OTHERS (MVDENOISE_MAX_STACK - 1)
 
 /** The search for matches of a patch in other pictures. */
 typedef struct MvdenoiseSearch {
-    uint64_t limits[MVDENOISE_OTHERS];      ///< sums have to be less than that; then the least ones
-    const MvdenoiseSource *sources[MVDENOISE_OTHERS];   ///< all with the same stride
+    uint64_t limits[MVDENOISE_OTHERS];      ///< upper limits of the sums, exclusive; replaced by the least sums
+    const MvdenoiseSource *sources[MVDENOISE_OTHERS];   ///< all have the same stride
     MvdenoiseCandidates candidates[MVDENOISE_OTHERS];
-    int64_t best[MVDENOISE_OTHERS];         ///< at first -1; then which bit of mask its best candidate has
-    uint64_t mask;                          ///< a bit for each of these
-    const unsigned long long *penalties;    ///< of a source's parts
+    int64_t best[MVDENOISE_OTHERS];         ///< initially -1; then the bit of mask of its best candidate
+    uint64_t mask;                          ///< bit mask of the candidates to be tried
+    const unsigned long long *penalties;    ///< penalties of a source's parts
 } MvdenoiseSearch;
 
 /** Functions for samples of a depth. Strides are in bytes. */
@@ -71,41 +75,42 @@ typedef struct MvdenoiseSamples {
     unsigned (*read)(uint16_t *dst, const MvdenoisePatch *patch, ptrdiff_t stride);
     /**
      * Finds the candidates of a patch in the field of a picture.
-     * @return a bit for each that differs from those before
+     * @return bit mask of the candidates that differ from those before them
      */
     unsigned (*candidates)(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot);
     /**
-     * Finds the first candidate in each picture whose sum of squared differences and penalty is least, of all
-     * with a bit in mask, which is not 0.
+     * Finds in each picture the first candidate with the least sum of squared differences and
+     * penalty. Tries the candidates in mask, which is not 0.
      */
     void (*best)(MvdenoiseSearch *search, const uint16_t *own);
     /**
      * Adds a row of nb patches that are MVDENOISE_STEP apart.
-     * @param sums    of weighted samples, uint32_t or, of more than 10 bits, uint64_t
-     * @param samples the first patch's row
+     * @param sums    weighted sums, uint32_t or, for more than 10 bits, uint64_t
+     * @param samples row of the first patch
      */
     void (*add)(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights, int nb,
                 const uint8_t *window);
-    /** Divides the sums by their weights. Up to 7 samples more than w may be read and written. */
+    /** Divides the sums by their weights. May read and write up to 7 more samples than w. */
     void (*divide)(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
     void (*copy)(uint16_t *dst, const uint8_t *src, int w);
-    /** Writes words of samples, step words apart, with bits below them. */
+    /** Writes words of samples, step words apart, with padding bits below them. */
     void (*store)(uint8_t *dst, const uint16_t *src, int w, int step, int shift);
 } MvdenoiseSamples;
 
-/** What the patches of a component have become, in raster order. */
+/** The denoised patches of a component, in raster order. */
 typedef struct MvdenoiseResults {
     uint16_t (*samples)[MVDENOISE_SAMPLES];     ///< with mvdenoise_fraction() more bits
     uint16_t *weights;
 } MvdenoiseResults;
 
-/** Fill in the table: plain C first, then what the processor can do. */
+/** Fills in the table for this processor. */
 void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth);
 void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth);
 void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth);
 
 /**
- * Makes row y of a component of w x h samples from the patches that have it. Up to 7 samples more are written.
+ * Makes row y of a component of w x h samples from the patches that contain it. May write up to 7
+ * more samples.
  * @param scratch 12 bytes for each sample, and for MVDENOISE_PATCH more
  */
 void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,

@@ -12,7 +12,7 @@
 #include "libavfilter/gpume/mvdenoise/stack.h"
 #include "libavfilter/gpume/picture/interpolation.h"
 
-/** Samples of a patch, or beside it, whose cells have vectors that are tried: its corners, then on three sides. */
+/** Positions in a patch or next to it whose cells have vectors that are tried: its corners, then on three sides. */
 static const int8_t places[MVDENOISE_PLACES][2] = {
     { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
 };
@@ -54,7 +54,7 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     return s;
 }
 
-/* The patch at a place itself. */
+/* Returns the patch at the position itself. */
 static MvdenoisePatch patch_at(const MvdenoiseSource *source, const MvdenoiseSpot *spot)
 {
     const uint8_t *from = source->parts[0].from[0] + spot->y * source->stride + spot->x * (1 << spot->log2_bytes);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Stacks: a patch and its matches in the pictures around.
+ * Stacks: a patch and its matches in the neighbouring pictures.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_STACK_H
@@ -16,30 +16,37 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/picture/padded.h"
 
-/** A picture of a window, by components. */
+/** A picture of a window, by component. */
 typedef struct MvdenoiseMember {
     const MvdenoiseSource *noisy;           ///< NULL: there is no picture, or no field into it
-    const MvdenoiseSource *pilot;           ///< in the second pass
-    const GpumeCellVector *cells;           ///< vectors of the current picture into it; NULL: it is the current one
+    const MvdenoiseSource *pilot;           ///< set in the second pass
+    const GpumeCellVector *cells;           ///< vectors of the current picture into it; NULL: it is the current
+                                            ///< picture
 } MvdenoiseMember;
 
-/** The current picture and those around. */
+/** The current picture and its neighbours. */
 typedef struct MvdenoiseWindow {
     const GpumeLayout *layout;
     const MvdenoiseSamples *samples;
     GpumeCells cells;
     int radius;
-    int second;                             ///< pass
+    int second;                             ///< whether this is the second pass
     MvdenoiseMember members[MVDENOISE_MAX_STACK];   ///< from distance -radius to radius
 } MvdenoiseWindow;
 
-/** Fills in the sources of a picture's components. @param copies whole and half samples, [GPUME_NB_PLANES] */
+/**
+ * Sets the sources of a picture's components.
+ * @param copies whole and half samples, [GPUME_NB_PLANES]
+ */
 void ff_mvdenoise_sources(MvdenoiseSource *sources, const GpumePadded *copies, const GpumeLayout *layout);
 
-/** Returns what is the same for all patches that begin in row y of a component: x is missing. */
+/** Returns the values that all patches of row y of a component share; x must be set. */
 MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y);
 
-/** Collects the stack of a patch of a component. @param noise by tones */
+/**
+ * Collects the stack of a patch of a component.
+ * @param noise noise, indexed by tone
+ */
 void ff_mvdenoise_stack(MvdenoiseStack *stack, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise);
 

@@ -5,41 +5,44 @@
 
 /**
  * @file
- * What patches become: eight lanes transform a stack, each of which has eight places of all of its
- * patches. The variant is how many patches a stack can have, and 10 more in the second pass.
+ * Denoises patches. Eight lanes transform a stack; a lane has eight positions of all its patches.
+ * The variant is the maximum number of patches of a stack, plus 10 in the second pass.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
 #define MOST   (GPUME_CUDA_VARIANT % 10)
 #define SECOND (GPUME_CUDA_VARIANT / 10)
-/** The current picture, in the middle. */
+/** Index of the current picture, which is in the middle. */
 #define OWN    (MOST / 2)
-/** Places that are transformed over time at once: the coefficients of all have to stay in registers. */
+/** Number of positions that are transformed over time at once; the coefficients of all must stay in registers. */
 #define PART   (MOST > 5 ? 2 : 4)
 #define THREADS MVDENOISE_CUDA_STACK_THREADS
-/** Rows of patches that a block of threads makes, one after the other: they share samples, which are near then. */
+/**
+ * Number of rows of patches that a thread block makes in sequence; they share samples, which are
+ * then in the cache.
+ */
 #define ROWS    MVDENOISE_CUDA_STACK_ROWS
-/** Blocks of threads that a multiprocessor is to have at the same time, as far as registers do for it. */
+/** Number of thread blocks that a multiprocessor should have at the same time, as far as registers suffice. */
 #define RESIDENT ((MOST > 5 ? 2 : SECOND ? 5 : 6) * 128 / THREADS)
 
-/** What a lane knows of its stack. */
+/** State of a stack in a lane. */
 struct Stack {
     MvdenoiseCudaComponent c;
     GpumeU32 plane;
-    int x, y;               ///< of the patch
-    int lane;               ///< of the eight
-    GpumeU32 *tile;         ///< for transpositions
-    const int *matrix;      ///< over time, MOST * MOST
+    int x, y;               ///< position of the patch
+    int lane;               ///< number in the group of eight
+    GpumeU32 *tile;         ///< shared memory for transpositions
+    const int *matrix;      ///< matrix over time, MOST * MOST
     const int *gains;
-    MvdenoisePair match;    ///< where that in the lane's picture is, or without one the patch
-    GpumeU32 exist;         ///< bits of the pictures that have a match
-    int are_whole;          ///< all pictures have one, of the whole warp
-    int base;               ///< of the patches' samples
+    MvdenoisePair match;    ///< position of the match in this lane's picture or, without a match, of the patch
+    GpumeU32 exist;         ///< bit mask of the pictures with a match
+    int are_whole;          ///< whether all pictures of all stacks of the warp have a match
+    int base;               ///< base of the patches' samples
     int fraction;
 };
 
-/** Transforms eight values, from each of which a base is taken. */
+/** Transforms eight values after subtracting a base from each. */
 static __device__ __forceinline__ void forward(int v[8], int base, int shift)
 {
     const int round = 1 << shift >> 1;
@@ -58,7 +61,10 @@ static __device__ __forceinline__ void forward(int v[8], int base, int shift)
     v[7] = (18 * o0 - 50 * o1 + 75 * o2 - 89 * o3 + round) >> shift;
 }
 
-/** @param less what rounding adds less */
+/**
+ * Transforms eight values back.
+ * @param less subtracted before rounding
+ */
 static __device__ __forceinline__ void inverse(int v[8], int shift, int less)
 {
     const int round = (1 << shift >> 1) - less;
@@ -79,7 +85,7 @@ static __device__ __forceinline__ void inverse(int v[8], int shift, int less)
     v[7] = (a + c - o0) >> shift;
 }
 
-/** Exchanges rows and columns of what eight lanes have. */
+/** Transposes the values of eight lanes. */
 static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
 {
     GpumeU32 words[8];
@@ -94,16 +100,16 @@ static __device__ __forceinline__ void transpose(const Stack &s, int v[8])
         v[i] = (int)words[i];
 }
 
-/** A place so many rows below another. */
+/** Returns the address a number of rows below another. */
 static __device__ __forceinline__ GpumeU64 below(GpumeU64 p, int stride, int rows)
 {
     return p + (GpumeU64)(GpumeU32)stride * rows;
 }
 
-/** Samples of 8 bits are read doubled: then the mean of two is exact. */
+/** Samples of 8 bits are doubled when they are read, so that the mean of two is exact. */
 #define DOUBLED (MVDENOISE_BYTES == 1)
 
-/** The lane's column of the match in a picture. */
+/** Reads this lane's column of the match in a picture. */
 static __device__ __forceinline__ void read_column(const Stack &s, int v[8], GpumeU64 copy, int field)
 {
     const int lane   = (threadIdx.x & 24) + field;
@@ -115,7 +121,7 @@ static __device__ __forceinline__ void read_column(const Stack &s, int v[8], Gpu
                !DOUBLED;
 }
 
-/** The lane's column of the patch itself. */
+/** Reads this lane's column of the patch itself. */
 static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU64 copy)
 {
     const GpumeU64 at = copy + (s.c.first + (GpumeU32)(s.y * s.c.stride + (s.x + s.lane) * MVDENOISE_BYTES));
@@ -124,14 +130,14 @@ static __device__ __forceinline__ void read_own(const Stack &s, int v[8], GpumeU
         v[i] = mvdenoise_sample(below(at, s.c.stride, i));
 }
 
-/** Which of a stack's patches that of a picture is; of a field, without the current picture. */
+/** Returns the index in the stack of the patch of a picture; fields do not count the current picture. */
 static __device__ __forceinline__ int rank_of(const Stack &s, int i)
 {
     return gpume_popcount(s.exist & ((1u << (i - (i > OWN))) - 1)) + (i > OWN);
 }
 
 #if MOST == 5
-/** Transforms stacks of five over time, which are most. */
+/** Transforms stacks of five patches over time, the most frequent ones. */
 static __device__ __forceinline__ void over_five(int c[MOST][8])
 {
     const int round = 1 << MVDENOISE_LOG2_TIME >> 1;
@@ -149,7 +155,7 @@ static __device__ __forceinline__ void over_five(int c[MOST][8])
 }
 #endif
 
-/** Transforms what all pictures have at each of the lane's places. */
+/** Transforms all pictures at each of the lane's positions over time. */
 static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
 {
 #if MOST == 5
@@ -178,7 +184,10 @@ static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
     }
 }
 
-/** The coefficients of a stack, of noisy pictures or pilots. Those of a picture without a match are 0. */
+/**
+ * Computes the coefficients of a stack of noisy pictures or pilots. Pictures without a match have
+ * coefficients of 0.
+ */
 static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8], const MvdenoiseCudaStacksArgs &args,
                                                  int noisy)
 {
@@ -198,7 +207,7 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
         } else {
             read_column(s, c[j], copy, field);
         }
-        /* bits of fraction are the same as a shift that is shorter */
+        /* fraction bits are equivalent to a smaller shift */
         forward(c[j], s.base << DOUBLED, 7 - s.fraction + DOUBLED);
         transpose(s, c[j]);
         forward(c[j], 0, 8);
@@ -210,11 +219,11 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
     over_time(s, c);
 }
 
-/** Leaves 0 of what noise explains. Returns the weight. */
+/** Sets coefficients that noise explains to 0. Returns the weight. */
 static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST][8], const MvdenoiseNoise *noise)
 {
     const int first = c[0][0];
-    /* one patch has no mean over time */
+    /* a single patch has no mean over time */
     const int other = noise->threshold[1], mean = s.exist ? noise->threshold[0] : other;
     GpumeU32 left = 0;
 
@@ -231,13 +240,13 @@ static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST]
     return (1u << MVDENOISE_LOG2_WEIGHT) / (1 + mvdenoise_add_lanes(left, 1, MVDENOISE_CUDA_LANES));
 }
 
-/** Where shared memory has four words of a lane's gains, which wait there and not in registers. */
+/** Returns the address of four words of a lane's gains in shared memory, which saves registers. */
 static __device__ __forceinline__ GpumeU32 *gains_of(GpumeU32 *gains, int k)
 {
     return gains + 4 * (THREADS * k + threadIdx.x);
 }
 
-/** What the Wiener filter leaves of coefficients like those of the pilot, by 32768, two in a word. */
+/** Computes the Wiener gains from the coefficients of the pilot, times 32768, two in a word. */
 static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gains, const int c[MOST][8], int most,
                                                   int reciprocal, GpumeU32 *weight)
 {
@@ -284,7 +293,7 @@ static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], Gp
         c[0][0] = first;
 }
 
-/** Writes what the current picture's patch has become: the lane's column of it. */
+/** Transforms the current picture's patch back and writes this lane's column. */
 static __device__ __forceinline__ void back(const Stack &s, GpumeU64 dst, const int c[MOST][8], int depth, int is_there)
 {
     const int max = ((1 << depth) - 1) << s.fraction, rank = rank_of(s, OWN);
@@ -314,7 +323,7 @@ static __device__ __forceinline__ void back(const Stack &s, GpumeU64 dst, const 
         *(int4 *)(dst + 2 * MVDENOISE_PATCH * s.lane) = words;
 }
 
-/** Finds the matches, and from that the matrix; and the mean of the patch. */
+/** Finds the matches and the matrix, and computes the mean of the patch. */
 static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args, Stack *s, const int *tables,
                                              int number)
 {
@@ -343,7 +352,7 @@ static __device__ __forceinline__ void begin(const MvdenoiseCudaStacksArgs &args
     s->base = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
 }
 
-/** What the block of threads has in shared memory. */
+/** Shared memory of a thread block. */
 struct Shared {
     GpumeU32 *tiles, *gains;
     int *tables;
@@ -362,7 +371,7 @@ static __device__ __forceinline__ Shared share(const MvdenoiseCudaStacksArgs &ar
     return to;
 }
 
-/** Makes the patch that is at s->x, s->y. */
+/** Denoises the patch at s->x, s->y. */
 static __device__ __forceinline__ void make(const MvdenoiseCudaStacksArgs &args, const Shared &shared, Stack *s,
                                             const MvdenoiseNoise *noise, int number, int is_there)
 {
@@ -371,7 +380,7 @@ static __device__ __forceinline__ void make(const MvdenoiseCudaStacksArgs &args,
 
     begin(args, s, shared.tables, number);
     noise += mvdenoise_tone(s->base, args.depth);
-    /* not twice in the code, of which caches have room for as much */
+    /* not unrolled, because the instruction cache has room for only one copy */
     GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
         transform(*s, coefs, args, noisy);
         if (!SECOND)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The place of the CUDA backend in a build without it.
+ * Replaces the CUDA backend in a build without CUDA.
  */
 
 #include "libavutil/error.h"

@@ -15,7 +15,7 @@
 #include "libavfilter/gpume/mvdenoise/over_time.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
 
-/** What the Wiener filter does to coefficients of each ratio to sigma, by 32768. */
+/** Wiener gains for each ratio between a coefficient and sigma, times 32768. */
 static int gains[MVDENOISE_RATIOS];
 
 static av_cold void init_gains(void)
@@ -24,7 +24,7 @@ static av_cold void init_gains(void)
         gains[i] = mvdenoise_gain(i);
 }
 
-/* Returns a sample of a patch with its bits of fraction, less base. The mean of two bytes is exact. */
+/* Returns a sample of a patch with its fraction bits, minus base. The mean of two bytes is exact. */
 static av_always_inline int read_sample(const MvdenoisePatch *p, ptrdiff_t stride, int i, int base, int fraction,
                                         int bytes)
 {
@@ -35,7 +35,10 @@ static av_always_inline int read_sample(const MvdenoisePatch *p, ptrdiff_t strid
     return (((AV_RN16(p->from[0] + at) + AV_RN16(p->from[1] + at) + 1) >> 1) - base) * (1 << fraction);
 }
 
-/* Samples of up to 10 bits have coefficients of 16: three times 8 times a sample, over time and space. */
+/*
+ * samples of up to 10 bits have 16-bit coefficients: the transforms over time and space multiply a
+ * sample by at most 3 and 8
+ */
 #define FUNC(name) name ## _16
 #define COEF       int16_t
 #define PRODUCT    int

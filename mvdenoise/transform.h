@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Transforms of stacks over space and time, and what is done to their coefficients.
+ * Transforms stacks over space and time, and reduces their coefficients.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_TRANSFORM_H
@@ -16,49 +16,52 @@
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 #include "libavfilter/gpume/mvdenoise/samples.h"
 
-/** Patches of pictures that show the same. */
+/** Similar patches of several pictures. */
 typedef struct MvdenoiseStack {
-    int nb, own;                ///< patches, and which of them is the current picture's
-    int base;                   ///< mean of that one
+    int nb, own;                ///< number of patches, and index of the current picture's patch
+    int base;                   ///< mean of the current picture's patch
     ptrdiff_t stride;           ///< bytes
-    MvdenoisePatch patches[2 * MVDENOISE_MAX_STACK];    ///< in the second pass each is followed by the pilot's
+    MvdenoisePatch patches[2 * MVDENOISE_MAX_STACK];    ///< in the second pass, each patch is followed by the same
+                                                        ///< patch of the pilot
 } MvdenoiseStack;
 
 /**
- * Functions of a depth. Coefficients are int16_t of up to 10 bits, int32_t of more, MVDENOISE_SAMPLES of a patch;
- * buffers of them are aligned to 32 bytes.
+ * Functions for a depth. Coefficients are int16_t for up to 10 bits, else int32_t; a patch has
+ * MVDENOISE_SAMPLES of them. Buffers of coefficients are aligned to 32 bytes.
  */
 typedef struct MvdenoiseTransform {
     /**
-     * Transforms patches over space; rows and columns of the coefficients are exchanged.
-     * @param coefs with room for nb + 1 patches
+     * Transforms patches over space. The result is transposed.
+     * @param coefs output with room for nb + 1 patches
      */
     void (*over_space)(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base, int fraction);
     /**
-     * Transforms nb patches over time, sets coefficients that noise explains to 0, and transforms back what becomes of
-     * one patch.
-     * @param mean the threshold of the mean over time; that of others is other
-     * @return how many were left, without the first
+     * Transforms nb patches over time, sets coefficients below a threshold to 0, and transforms one
+     * patch back.
+     * @param mean  threshold of the mean over time
+     * @param other threshold of the other coefficients
+     * @return the number of coefficients that remain, except the first
      */
     unsigned (*threshold)(void *dst, const void *coefs, int nb, int own, int mean, int other);
     /**
-     * Does the same with coefficients filtered by those of the pilot, which follow patch by patch.
-     * @return the sum of squared gains, by 65536
+     * Transforms in the same way, but multiplies the coefficients by Wiener gains that follow from
+     * the pilot. Each patch is followed by that of the pilot.
+     * @return the sum of squared gains, times 65536
      */
     unsigned (*wiener)(void *dst, const void *coefs, int nb, int own, int most, int reciprocal);
     /** Transforms a patch back over space, and adds base. */
     void (*back)(uint16_t *dst, const void *coefs, int base, int max);
 } MvdenoiseTransform;
 
-/** Fill in the table: plain C first, then what the processor can do. */
+/** Fills in the table for this processor. */
 void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth);
 void ff_mvdenoise_transform_init_x86(MvdenoiseTransform *t, int depth);
 void ff_mvdenoise_transform_init_aarch64(MvdenoiseTransform *t, int depth);
 
 /**
  * Makes the current picture's patch of a stack, with mvdenoise_fraction() more bits than samples.
- * @param noise by tones
- * @return its weight
+ * @param noise noise, indexed by tone
+ * @return weight of the patch
  */
 unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const MvdenoiseStack *stack,
                              const MvdenoiseNoise *noise, int second, int depth);

@@ -23,7 +23,7 @@ unsigned ff_mvdenoise_wiener_10_neon(void *dst, const void *coefs, int nb, const
                                      int reciprocal);
 void ff_mvdenoise_back_10_neon(uint16_t *dst, const void *coefs, int base, int max);
 
-/* By which coefficients are multiplied on the way back is a column of the matrix. */
+/* the factors of the inverse transform are a column of the matrix */
 static unsigned threshold(void *dst, const void *coefs, int nb, int own, int mean, int other)
 {
     return ff_mvdenoise_threshold_10_neon(dst, coefs, nb, &over_time[nb - 1][0][own], mean, other);
