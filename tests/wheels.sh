@@ -232,7 +232,7 @@ on_windows() {
     x86_64-w64-mingw32-gcc -O1 -Wall -I"${VAPOURSYNTH_INCLUDE-build/vapoursynth}" tests/vapoursynth_load.c -o "$work/load.exe" \
         >> "$log" 2>&1 && tests/wine.sh "$work/load.exe" "$dll" 2> /dev/null | tr -d '\r' > "$work/said"
     check wheels/windows/plugin-loads "$(cat "$work/said")" grep -qx 'Analyse AnalyseMany Deinterlace Denoise FPS Vectors View' "$work/said"
-    x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' | grep -vixE '(bcrypt|kernel32|msvcrt|shell32|ole32|psapi)\.dll' > "$work/dlls"
+    x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' | grep -vixE '(bcrypt|kernel32|msvcrt|shell32|ole32|psapi|user32)\.dll' > "$work/dlls"
     check wheels/windows/plugin-dlls "it needs $(paste -s -d ' ' "$work/dlls")" test ! -s "$work/dlls"
 }
 
