@@ -9,6 +9,7 @@
  * makes the frames.
  */
 
+#include "libavutil/common.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
 
@@ -150,8 +151,14 @@ static int64_t end_of(const MvdeintContext *s, const MvdeintNext *next)
     if (pts == AV_NOPTS_VALUE)
         return AV_NOPTS_VALUE;
     if (s->before_pts != AV_NOPTS_VALUE && s->before_pts < pts)
-        return 2 * pts - s->before_pts;
-    return next->frame->duration > 0 ? pts + next->frame->duration : AV_NOPTS_VALUE;
+        return av_sat_add64(pts, av_sat_sub64(pts, s->before_pts));
+    return next->frame->duration > 0 ? av_sat_add64(pts, next->frame->duration) : AV_NOPTS_VALUE;
+}
+
+/* Converts a time or a duration to the output's time base. Times that do not fit are limited. */
+static int64_t to_output(const MvdeintContext *s, int64_t time)
+{
+    return s->ticks == 2 ? av_sat_add64(time, time) : time;
 }
 
 /* Sets the timestamps of a frame that is made from a field, or that passes unchanged. */
@@ -162,15 +169,20 @@ static void set_times(const MvdeintContext *s, AVFrame *out, const MvdeintNext *
     if (next->is_second && !next->passes) {
         const int64_t end = end_of(s, next);
 
-        if (out->pts != AV_NOPTS_VALUE)
-            out->pts = end == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : s->ticks == 2 ? out->pts + end : (out->pts + end) >> 1;
+        if (end == AV_NOPTS_VALUE)
+            out->pts = AV_NOPTS_VALUE;
+        else if (out->pts != AV_NOPTS_VALUE)
+            out->pts = s->ticks == 2 ? av_sat_add64(out->pts, end) : (out->pts & end) + ((out->pts ^ end) >> 1);
     } else if (out->pts != AV_NOPTS_VALUE) {
-        out->pts *= s->ticks;
+        out->pts = to_output(s, out->pts);
     }
     if (whole)
-        out->duration *= s->ticks;
+        out->duration = to_output(s, out->duration);
     else if (s->ticks == 1)
         out->duration >>= 1;
+    /* FFmpeg adds both */
+    if (out->pts > 0)
+        out->duration = FFMIN(out->duration, INT64_MAX - out->pts);
 }
 
 /* Sets the properties of a frame that is made from a field. */
@@ -368,7 +380,7 @@ static int activate(AVFilterContext *ctx)
         }
         if (s->eof) {
             if (s->status_pts != AV_NOPTS_VALUE)
-                s->status_pts *= s->ticks;
+                s->status_pts = to_output(s, s->status_pts);
             ff_outlink_set_status(outlink, s->status, s->status_pts);
             return 0;
         }
