@@ -467,7 +467,8 @@ static int begin_pair(AVFilterContext *ctx)
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
     s->is_gap   = s->after_pts - s->before_pts > s->longest_gap;
-    if (s->is_gap)
+    /* a jump has a warning of its own */
+    if (s->is_gap && s->after_pts - s->before_pts <= s->longest_fill)
         warn_of_gap(ctx);
     if (s->is_gap || s->mode == MVFPS_DUP || s->before->width != s->after->width ||
         s->before->height != s->after->height)
@@ -700,7 +701,6 @@ drop:
 /* Gives the next frame that is not skipped as a repeat to the searcher, like gpume_feed_searcher(). */
 static int feed(AVFilterContext *ctx)
 {
-    AVFilterLink *inlink = ctx->inputs[0];
     MvfpsContext *s = ctx->priv;
     AVFrame *frame  = ff_mvfps_repeats_pull(&s->repeats);
     int ret;
@@ -714,21 +714,14 @@ static int feed(AVFilterContext *ctx)
         av_frame_free(&frame);
         return ret < 0 ? ret : 1;
     }
-    ret = ff_inlink_consume_frame(inlink, &frame);
-    if (ret > 0) {
-        ret = ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame);
-        av_frame_free(&frame);
-        return ret < 0 ? ret : 1;
-    }
-    if (ret < 0)
-        return ret;
-    if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
+    ret = gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    if (!ret)
         ff_gpume_searcher_flush(s->searcher);
-        return 0;
-    }
-    if (ff_outlink_frame_wanted(ctx->outputs[0]))
-        ff_inlink_request_frame(inlink);
-    return FFERROR_NOT_READY;
+    if (ret <= 0)
+        return ret;
+    ret = ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame);
+    av_frame_free(&frame);
+    return ret < 0 ? ret : 1;
 }
 
 /* Extends the last frame by the time of its skipped repeats. */

@@ -24,7 +24,7 @@ struct GpumeSearcher {
     int nb_waiting;
     int flushed;
     int64_t nb_out;
-    int64_t ahead;                      ///< the number of the last searched picture minus nb_out
+    int64_t ahead;                      ///< GpumeFieldSet.number minus nb_out of the last output frame with fields
     int has_ahead, warned;
 };
 

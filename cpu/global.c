@@ -18,14 +18,14 @@
 #define SIDE  GPUME_GLOBAL_BLOCK
 #define RANGE GPUME_GLOBAL_RANGE
 
-/** Number of vectors in a row; rounded up, of costs that are computed together. */
+/** Number of vectors in a row; and the number of costs computed together, which is the same rounded up. */
 #define PITCH (2 * RANGE + 1)
 #define COSTS GPUME_GLOBAL_COSTS
 /** Size of the window of the reference in which a block is searched. */
 #define WINDOW_ROWS    (2 * RANGE + SIDE)
 #define WINDOW_COLUMNS (COSTS + 16)
 
-/** A block and its window, 8 bits of each sample. Bytes outside the reference are undefined. */
+/** A block and the window around it, the highest 8 bits of each sample. Bytes beyond admissible candidates are 0. */
 typedef struct Window {
     uint8_t cur[SIDE * SIDE];
     uint8_t ref[WINDOW_ROWS][WINDOW_COLUMNS];
@@ -133,7 +133,7 @@ static GpumeVector vector_of(const GpumeParams *p, GpumeGlobalField *f, int bx, 
     return unpack(packed);
 }
 
-/* Returns whether a vector of the picture is a poor match for a block. */
+/* Returns whether a vector in samples of the picture, not of the level, is a poor match for a block of the level. */
 static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by, GpumeVector v)
 {
     const GpumeBox b = gpume_box(p, SIDE, bx, by);
@@ -147,13 +147,13 @@ static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int 
         cost = f->sad[b.w - 1](f->cur.data + b.y0 * f->cur.linesize + b.x0, f->cur.linesize,
                                f->ref.data + (b.y0 + dy) * f->ref.linesize + b.x0 + dx, f->ref.linesize,
                                b.h, UINT32_MAX);
-        return gpume_global_doubtful(cost, b.w, b.h, 8);
-    }
-    for (int y = b.y0; y < b.y0 + b.h; y++) {
-        copy_row(p, cur, &f->cur, b.x0, y, b.w);
-        copy_row(p, ref, &f->ref, b.x0 + dx, y + dy, b.w);
-        for (int x = 0; x < b.w; x++)
-            cost += FFABS(cur[x] - ref[x]);
+    } else {
+        for (int y = b.y0; y < b.y0 + b.h; y++) {
+            copy_row(p, cur, &f->cur, b.x0, y, b.w);
+            copy_row(p, ref, &f->ref, b.x0 + dx, y + dy, b.w);
+            for (int x = 0; x < b.w; x++)
+                cost += FFABS(cur[x] - ref[x]);
+        }
     }
     return gpume_global_doubtful(cost, b.w, b.h, 8);
 }
@@ -196,7 +196,7 @@ int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeG
         v[nb] = (GpumeVector) { found.dx * GPUME_GLOBAL_SCALE, found.dy * GPUME_GLOBAL_SCALE };
         while (v[j].dx != v[nb].dx || v[j].dy != v[nb].dy)
             j++;
-        /* the vector that was added */
+        /* no candidate before is equal, so the loop ended at this one */
         if (j == nb && !gpume_global_near(v[nb], own) && is_consistent(p, back, x, y, found))
             nb++;
     }

@@ -22,13 +22,13 @@
 #define LARGEST  GPUME_CUDA_VARIANT
 #define WARPS    GPUME_CUDA_SCAN_WARPS
 #define SQUARE   GPUME_CUDA_SCAN_SQUARE
-/** A warp's tile: its size, its number of halves of 8 rows, of blocks of 4, and of blocks of 8. */
+/** A warp's tile: width, height, and the numbers of its parts of 8 rows, of its blocks of 4 and of its blocks of 8. */
 #define WIDTH    GPUME_CUDA_TILE_WIDTH
 #define HEIGHT   GPUME_CUDA_SCAN_TILE_HEIGHT(LARGEST)
 #define HALVES   (HEIGHT / 8)
 #define FOURS    (SMALLEST == 4 ? 8 * HALVES : 0)
 #define EIGHTS   (SMALLEST <= 8 && LARGEST >= 8 ? 2 * HALVES : 0)
-/** Keys of a lane, without that of the tile. */
+/** Number of a lane's keys without the key of the tile, rounded up to a power of two. */
 #define KEYS     (FOURS + EIGHTS > 16 ? 32 : FOURS + EIGHTS > 4 ? 8 : FOURS + EIGHTS > 2 ? 4 : 2)
 
 typedef GpumeSamples<GpumeModuleSample> Samples;
@@ -67,7 +67,7 @@ struct Runs {
           by_rest(GPUME_RECIPROCAL_LARGE(gpume_max(1, in_run - eights))), table(words), orders(words) { }
 
     /**
-     * Returns the position of the i-th candidates of a number of runs, and sets their run. Eight
+     * Returns the position of the i-th group of candidates in a number of runs, and sets its run. Eight
      * adjacent lanes have eight positions of one run, whose words are in different banks. The
      * remaining positions of all runs come last.
      */
@@ -112,7 +112,7 @@ struct Runs {
     /**
      * Sets the orders of the candidates of a position from displacement dy on, without regard to
      * edges of the picture.
-     * @param words words of the window, from the rows on that the tile reads in the first run
+     * @param words the window, from the first word that the tile reads in the first run
      * @return words of the window that the tile reads for this position and run
      */
     __device__ __forceinline__ const GpumeU32 *
@@ -182,7 +182,7 @@ template<> struct Columns<CUT> {
     }
 };
 
-/** A part of the rows of a tile in shared memory. */
+/** A part of a tile in shared memory; its rows are loaded from there into registers. */
 template<int EDGES, int LINES_, int WORDS_>
 struct Rows {
     static const int LINES = LINES_;
@@ -207,7 +207,7 @@ struct Rows {
         return row[y < 0 || y >= LINES ? 0 : y][c];
     }
 
-    /** Returns a word of the window for comparison with (y, c); samples outside the block are 0. */
+    /** Returns a word of the window for comparison with (y, c); it is 0 at samples outside the picture. */
     __device__ __forceinline__ GpumeU32 masked(GpumeU32 word, int y, int c) const
     {
         return EDGES != CUT ? word : y < height ? word & gpume_mask<GpumeModuleSample>(width - c * COPIES) : 0;
@@ -216,7 +216,7 @@ struct Rows {
 
 typedef GpumeU32 Sums[GPUME_NB_DX][GPUME_NB_DY];
 
-/** A tile of 16 samples width: the smallest keys of its blocks in this lane. */
+/** A tile 16 samples wide, and for each of its blocks the smallest key among this lane's candidates. */
 struct TileKeys {
     const GpumeCudaArgs &a;
     const GpumeParams &p;
@@ -234,7 +234,7 @@ struct TileKeys {
         const int range = p.range, w = p.width - x, h = p.height - y;
 
         halves = w <= 0 || h <= 0 ? 0 : gpume_min((h + 7) / 8, HALVES);
-        /* only half of the rows may be inside the picture, as with 1080 lines */
+        /* a tile with exactly its upper 8 rows inside the picture, as with 1080 lines, is not cut */
         edges  = w < WIDTH || (h < HEIGHT && h % 8) ? CUT :
                  x < range || w < WIDTH + range || y < range || h < HEIGHT + range ? NEAR : INNER;
         GPUME_UNROLL for (int i = 0; i < FOURS; i++)
@@ -453,7 +453,7 @@ struct Tile : TileKeys {
 
     /**
      * Tests a lane's candidates from (dx, dy) on, for which win has the words of the window.
-     * @param cost set to the costs of the tile
+     * @param cost must be 0; the costs of the tile are added if LARGEST is 16 or more
      */
     template<int EDGES>
     __device__ __forceinline__ void try_group(const GpumeU32 *win, int pitch, const Sums &order, int dx, int dy,
@@ -478,7 +478,7 @@ struct Square {
     const GpumeCudaArgs &a;
     const GpumeBox box;
     const int warp, lane;
-    GpumeU32 *const sums;           ///< NULL: not wanted
+    GpumeU32 *const sums;           ///< NULL: blocks of 32 are not searched
     Samples::Pair *const shown;     ///< costs that warps exchange: GPUME_CUDA_SCAN_SHOWN() words
     GpumeU64 best;                  ///< smallest key
 
@@ -558,7 +558,10 @@ gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words,
     }
 }
 
-/** Searches the area of a thread block that begins at a place. @param own words behind the window */
+/**
+ * Searches the area of a thread block that begins at a place.
+ * @param own words at fixed positions, which are behind the window
+ */
 static __device__ __forceinline__ void
 gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const Runs &r, const GpumePlace &at)
 {
@@ -589,14 +592,12 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const
 /**
  * Searches ranges up to GPUME_CUDA_FULL_MAX_RANGE.
  *
- * grid:   areas of across x down tiles in a row, in a column, fields; or any number. With LARGEST
- * 32,
+ * grid:   areas of across x down tiles in a row, in a column, fields; or any number. With LARGEST 32,
  *         rows of areas from tree.first_row on
  * block:  GPUME_CUDA_SCAN_THREADS; split warps for each tile
  * shared: runs * GPUME_NB_DY + rows of an area - 1 rows of GPUME_CUDA_SCAN_PITCH() words, which are
  *         shared_words; then a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_SHOWN() words,
- *         and
- *         the table of Runs
+ *         and the table of Runs
  */
 GPUME_KERNEL(GPUME_CUDA_SCAN_THREADS, LARGEST == 32 ? (SMALLEST == 4 ? 3 : 4) : COPIES == 4 && SMALLEST > 4 ? 5 : 4)
 {

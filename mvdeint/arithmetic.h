@@ -23,38 +23,39 @@
 
 /** Side of a block of the search, and of the area between the centres of four blocks, in luma samples. */
 #define MVDEINT_BLOCK 8
-/** Maximum number of fields on each side that are used; and in total. */
+/** Maximum numbers of fields used on each side, of fields used in total, and of passes. */
 #define MVDEINT_MAX_REFS 2
 #define MVDEINT_MAX_CANDIDATES (2 * MVDEINT_MAX_REFS)
 #define MVDEINT_MAX_PASSES 3
 
 /** Scale of the share of real (not interpolated) lines. */
 #define MVDEINT_REAL 16
-/** Added to that share where it weights errors. */
+/** Added to the share of real lines where that share is the weight of an error, so that no weight is 0. */
 #define MVDEINT_LEAST_REAL 2
 /** Maximum sum of weights of a mean: five columns of three lines. */
 #define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
 /** Largest difference, in units of 1/8 level of 8 bits. */
 #define MVDEINT_MAX_DIFFERENCE 1023
-/** Minimum number of adjacent unchanging samples that are kept. */
+/** Minimum number of adjacent samples without change that keep the first estimate. */
 #define MVDEINT_STILL 5
 /** Minimum number of lines and of columns of a component. */
 #define MVDEINT_MIN_LINES   4
 #define MVDEINT_MIN_COLUMNS 3
-/** Share, in 1/128, of the difference above and below that is added to a compensated sample. */
+/** Share, in 1/128, of the smaller of the differences on the lines around a compensated sample that corrects it. */
 #define MVDEINT_RESIDUAL 77
 
-/** Number of areas on each side that vote with an area on the candidates that match there. */
+/** Number of areas on each side whose votes on a candidate are added to those of an area. */
 #define MVDEINT_AREAS_AROUND 2
 /** Minimum error of a candidate that does not match, which gives it almost no weight. */
 #define MVDEINT_NO_MATCH (1u << 17)
 
-/** What stands for how much a pair differs where a candidate has no partner, in errors of the candidate. */
+/** A candidate without a partner has this multiple of its own error in place of the difference of a pair. */
 #define MVDEINT_NO_PARTNER 4
 
-/** Sum of the six taps for positions between samples, which are in eighths of a sample. */
-#define MVDEINT_TAPS_SUM 64
-/** For two to six eighths, the taps next to the middle ones are negative. */
+/**
+ * The six taps for positions between samples, which are in eighths of a sample. Their sum is 64. For one to seven
+ * eighths, the taps next to the middle ones are negative.
+ */
 #define MVDEINT_TAPS       \
     {  0,  0, 64,  0,  0, 0 }, \
     {  0, -2, 58, 10, -2, 0 }, \
@@ -72,8 +73,8 @@
     { 9, 55 }
 
 /**
- * Number of directions of edges, from -3 to 3 samples; numbers of classes by how well a direction
- * fits, and by activity.
+ * Number of directions of edges, from -3 to 3 samples; number of levels of how well a direction fits, and of the
+ * activity.
  */
 #define MVDEINT_DIRECTIONS 7
 #define MVDEINT_LEVELS     3
@@ -158,7 +159,7 @@ GPUME_INLINE int mvdeint_below(int y, int h)
 }
 
 /**
- * Returns the next line of the same parity above, or the nearest at the edge.
+ * Returns the next line of the same parity above.
  * @param same the line to return if there is none
  */
 GPUME_INLINE int mvdeint_two_above(int y, int same)
@@ -258,13 +259,13 @@ GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const Mvdein
 GPUME_INLINE unsigned mvdeint_blame(const MvdeintAround *a, int nb, unsigned inverse, int log2)
 {
     const unsigned own  = 13 + ((a->activity * 102 + a->step * 10) >> 10);
-    const unsigned mean = ((unsigned)nb << 21) / inverse;      // the harmonic one's half
+    const unsigned mean = ((unsigned)nb << 21) / inverse;      // half of the harmonic mean
     const unsigned rest = log2 >= 19 ? mean << (log2 - 19) : mean >> (19 - log2);
 
     return (own << 10) / (own + rest);
 }
 
-/** Tables of the powers -1.5 of 1 to 4, and -1 of 1 to 2. */
+/** Tables of 4096 x^-1.5 for x from 1 to 4, and of 4096 / x for x from 1 to 2. */
 typedef struct MvdeintTables {
     const unsigned short *power;        ///< 256 entries: 128 for even logarithms, then 128 for odd ones
     const unsigned short *inverse;      ///< 128 entries
@@ -282,7 +283,7 @@ GPUME_INLINE int mvdeint_log2(unsigned v)
 
 /**
  * Returns the weight of an expected squared error.
- * @param least logarithm of the least expected error among its neighbours
+ * @param least logarithm of the least of the expected errors in the same mean
  */
 GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, int least)
 {

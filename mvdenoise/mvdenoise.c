@@ -3,15 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
@@ -25,7 +22,7 @@ typedef struct Picture {
     AVFrame *frame;
     MvdenoiseNoise noise[GPUME_COMPONENTS][MVDENOISE_TONES];
     MvdenoiseCurve curves[GPUME_COMPONENTS];
-    int has[MVDENOISE_MAX_STACK];       ///< whether it has fields, from distance -radius to radius
+    int has[MVDENOISE_MAX_STACK];       ///< whether there is a field, for distances from -radius to radius
     int flags;                          ///< MVDENOISE_IS_*
 } Picture;
 
@@ -62,7 +59,7 @@ av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
-    /* a result needs its neighbours, and with two passes the pilots of the last neighbours need those after them */
+    /* a result needs radius pictures on each side; with two passes, the pilot of the last needs radius more after it */
     s->nb_slots      = (cfg->passes + 1) * cfg->radius + 1;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     if (cfg->hw_frames)
@@ -110,7 +107,7 @@ static int is_layout(const Mvdenoise *s, const AVFrame *frame)
     return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
 }
 
-/* Returns whether frames like this one have been opened. */
+/* Returns whether s was opened for frames like this one: in system memory, or of this device and format. */
 static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 {
     const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;

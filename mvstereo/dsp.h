@@ -83,6 +83,5 @@ typedef struct MvstereoDSP {
 
 void ff_mvstereo_dsp_init(MvstereoDSP *dsp);
 void ff_mvstereo_dsp_init_x86(MvstereoDSP *dsp);
-void ff_mvstereo_dsp_init_aarch64(MvstereoDSP *dsp);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_DSP_H */

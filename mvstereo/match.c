@@ -66,7 +66,7 @@ static void set_pads(const MvstereoMatcher *m, uint8_t *paths, size_t nb)
         memset(paths + i * m->path_step, 255, m->path_step - m->range);
 }
 
-/* Returns the costs of the path of sample x. */
+/* Returns the path costs at place x of a row. In scratch rows, sample x is at place x + 1. */
 static uint8_t *path_at(const MvstereoMatcher *m, uint8_t *row, int x)
 {
     return row + (x + 1) * m->path_step - m->range;
@@ -142,12 +142,12 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     m->span     = span;
     m->range    = range;
     m->rows     = rows;
-    /* a window can be that much away from the next one, and one more */
+    /* more padding, because take_paths() shifts a neighbour's costs by up to MVSTEREO_WINDOW + 1 */
     m->path_step = mvstereo_path_step(range) + (range < span ? MVSTEREO_WINDOW : 0);
     ff_mvstereo_dsp_init(&m->dsp);
-    /* a band stores three volumes of costs for each of its rows, and one row for each band:
-     * minimizes the sum, and leaves work for all threads */
-    m->band        = av_clip(FFALIGN((int)ceil(sqrt(h / 3.)), threads), 2, FFMAX(h, 2));
+    /* Memory holds three rows of costs for each row of a band (costs, above, below) and one for each band (ends).
+     * About sqrt(h / 3) rows minimize the sum; a multiple of the threads gives each of them equal work. */
+    m->band        = av_clip(((int)ceil(sqrt(h / 3.)) + threads - 1) / threads * threads, 2, FFMAX(h, 2));
     m->nb_bands    = (h + m->band - 1) / m->band;
     m->left_plane  = FFALIGN(w, 16);
     m->right_first = FFMAX(-min, 0);
@@ -242,13 +242,13 @@ static void feature_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Returns the first disparity of a sample, from the least one. */
+/* Returns the first disparity of a sample, relative to min. */
 static int base_of(const MvstereoMatcher *m, int x, int y)
 {
     return m->base ? m->base[y * (ptrdiff_t)m->w + x] : 0;
 }
 
-/* Sets the costs of samples start to end - 1 of a row, whose disparities begin at the same one. */
+/* Sets the costs of samples start to end - 1 of a row, which all have this base. other: a row of scratch memory. */
 static void set_costs_from(const MvstereoMatcher *m, uint8_t *row, int y, int start, int end, int base, uint8_t *other)
 {
     const size_t size = (end - start) * (size_t)m->range;
@@ -302,7 +302,7 @@ static Row edge_row(const MvstereoMatcher *m)
     return (Row) { m->edge, m->least_edge };
 }
 
-/* Returns how far the disparities of a sample begin from those of the one dx, dy away, up to one more than a window. */
+/* Returns by how much the base of a sample exceeds that of the one dx, dy away, at most a window and one more. */
 static int shift_of(const MvstereoMatcher *m, int x, int y, int dx, int dy)
 {
     if (x + dx < 0 || x + dx >= m->w || y + dy < 0 || y + dy >= m->h)
@@ -310,7 +310,10 @@ static int shift_of(const MvstereoMatcher *m, int x, int y, int dx, int dy)
     return av_clip(base_of(m, x, y) - base_of(m, x + dx, y + dy), -MVSTEREO_WINDOW - 1, MVSTEREO_WINDOW + 1);
 }
 
-/* Takes paths, of samples x, x + p->step and so on of row y, from those dx, dy away: as many at once as are alike. */
+/*
+ * Continues the paths of samples x, x + p->step, ... of row y from their neighbours dx, dy away. One call of path()
+ * takes consecutive samples with the same shift. Changes p.
+ */
 static void take_paths(const MvstereoMatcher *m, MvstereoPath *p, int x, int y, int dx, int dy)
 {
     const ptrdiff_t nb    = p->nb;
@@ -335,7 +338,7 @@ static void take_paths(const MvstereoMatcher *m, MvstereoPath *p, int x, int y, 
     }
 }
 
-/* Takes paths one step from a row above or below, dy away. */
+/* Continues paths by one step, from the row above (dy = -1) or below (dy = 1). */
 static void step_between_rows(const MvstereoMatcher *m, Row to, Row from, const uint8_t *costs, const uint8_t *p2,
                               int y, int dy, int start, int end)
 {
@@ -376,7 +379,7 @@ static uint8_t *other_costs(const MvstereoMatcher *m, int job)
     return m->rows ? m->other_costs + job * costs_row(m) : NULL;
 }
 
-/* Computes the state of paths from below at the lower end of each band, in some columns. */
+/* Computes the paths from below in the row under each band but the last, for the columns of a job. */
 static void find_ends(void *arg, int job, int nb_jobs)
 {
     const MvstereoMatcher *m = arg;

@@ -67,7 +67,7 @@ typedef struct GpumeClaim {
     char *name;             ///< name as the user gave it
     char *target;           ///< canonical name of the file that is written
     char *spelling;         ///< spelling of target, for comparisons
-    uint64_t asked;         ///< hash of the spelling of the requested name, which has no number
+    uint64_t asked;         ///< hash of the spelling of the user's name, before a number is inserted
     int number;             ///< number of the file, from 1 on
 } GpumeClaim;
 
@@ -124,7 +124,10 @@ static char *number_name(const char *path, int number)
     return number > 1 ? av_asprintf("%.*s-%d%s", len, path, number, path + len) : av_strdup(path);
 }
 
-/* Finds the unchanged file that was completed under a name, and forgets it. Returns its number, or 0. */
+/*
+ * Finds the file that an earlier graph completed under a name, if it is unchanged since, and forgets it. Returns its
+ * number, or 0.
+ */
 static int take_completed_file(const char *path, uint64_t asked)
 {
     int number = 0;
@@ -312,7 +315,7 @@ static av_cold FILE *part_open(GpumeFile *file, unsigned mode)
     return f;
 }
 
-/* Opens a regular file under a temporary name until it is complete, and a pipe or device directly. */
+/* Opens a pipe or device directly, and a regular file under a temporary name, which it has until it is complete. */
 static av_cold int open_named(GpumeFile *file)
 {
     const int fd = descriptor_of(file->path);

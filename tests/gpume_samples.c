@@ -325,7 +325,7 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
         /* the test's own calls must not fail */
         test_pause_failing(1);
         down = test_download(&size, frame);
-        av_frame_copy_props(down, frame);
+        CHECK(av_frame_copy_props(down, frame) >= 0, "properties");
         test_pause_failing(0);
         down->width  = size.w;
         down->height = size.h;
@@ -374,7 +374,8 @@ void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *op
         nb_harmless += failed && ret >= 0;
     }
     printf("  %d allocations failed in turn, %s; %d of them FFmpeg did without\n", nb_tried, what, nb_harmless);
-    CHECK(nb_tried * step > least && nb_harmless <= nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
+    CHECK(nb_tried * step > least && nb_harmless <= nb_tried / 4, "%d allocations tried, %d without harm", nb_tried,
+          nb_harmless);
 }
 
 /* Options */

@@ -41,7 +41,7 @@ int test_height(const TestShape *s, int i);
 int test_word(const TestShape *s, const AVFrame *f, int i, int x, int y);
 void test_set_word(const TestShape *s, AVFrame *f, int i, int x, int y, int v);
 
-/** Returns a sample of a smooth texture, 0 to 255. Samples at a distance of 1 << log2_side are independent. */
+/** Returns a sample of a smooth texture, 0 to 255. Samples 2 << log2_side apart are independent. */
 int test_texture(uint64_t seed, int x, int y, int log2_side);
 
 /** Returns a frame of canaries, with padding between its rows, which may be in reverse order. */
@@ -107,8 +107,8 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out);
 /* Allocations that fail */
 
 /**
- * Calls run() repeatedly: the first allocation fails, then the second, until a call makes fewer
- * allocations. Checks that each call either fails or has the right result, and that nothing leaks.
+ * Calls run() repeatedly: allocation 1 fails, then allocation 1 + step, and so on until a call makes fewer allocations.
+ * Checks that nothing leaks; run() itself checks the result of a call that succeeds.
  * @param run     returns 0 or a negative error code; calls test_let_fail() when allocations may
  *                begin to fail
  * @param release frees the results of run()
