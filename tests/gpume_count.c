@@ -152,12 +152,13 @@ static av_noinline void count_mvfps(void)
 {
     static DECLARE_ALIGNED(32, uint16_t, windows)[MVFPS_TILE_CELLS][MVFPS_TILE_SAMPLES];
     static DECLARE_ALIGNED(32, uint16_t, tiles)[4][MVFPS_TILE_SAMPLES];
+    static DECLARE_ALIGNED(32, uint32_t, sum)[MVFPS_TILE_SAMPLES];
+    static DECLARE_ALIGNED(32, uint32_t, weights)[MVFPS_TILE_SAMPLES];
     static MvfpsVector cells[30 * 20];
     const MvfpsFields fields = { 30, 20, cells, cells, cells, cells };
     const int at[2] = { 83, 38 };
     const uint8_t *middle = cur + 8 * LINE + 64;
     MvfpsVector v[24] = { { 0 } };
-    uint32_t sum[MVFPS_TILE_SAMPLES];
     int costs[24];
     MvfpsDsp dsp;
 
@@ -167,8 +168,8 @@ static av_noinline void count_mvfps(void)
     COUNT("a vector's SAD, in eighths, 8x8", dsp.sad(middle, ref + 64, LINE, 43, 17));
     COUNT("a pair of tiles, in sixteenths, 8x8", dsp.match(tiles, middle, middle + 1, LINE, at, 8, 8, 255));
     COUNT("mean of tiles, 8x8", dsp.mean(tiles[2], tiles[0], tiles[1], 20, 64));
-    COUNT("a tile weighted, 4 cells, 8x8", dsp.add(sum, tiles[3], tiles[2], windows, 0x33, 20, 64, 1));
-    COUNT("a tile divided, 8x8", dsp.divide(tiles[2], sum, tiles[3], 64));
+    COUNT("a tile weighted, 4 cells, 8x8", dsp.add(sum, weights, tiles, windows, 0x33, 20, 100, 64, 1, 8));
+    COUNT("a tile divided, 8x8", dsp.divide(tiles[2], sum, weights, 64, 8));
     if (dsp.store)
         COUNT("a tile stored, 8x8", dsp.store(out, LINE, tiles[2], 8, 8));
     COUNT("17 vectors from 8 neighbours", dsp.sum_distances(costs, v, 17, v));
