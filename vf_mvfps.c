@@ -650,7 +650,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         goto drop;
     }
     if (frame->flags & AV_FRAME_FLAG_INTERLACED && !s->warned_interlaced) {
-        av_log(ctx, AV_LOG_WARNING, "The input is interlaced. Put a deinterlacing filter such as bwdif "
+        av_log(ctx, AV_LOG_WARNING, "The input is interlaced. Insert a deinterlacing filter such as mvdeint "
                "before the motion search.\n");
         s->warned_interlaced = 1;
     }

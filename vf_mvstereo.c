@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "libavutil/common.h"
+#include "libavutil/dict.h"
 #include "libavutil/opt.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
@@ -68,6 +70,7 @@ typedef struct MvstereoContext {
     int failed;                 ///< first error: the file is incomplete
     AVBufferRef *hw_frames;     ///< frames context of the output; NULL: frames in system memory
     AVFrame *first;             ///< first of the two frames of a pair
+    int told_min, told_max;     ///< range of the last frame
 } MvstereoContext;
 
 #define OFFSET(x) offsetof(MvstereoContext, x)
@@ -314,8 +317,17 @@ static av_cold int check_options(AVFilterContext *ctx)
     const MvstereoContext *s = ctx->priv;
 
     if (s->max && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
-        av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities. Set max to %d to %d, or to 0.\n", s->min, s->max,
-               s->max - s->min, s->min + 1, FFMIN(s->min + MVSTEREO_MAX_RANGE, MVSTEREO_MAX_RANGE));
+        av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities, not 1 to %d. Set max to more than min, or remove "
+               "both.\n", s->min, s->max, s->max - s->min, MVSTEREO_MAX_RANGE);
+        return AVERROR(EINVAL);
+    }
+    if (s->layout > 0 && (s->layout & ~RIGHT_FIRST) > LAYOUT_FRAMES) {
+        av_log(ctx, AV_LOG_ERROR, "layout=%d: there is no such layout; 'ffmpeg -h filter=mvstereo' lists them.\n",
+               s->layout);
+        return AVERROR(EINVAL);
+    }
+    if (s->file && !*s->file) {
+        av_log(ctx, AV_LOG_ERROR, "'file' has no name.\n");
         return AVERROR(EINVAL);
     }
     if (!s->max && s->min) {
@@ -436,6 +448,23 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
     return ret;
 }
 
+/* Sets the range of disparities in a frame's metadata. Logs a range that was determined and has changed. */
+static int tell_range(AVFilterContext *ctx, AVFrame *out)
+{
+    MvstereoContext *s = ctx->priv;
+    int min, max, ret;
+
+    ff_mvstereo_get_range(s->mvstereo, &min, &max);
+    ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.min", min, 0);
+    if (ret >= 0)
+        ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.max", max, 0);
+    if (!s->max && (min != s->told_min || max != s->told_max))
+        av_log(ctx, AV_LOG_INFO, "Disparities from here on: min=%d, max=%d\n", min, max);
+    s->told_min = min;
+    s->told_max = max;
+    return FFMIN(ret, 0);
+}
+
 /* Makes the disparity of two frames, or of a frame with both views. Takes over *frame, whose properties are used. */
 static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
 {
@@ -469,9 +498,14 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
         out->colorspace  = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
     }
     out->sample_aspect_ratio = outlink->sample_aspect_ratio;
+    if (s->inputs == 2)
+        out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
+    out->time_base = outlink->time_base;
     av_frame_remove_side_data(out, AV_FRAME_DATA_STEREO3D);
     av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
     ret = make_maps(ctx, &pair, out);
+    if (ret >= 0)
+        ret = tell_range(ctx, out);
 end:
     av_frame_free(frame);
     if (ret < 0)
@@ -516,6 +550,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     ret = decide_layout(ctx);
     if (ret < 0)
         return ret;
+    GPUME_REMOVE_LINK_SIDE_DATA(outlink, AV_FRAME_DATA_STEREO3D);
     set_views(s, &pair, inlink->w, inlink->h);
     if (pair.w < 1 || pair.h < 1) {
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views.\n", inlink->w, inlink->h);
@@ -560,7 +595,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     ret = ff_framesync_init_dualinput(&s->fs, ctx);
     if (ret < 0)
         return ret;
-    s->fs.on_event = on_event;
+    s->fs.on_event    = on_event;
+    s->fs.in[0].after = EXT_STOP;
     ret = ff_framesync_configure(&s->fs);
     outlink->time_base = s->fs.time_base;
     return ret;
@@ -580,6 +616,7 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
         return 0;
     }
     FFSWAP(AVFrame *, second, *frame);
+    s->first->duration = av_sat_add64(s->first->duration, second->duration);
     ret = make(ctx, &s->first, second);
     av_frame_free(&second);
     return ret;

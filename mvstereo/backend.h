@@ -24,6 +24,7 @@ typedef struct MvstereoBackend {
     /** @param layout layout of the frames, which may have any size */
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out);
     int  (*read)(void *priv, int16_t *disparity);
+    void (*get_range)(const void *priv, int *min, int *max);
     /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvstereoBackend;

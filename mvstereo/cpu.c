@@ -414,10 +414,19 @@ static int read_disparity(void *priv, int16_t *disparity)
     return 0;
 }
 
+static void get_range(const void *priv, int *min, int *max)
+{
+    const CPUBackend *s = priv;
+
+    *min = s->range.min;
+    *max = s->range.max;
+}
+
 const MvstereoBackend ff_mvstereo_backend_cpu = {
     .common    = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,
+    .get_range = get_range,
     .uninit    = uninit,
 };

@@ -490,10 +490,19 @@ static av_cold void uninit(void *priv)
     ff_gpume_shell_close(&s->shell, free_all, s);
 }
 
+static void get_range(const void *priv, int *min, int *max)
+{
+    const CUDABackend *s = priv;
+
+    *min = s->range.min;
+    *max = s->range.max;
+}
+
 const MvstereoBackend ff_mvstereo_backend_cuda = {
     .common    = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,
+    .get_range = get_range,
     .uninit    = uninit,
 };

@@ -101,6 +101,11 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     return s->backend->make(s->priv, pair, &layout, out);
 }
 
+void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
+{
+    s->backend->get_range(s->priv, min, max);
+}
+
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
 {
     return s->backend->read(s->priv, disparity);

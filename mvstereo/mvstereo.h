@@ -89,6 +89,9 @@ void ff_mvstereo_close(Mvstereo **mvstereo);
  */
 int ff_mvstereo_make(Mvstereo *mvstereo, const MvstereoPair *pair, AVFrame *out);
 
+/** Gets the range of disparities of the last map: min to max - 1. */
+void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max);
+
 /** Gets the disparities of the last pair, in 1/16 sample; holes are MVSTEREO_HOLE. @return 0 or an AVERROR code */
 int ff_mvstereo_read(Mvstereo *mvstereo, int16_t *disparity);
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <string.h>
+
 #include "libavutil/avstring.h"
 #include "libavutil/log.h"
 
@@ -33,6 +35,9 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
         after = from;
         from  = from->inputs[0]->src;
         name  = from->filter->name;
+        /* mvdenoise searches before it, and has warned itself */
+        if (!searched && !strcmp(name, "mvdenoise"))
+            break;
         if (av_match_name(name, SEARCHES))
             searches = name;
         else if (av_match_name(name, MOVES) || changes_size(from))

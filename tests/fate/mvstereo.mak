@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast temporal both float left-gray8 left-gray8-rows,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast temporal both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -25,6 +25,9 @@ fate-mvstereo-both:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:view=both:
 fate-mvstereo-float:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24:fill=0:output=float)
 fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=left+gray8,yuv420p10)
 fate-mvstereo-left-gray8-rows: CMD = $(call MVSTEREO_CRC,framepack=lines$(GPUME_COMMA)mvstereo=layout=irl:max=32:output=left+gray8,yuv420p)
+# as many maps as left frames
+fate-mvstereo-longer:     CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=2[m];[m][r]mvstereo=inputs=2:max=32" -fps_mode passthrough
+fate-mvstereo-range:      CMD = ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2,metadata=print:file=-" -f null -
 fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
 
 # The map must not depend on the layout, the number of threads or the depth.
@@ -57,7 +60,7 @@ fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_CO
 fate-mvstereo-error-alone:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:legend=0)
 fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
 
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto)
 # An array for NumPy: its header, its sum, and what of it is not replaced
 fate-mvstereo-npy: CMD = { rm -f tests/data/fate/mvstereo.npy; ffmpeg -v error -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2:max=32:view=both:file=tests/data/fate/mvstereo.npy" -f null - && head -c 127 tests/data/fate/mvstereo.npy | tail -c 117 | sed "s/ *$$//" && echo && do_md5sum tests/data/fate/mvstereo.npy && ffmpeg -v error -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:overwrite=0:file=tests/data/fate/mvstereo.npy" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
