@@ -22,10 +22,10 @@ enum { PAST, FUTURE };
 
 /** The largest component of a vector that is kept. */
 #define MAX_LENGTH 4096
-/** Number of frames without vectors after which no vectors are expected. */
+/** After so many frames without vectors, no more vectors are expected. */
 #define MANY_FRAMES 16
 
-/** The motion fields of a picture: into the previous and into the next picture. */
+/** The motion fields of a picture: into the picture before and into the picture after. */
 typedef struct MEHintPicture {
     int number;             ///< -1: unused
     MEHintVector *field[2];
@@ -41,7 +41,7 @@ static void clear(MEHintVector *field, size_t size)
 
 av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_height, int max_b_frames)
 {
-    /* positions among the 4x4 squares around the macroblock: first those inside it, then those around it */
+    /* positions among the 4x4 squares around the macroblock: inside the macroblock first, then around it */
     static const uint8_t order[ME_HINT_CANDIDATES] = { 5, 6, 10, 9, 8, 4, 1, 2, 7, 11, 14, 13 };
     MEHint *hint = *phint = av_mallocz(sizeof(*hint));
     size_t size;
@@ -52,7 +52,7 @@ av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_
     hint->width  = mb_width  * 16 / ME_HINT_SIDE;
     hint->height = mb_height * 16 / ME_HINT_SIDE;
     size         = (size_t)(hint->width + 2) * (hint->height + 2);
-    /* between the oldest reference and the newest input there can be two groups of B frames */
+    /* from the oldest reference to the newest input there can be two groups of B frames */
     hint->nb_pictures   = 2 * (max_b_frames + 2);
     hint->nb_directions = max_b_frames ? 2 : 1;
     hint->pictures    = av_calloc(hint->nb_pictures, sizeof(*hint->pictures));
@@ -77,12 +77,12 @@ av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_
     return 0;
 }
 
-/* Warns that no vectors have arrived: the encoder works, but is no faster. */
-static void warn_of_no_vectors(MEHint *hint)
+/* An encoder without vectors works, and is no faster. */
+static void say_that_none_came(MEHint *hint)
 {
     if (!hint->had_vectors && hint->nb_frames)
         av_log(hint->log_ctx, AV_LOG_WARNING, "me_hint has no effect: there are no motion vectors in %d frames. "
-               "Insert a filter that searches them before the encoder, such as -vf gpume=algo=hme.\n", hint->nb_frames);
+               "Put a filter that searches them before the encoder, such as -vf gpume=algo=hme.\n", hint->nb_frames);
     hint->had_vectors = 1;
 }
 
@@ -92,7 +92,7 @@ av_cold void ff_me_hint_uninit(MEHint **phint)
 
     if (!hint)
         return;
-    warn_of_no_vectors(hint);
+    say_that_none_came(hint);
     for (int dir = PAST; dir <= FUTURE; dir++) {
         for (int i = 0; hint->pictures && i < hint->nb_pictures; i++)
             av_freep(&hint->pictures[i].field[dir]);
@@ -102,11 +102,8 @@ av_cold void ff_me_hint_uninit(MEHint **phint)
     av_freep(phint);
 }
 
-/*
- * Writes a block's vector to the squares whose centres the block covers. Computes the vector from
- * the positions, because filters that search whole samples may leave motion and scale
- * uninitialized.
- */
+/* Write a block's vector to the squares whose centres it covers. The positions say what it is:
+ * filters that search whole samples may leave motion and scale as they find them. */
 static av_always_inline void put_block(MEHintVector *field, int width, int height,
                                        const AVMotionVector *mv)
 {
@@ -117,7 +114,7 @@ static av_always_inline void put_block(MEHintVector *field, int width, int heigh
     const int vx = av_clip(mv->src_x - mv->dst_x, -MAX_LENGTH, MAX_LENGTH);
     const int vy = av_clip(mv->src_y - mv->dst_y, -MAX_LENGTH, MAX_LENGTH);
 
-    /* most blocks have the size of a square */
+    /* most blocks are squares themselves */
     if (x1 - x0 == 1 && y1 - y0 == 1) {
         if ((unsigned)x0 < width && (unsigned)y0 < height) {
             field[y0 * width + x0][0] = vx;
@@ -149,7 +146,7 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     hint->had_vectors |= !!sd;
     if (++hint->nb_frames == MANY_FRAMES)
-        warn_of_no_vectors(hint);
+        say_that_none_came(hint);
     if (!sd)
         return;
 
@@ -160,13 +157,13 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
         AVMotionVector mv;
 
         gpume_copy_vector(&mv, sd, i);
-        /* frames at larger distances would need further fields */
+        /* a frame further away would need another field */
         if (mv.source == -1 || (mv.source == 1 && hint->nb_directions > FUTURE))
             put_block(pic->field[mv.source > 0], hint->width, hint->height, &mv);
     }
 }
 
-/* Returns whether each picture between from and to has a field towards to. */
+/* Whether each picture from one to another has a field towards the latter. */
 static int has_fields(const MEHint *hint, int from, int to)
 {
     const int step = from < to ? 1 : -1;
@@ -179,7 +176,7 @@ static int has_fields(const MEHint *hint, int from, int to)
     return from != to;
 }
 
-/* Follows the motion of a square from one picture to another. */
+/* Follow a square's motion from a picture to another. */
 static void follow(const MEHint *hint, int x, int y, int from, int to, MEHintVector dst)
 {
     const int step = from < to ? 1 : -1;

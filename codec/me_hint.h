@@ -5,13 +5,13 @@
 
 /**
  * @file
- * Uses motion vectors of the input (AV_FRAME_DATA_MOTION_VECTORS), from any filter or decoder, as
- * candidates of the encoders' motion estimation.
+ * Motion vectors of the input (AV_FRAME_DATA_MOTION_VECTORS) as candidates of the encoders'
+ * motion estimation. Whoever wrote them: a filter or a decoder.
  *
- * A frame's vectors become a past and a future field, each with a vector for each square of 8x8
- * samples. The fields are stored by the number of the input picture. When the references of a
- * picture are known, the fields between the picture and its references are composed. While slices
- * are encoded, the result is only read.
+ * A frame's vectors become a past and a future field: a vector for each square of 8x8 samples.
+ * They are kept by the number of the input picture. When the references of a picture are
+ * known, the fields on the way to them are composed. The result is only read while slices are
+ * encoded.
  */
 
 #ifndef AVCODEC_ME_HINT_H
@@ -25,35 +25,35 @@
 struct AVFrame;
 struct MPVPicture;
 
-/** Side of a square in samples. */
+/** The side of a square, samples. */
 #define ME_HINT_SIDE 8
-/** Number of squares in a macroblock and of squares that share a side with it. */
+/** Squares in a macroblock, and those that share a side with it. */
 #define ME_HINT_CANDIDATES 12
 
-typedef int16_t MEHintVector[2];    ///< ME_HINT_NONE, 0: no vector
+typedef int16_t MEHintVector[2];    ///< ME_HINT_NONE, 0: there is none
 #define ME_HINT_NONE INT16_MIN
 
 typedef struct MEHint {
-    int width, height;              ///< size of a field in squares
+    int width, height;              ///< in squares
     void *log_ctx;
-    int nb_frames;                  ///< number of frames until the first with vectors, or until the warning
-    int had_vectors;                ///< whether a frame had vectors, or the warning was printed
-    int nb_directions;              ///< 1: only the past, because there are no B frames
-    int nb_pictures;                ///< number of pictures whose fields are stored
+    int nb_frames;                  ///< up to the first one with vectors, or a warning
+    int had_vectors;                ///< or it was said that there are none
+    int nb_directions;              ///< 1: only the past, as there are no B frames
+    int nb_pictures;                ///< whose fields are kept
     struct MEHintPicture *pictures;
-    /** Past and future field of the current picture, in whole samples, with a margin of one square. */
+    /** The current picture's fields, past and future, in whole samples, with a margin of a square. */
     MEHintVector *composed[2];
     int is_empty[2];                ///< whether composed has no vector
-    ptrdiff_t offset[ME_HINT_CANDIDATES];   ///< offsets in composed, relative to the square above and to the left
+    ptrdiff_t offset[ME_HINT_CANDIDATES];   ///< in composed, from the square above and to the left
 } MEHint;
 
 /**
- * Allocates the state for pictures of a size.
+ * Allocate what is needed for pictures of a size.
  *
- * @param hint         the caller frees it with ff_me_hint_uninit(), also after an error
+ * @param hint         to be freed with ff_me_hint_uninit(), also after an error
  * @param mb_width     width of the picture in macroblocks
  * @param mb_height    height of the picture in macroblocks
- * @param max_b_frames largest number of consecutive B frames
+ * @param max_b_frames largest number of B frames in a row
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_me_hint_init(MEHint **hint, void *log_ctx, int mb_width, int mb_height, int max_b_frames);
@@ -61,18 +61,18 @@ int ff_me_hint_init(MEHint **hint, void *log_ctx, int mb_width, int mb_height, i
 void ff_me_hint_uninit(MEHint **hint);
 
 /**
- * Stores the vectors of an input frame. Accepts any contents of side data.
+ * Keep the vectors of an input frame. Side data may hold anything.
  *
- * @param hint   NULL: the function does nothing
+ * @param hint   NULL: nothing happens
  * @param frame  with or without vectors
- * @param number number of the input picture; consecutive pictures have consecutive numbers
+ * @param number of the input picture; consecutive pictures have consecutive numbers
  */
 void ff_me_hint_add(MEHint *hint, const struct AVFrame *frame, int number);
 
 /**
- * Computes the candidates of the picture that is encoded next. Not thread-safe.
+ * Make the candidates of the picture that is encoded next. Not thread-safe.
  *
- * @param hint   NULL: the function does nothing
+ * @param hint   NULL: nothing happens
  * @param cur    the picture
  * @param past   its reference in the past, or NULL
  * @param future its reference in the future; NULL or cur if there is none
@@ -81,12 +81,12 @@ void ff_me_hint_prepare(MEHint *hint, const struct MPVPicture *cur,
                         const struct MPVPicture *past, const struct MPVPicture *future);
 
 /**
- * Returns the candidates of a macroblock, in whole samples and not clipped. Those inside the
- * macroblock come first. Skips a candidate that equals the one before. Thread-safe.
+ * The candidates for a macroblock, in whole samples and not clipped; the macroblock's own come
+ * first. One that is equal to the one before is left out. Thread-safe.
  *
  * @param ref_index 0: past; else future
  * @param[out] v    the vectors
- * @return the number of vectors
+ * @return how many there are
  */
 static inline int ff_me_hint_vectors(const MEHint *hint, int ref_index, int mb_x, int mb_y,
                                      const int16_t *v[ME_HINT_CANDIDATES])
