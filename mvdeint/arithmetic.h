@@ -296,7 +296,8 @@ GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, 
 /** Returns a sample plus the weighted mean of differences, which have a fraction. */
 GPUME_INLINE int mvdeint_result(int sample, int sum, unsigned weights, int fraction)
 {
-    const unsigned moved = (2 * (unsigned)FFABS(sum) + (weights << fraction)) / (weights << (fraction + 1));
+    const unsigned size  = sum < 0 ? -(unsigned)sum : sum;
+    const unsigned moved = (2 * size + (weights << fraction)) / (weights << (fraction + 1));
 
     return sum < 0 ? sample - (int)moved : sample + (int)moved;
 }
@@ -352,7 +353,9 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
     const int fraction = mvdeint_fraction(depth), bits = depth + fraction;
     const int apart    = mvdeint_scaled(FFABS(k->first - k->intra), depth);
     unsigned expected[MVDEINT_MAX_CANDIDATES], intra[2], least = 0xffffffffu, weights = 0;
-    int differences[MVDEINT_MAX_CANDIDATES], least_log2, sum = 0;
+    /* samples with bits above the depth make sums that wrap */
+    unsigned sum = 0;
+    int differences[MVDEINT_MAX_CANDIDATES], least_log2;
     MvdeintMean mean = { 0, 0 };
 
     MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
@@ -381,16 +384,16 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
         const unsigned weight = k->present >> i & 1 ? mvdeint_weight(t, expected[i], least_log2) : 0;
 
         weights += weight;
-        sum     += (int)weight * differences[i];
+        sum     += weight * (unsigned)differences[i];
     }
     MVDEINT_UNROLL for (int i = 0; i < 2; i++) {
         const unsigned weight = mvdeint_weight(t, intra[i], least_log2);
 
         weights += weight;
         if (i)
-            sum += (int)weight * (k->intra - k->first) * (1 << fraction);
+            sum += weight * (unsigned)(k->intra - k->first) << fraction;
     }
-    return mvdeint_result(k->first, sum, weights, fraction);
+    return mvdeint_result(k->first, (int)sum, weights, fraction);
 }
 
 #endif /* AVFILTER_GPUME_MVDEINT_ARITHMETIC_H */
