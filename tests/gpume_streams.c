@@ -287,7 +287,7 @@ int main(int argc, char **argv)
     test_watch(600);
     for (int i = 0; i < FF_ARRAY_ELEMS(stream_kinds); i++)
         if (avfilter_get_by_name(stream_kinds[i].filter))
-            random_streams(&stream_kinds[i], quick ? 300 : 3000);
+            random_streams(&stream_kinds[i], quick ? 100 : 2000);
     bits_above();
     one_by_one();
     captions();
