@@ -83,6 +83,33 @@ AVFrame *bench_get_frame(AVBufferRef *frames)
     return frame;
 }
 
+AVFrame *bench_host_frame(const Bench *b, const AVBufferRef *frames)
+{
+    AVFrame *host = av_frame_alloc();
+    int ret = AVERROR(ENOMEM);
+
+    if (host) {
+        host->format = ((const AVHWFramesContext *)frames->data)->sw_format;
+        host->width  = b->width;
+        host->height = b->height;
+        ret = av_frame_get_buffer(host, 0);
+    }
+    if (ret < 0)
+        bench_die("a frame in system memory", ret);
+    return host;
+}
+
+AVFrame *bench_upload(AVBufferRef *frames, AVFrame *host)
+{
+    AVFrame *frame = bench_get_frame(frames);
+    const int ret  = av_hwframe_transfer_data(frame, host, 0);
+
+    if (ret < 0)
+        bench_die("an upload", ret);
+    av_frame_free(&host);
+    return frame;
+}
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

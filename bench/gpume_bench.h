@@ -137,6 +137,10 @@ void bench_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs);
 AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format);
 /** Returns a frame of the pool. The caller frees it. */
 AVFrame *bench_get_frame(AVBufferRef *frames);
+/** Returns a frame in system memory with the size of the pictures and the pool's format of samples. */
+AVFrame *bench_host_frame(const Bench *b, const AVBufferRef *frames);
+/** Returns a frame of the pool with the samples of a frame in system memory, and frees that. */
+AVFrame *bench_upload(AVBufferRef *frames, AVFrame *host);
 
 /* Launches of a filter, each between two events */
 

@@ -39,29 +39,17 @@ typedef struct BenchMvdeint {
 /* A frame of the fields of two pictures, on the device; chroma is half as much of the luma. */
 static AVFrame *weave(Bench *b, AVBufferRef *frames, const uint8_t *first, const uint8_t *second)
 {
-    AVFrame *frame = bench_get_frame(frames), *host = av_frame_alloc();
-    int ret = AVERROR(ENOMEM);
+    AVFrame *host = bench_host_frame(b, frames);
 
-    if (host) {
-        host->format = AV_PIX_FMT_NV12;
-        host->width  = b->width;
-        host->height = b->height;
-        ret = av_frame_get_buffer(host, 0);
-    }
-    for (int y = 0; y < b->height && ret >= 0; y++)
+    for (int y = 0; y < b->height; y++)
         memcpy(host->data[0] + y * host->linesize[0], (y & 1 ? second : first) + (size_t)y * b->width, b->width);
-    for (int y = 0; y < b->height / 2 && ret >= 0; y++) {
+    for (int y = 0; y < b->height / 2; y++) {
         const uint8_t *luma = (y & 1 ? second : first) + (size_t)2 * y * b->width;
 
         for (int x = 0; x < b->width; x++)
             host->data[1][y * host->linesize[1] + x] = 64 + luma[x & ~1] / 2;
     }
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(frame, host, 0);
-    if (ret < 0)
-        bench_die("interlaced frames", ret);
-    av_frame_free(&host);
-    return frame;
+    return bench_upload(frames, host);
 }
 
 static void mvdeint_init(Bench *b, BenchMvdeint *d, const char *path, int passes)

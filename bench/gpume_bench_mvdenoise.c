@@ -67,27 +67,15 @@ static void put(const Bench *b, uint8_t *row, int x, int v, uint32_t *state)
 /* Returns a noisy picture of the clip on the device; chroma is half of luma. */
 static AVFrame *make_noisy(Bench *b, AVBufferRef *frames, const uint8_t *luma, uint32_t *state)
 {
-    AVFrame *frame = bench_get_frame(frames), *host = av_frame_alloc();
-    int ret = AVERROR(ENOMEM);
+    AVFrame *host = bench_host_frame(b, frames);
 
-    if (host) {
-        host->format = ((const AVHWFramesContext *)frames->data)->sw_format;
-        host->width  = b->width;
-        host->height = b->height;
-        ret = av_frame_get_buffer(host, 0);
-    }
-    for (int y = 0; y < b->height && ret >= 0; y++)
+    for (int y = 0; y < b->height; y++)
         for (int x = 0; x < b->width; x++)
             put(b, host->data[0] + y * host->linesize[0], x, luma[y * b->width + x], state);
-    for (int y = 0; y < b->height / 2 && ret >= 0; y++)
+    for (int y = 0; y < b->height / 2; y++)
         for (int x = 0; x < b->width; x++)
             put(b, host->data[1] + y * host->linesize[1], x, 64 + luma[2 * y * b->width + (x & ~1)] / 2, state);
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(frame, host, 0);
-    if (ret < 0)
-        bench_die("pictures with noise", ret);
-    av_frame_free(&host);
-    return frame;
+    return bench_upload(frames, host);
 }
 
 static void mvdenoise_init(Bench *b, BenchMvdenoise *d, enum AVPixelFormat format, const char *path)

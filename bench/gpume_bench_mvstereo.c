@@ -42,29 +42,17 @@ typedef struct BenchMvstereo {
 /* A view on the device: the picture, from some columns on. */
 static AVFrame *make_view(Bench *b, AVBufferRef *frames, const uint8_t *luma, int is_right)
 {
-    AVFrame *frame = bench_get_frame(frames), *host = av_frame_alloc();
-    int ret = AVERROR(ENOMEM);
+    AVFrame *host = bench_host_frame(b, frames);
 
-    if (host) {
-        host->format = AV_PIX_FMT_NV12;
-        host->width  = b->width;
-        host->height = b->height;
-        ret = av_frame_get_buffer(host, 0);
-    }
-    for (int y = 0; y < b->height && ret >= 0; y++) {
+    for (int y = 0; y < b->height; y++) {
         const int shift = is_right ? (2 * y < b->height ? FAR : NEAR) : 0;
 
         for (int x = 0; x < b->width; x++)
             host->data[0][y * host->linesize[0] + x] = luma[y * b->width + FFMIN(x + shift, b->width - 1)];
     }
-    for (int y = 0; y < b->height / 2 && ret >= 0; y++)
+    for (int y = 0; y < b->height / 2; y++)
         memset(host->data[1] + y * host->linesize[1], 128, b->width);
-    if (ret >= 0)
-        ret = av_hwframe_transfer_data(frame, host, 0);
-    if (ret < 0)
-        bench_die("views", ret);
-    av_frame_free(&host);
-    return frame;
+    return bench_upload(frames, host);
 }
 
 static void mvstereo_init(Bench *b, BenchMvstereo *d, const char *path, MvstereoConfig cfg)

@@ -139,23 +139,17 @@ av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
     av_freep(mvdeint);
 }
 
-/* Returns the pixel format of the samples. */
-static enum AVPixelFormat format_of(const AVFrame *frame)
-{
-    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
-}
-
 static int is_layout(const Mvdeint *s, const AVFrame *frame)
 {
-    return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
+    return s->layout.format == ff_gpume_frame_format(frame) && s->layout.w == frame->width &&
+           s->layout.h == frame->height;
 }
 
 /* Returns whether frames like this one have been opened. */
 static int is_opened(const Mvdeint *s, const AVFrame *frame)
 {
-    const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
-
-    return frames ? s->device_ctx == frames->device_ctx && s->sw_format == frames->sw_format : !s->device_ctx;
+    return s->device_ctx == ff_gpume_frame_device(frame) &&
+           (!s->device_ctx || s->sw_format == ff_gpume_frame_format(frame));
 }
 
 int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
@@ -169,7 +163,7 @@ static int set_layout(Mvdeint *s, const AVFrame *frame)
 
     if (is_layout(s, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, format_of(frame), frame->width, frame->height);
+    ff_gpume_layout_init(&s->layout, ff_gpume_frame_format(frame), frame->width, frame->height);
     for (int i = 0; i < s->layout.nb_components; i++)
         if (s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES) {
             av_log(s->cfg.log_ctx, AV_LOG_ERROR, "Pictures of %dx%d samples have a plane of less than %d columns or "

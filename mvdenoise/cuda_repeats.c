@@ -15,6 +15,7 @@
 #include "libavfilter/gpume/mvdenoise/cuda_args.h"
 #include "libavfilter/gpume/mvdenoise/modules.h"
 #include "libavfilter/gpume/mvdenoise/repeats.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 GPUME_CUDA_DECLARE(mvdenoise_repeats)
 
@@ -108,7 +109,7 @@ static int compare(MvdenoiseCudaRepeats *s, const AVFrame *a, const AVFrame *b)
 
 int ff_mvdenoise_cuda_compare(MvdenoiseCudaRepeats **repeats, const AVFrame *a, const AVFrame *b, void *log_ctx)
 {
-    const void *device_ctx = ((const AVHWFramesContext *)b->hw_frames_ctx->data)->device_ctx;
+    const void *device_ctx = ff_gpume_frame_device(b);
     int ret;
 
     if (*repeats && ff_gpume_cuda_device_ctx(&(*repeats)->shell.cuda) != device_ctx)

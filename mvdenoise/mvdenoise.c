@@ -96,23 +96,17 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     av_freep(mvdenoise);
 }
 
-/* Returns the pixel format of the samples. */
-static enum AVPixelFormat format_of(const AVFrame *frame)
-{
-    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->sw_format : frame->format;
-}
-
 static int is_layout(const Mvdenoise *s, const AVFrame *frame)
 {
-    return s->layout.format == format_of(frame) && s->layout.w == frame->width && s->layout.h == frame->height;
+    return s->layout.format == ff_gpume_frame_format(frame) && s->layout.w == frame->width &&
+           s->layout.h == frame->height;
 }
 
 /* Returns whether s was opened for frames like this one: in system memory, or of this device and format. */
 static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 {
-    const AVHWFramesContext *frames = frame->hw_frames_ctx ? (void *)frame->hw_frames_ctx->data : NULL;
-
-    return frames ? s->device_ctx == frames->device_ctx && s->sw_format == frames->sw_format : !s->device_ctx;
+    return s->device_ctx == ff_gpume_frame_device(frame) &&
+           (!s->device_ctx || s->sw_format == ff_gpume_frame_format(frame));
 }
 
 int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
@@ -126,7 +120,7 @@ static int set_layout(Mvdenoise *s, const AVFrame *frame)
 
     if (is_layout(s, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, format_of(frame), frame->width, frame->height);
+    ff_gpume_layout_init(&s->layout, ff_gpume_frame_format(frame), frame->width, frame->height);
     ret = s->backend->set_layout(s->priv, &s->layout);
     if (ret < 0)
         s->layout.format = AV_PIX_FMT_NONE;

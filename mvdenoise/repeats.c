@@ -7,31 +7,19 @@
 #include <string.h>
 
 #include "libavutil/common.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/repeats.h"
 #include "libavfilter/gpume/util/frame_backend.h"
 
-/* Returns the pixel format of the samples. */
-static enum AVPixelFormat format_of(const AVFrame *frame)
-{
-    return frame->hw_frames_ctx ? ff_gpume_sw_format(frame->hw_frames_ctx) : frame->format;
-}
-
-/* Returns the device of a frame; NULL: system memory. */
-static const void *device_of(const AVFrame *frame)
-{
-    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->device_ctx : NULL;
-}
-
 MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b)
 {
-    const enum AVPixelFormat format = format_of(a);
+    const enum AVPixelFormat format = ff_gpume_frame_format(a);
     MvdenoiseBytes bytes = { 0 };
 
-    if (!a->data[0] || !b->data[0] || format_of(b) != format || device_of(a) != device_of(b) ||
+    if (!a->data[0] || !b->data[0] || ff_gpume_frame_format(b) != format ||
+        ff_gpume_frame_device(a) != ff_gpume_frame_device(b) ||
         a->width != b->width || a->height != b->height || av_image_fill_linesizes(bytes.w, format, a->width) < 0)
         return (MvdenoiseBytes) { 0 };
     while (bytes.nb < 4 && bytes.w[bytes.nb]) {

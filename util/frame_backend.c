@@ -25,6 +25,16 @@ enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames)
     return hw_frames ? ((const AVHWFramesContext *)hw_frames->data)->sw_format : AV_PIX_FMT_NONE;
 }
 
+enum AVPixelFormat ff_gpume_frame_format(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ff_gpume_sw_format(frame->hw_frames_ctx) : frame->format;
+}
+
+const void *ff_gpume_frame_device(const AVFrame *frame)
+{
+    return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->device_ctx : NULL;
+}
+
 static av_cold const GpumeFrameBackend *choose(const GpumeFrameBackend *const *backends, const AVBufferRef *hw_frames,
                                                int (*supports)(enum AVPixelFormat sw_format), const char *filter,
                                                void *log_ctx)

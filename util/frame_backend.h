@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "libavutil/buffer.h"
+#include "libavutil/frame.h"
 #include "libavutil/pixfmt.h"
 
 /** What the backends of a filter have in common: the first member of each backend's table of functions. */
@@ -45,6 +46,12 @@ enum AVPixelFormat ff_gpume_backend_hw_format(const GpumeFrameBackend *const *ba
 int ff_gpume_open_backend(const GpumeFrameBackend **backend, void **priv, const GpumeFrameBackend *const *backends,
                           const AVBufferRef *hw_frames, int (*supports)(enum AVPixelFormat sw_format),
                           const char *filter, void *log_ctx);
+
+/** Returns the pixel format of a frame's samples, in system memory or on a device. */
+enum AVPixelFormat ff_gpume_frame_format(const AVFrame *frame);
+
+/** Returns the AVHWDeviceContext of a frame's samples, or NULL: system memory. */
+const void *ff_gpume_frame_device(const AVFrame *frame);
 
 /** Returns the format of the samples of hardware frames; AV_PIX_FMT_NONE without hw_frames. */
 enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames);
