@@ -961,7 +961,7 @@ static void failing_allocations(int on_device, int step)
     if (on_device)
         upload_sequence(&r.u, q);
     q->fails = 1;
-    test_failing_allocations(run_again, release_out, &r, step, 50, on_device ? "on the device" : "in memory");
+    test_failing_allocations(run_again, release_out, &r, step, 50, 0, on_device ? "on the device" : "in memory");
     free_uploaded(&r.u);
     free_sequence(q);
 }
@@ -1003,7 +1003,7 @@ static void failing_searches(int step)
     r.expected = hash_out(q);
     free_out(q);
     q->fails   = 1;
-    test_failing_allocations(run_again, release_out, &r, step, 200, "with a search");
+    test_failing_allocations(run_again, release_out, &r, step, 200, 0, "with a search");
     free_sequence(q);
 }
 

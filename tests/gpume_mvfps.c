@@ -1214,7 +1214,7 @@ static void failing_allocations(int on_device)
         }
         r.q.fails = 1;
         snprintf(what, sizeof(what), "%s, %s", options[i], on_device ? "on the device" : "in memory");
-        test_failing_allocations(run_again, release_out, &r, 1, 25, what);
+        test_failing_allocations(run_again, release_out, &r, 1, 50, 0, what);
         for (int n = 0; n < MAX_FRAMES; n++)
             av_frame_free(&r.uploaded[0][n]);
         av_buffer_unref(&r.hw_frames);

@@ -487,7 +487,7 @@ static void failing_allocations(void)
         free_case(&c);
     }
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, 2 };
-    test_failing_allocations(make_again, release_nothing, &c, 1, 30, "in memory");
+    test_failing_allocations(make_again, release_nothing, &c, 1, 30, 1, "in memory");
     free_case(&c);
 }
 

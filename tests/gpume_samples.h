@@ -114,10 +114,11 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out);
  * @param release frees the results of run()
  * @param step    interval between the allocations that fail
  * @param least   minimum number of allocations, else the test is invalid
+ * @param strict  whether each failure must make run() fail; otherwise up to a quarter may do no harm
  * @param what    describes the test in messages
  */
 void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *opaque), void *opaque, int step,
-                              int least, const char *what);
+                              int least, int strict, const char *what);
 void test_let_fail(void);
 /** Begins or ends a section of run() in which allocations must not fail. */
 void test_pause_failing(int pause);

@@ -29,6 +29,7 @@ typedef struct StreamCase StreamCase;
 typedef struct StreamKind {
     const char *filter;
     int max_frames;
+    int least_frames;           ///< so many output frames have to come of a stream on average
     void (*draw_options)(StreamCase *c, TestRandom *d);
     void (*draw_vectors)(Input *in, TestRandom *d);             ///< NULL: no frame has any
     void (*draw_properties)(AVFrame *f, TestRandom *d);         // optional
@@ -209,10 +210,10 @@ static void draw_stereo_options(StreamCase *c, TestRandom *d)
 }
 
 static const StreamKind stream_kinds[] = {
-    { "mvfps",     5, draw_fps_options,     draw_vectors,        draw_fps_properties, check_fps_frame },
-    { "mvdenoise", 7, draw_denoise_options, draw_distant_fields, NULL, check_denoise_frame, one_for_each },
-    { "mvdeint",   6, draw_deint_options,   NULL,                NULL, check_deint_frame, one_for_each_field },
-    { "mvstereo",  4, draw_stereo_options },
+    { "mvfps",     5, 3, draw_fps_options,     draw_vectors,        draw_fps_properties, check_fps_frame },
+    { "mvdenoise", 7, 2, draw_denoise_options, draw_distant_fields, NULL, check_denoise_frame, one_for_each },
+    { "mvdeint",   6, 2, draw_deint_options,   NULL,                NULL, check_deint_frame, one_for_each_field },
+    { "mvstereo",  4, 1, draw_stereo_options },
 };
 
 /* Returns the kind of a filter, or NULL. */
