@@ -100,6 +100,16 @@ else
     skip style/shellcheck "there is no shellcheck"
 fi
 
+# the table of files that a stranger reads first; functions for one processor have one row a room
+grep -E '^(core|cpu|cuda|device|field|mpi|mv[a-z]*|output|picture|python/gpume|util|vapoursynth)/[^/]*\.(c|cu|cuh|py)$' \
+    $work/text | grep -v '/_version\.py$' | while read -r f; do
+    name=${f##*/}
+    if ! grep -qE "[\`/]($name|${name%.*}\.[ch])\`" doc/architecture.md; then
+        echo "doc/architecture.md does not name $f"
+    fi
+done > $work/out
+check style/architecture "$(sed -n 1p $work/out)" test ! -s $work/out
+
 tools/searches.sh --check > $work/out
 check style/searches "$(sed -n 1p $work/out)" test ! -s $work/out
 
