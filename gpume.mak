@@ -107,7 +107,7 @@ GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant 
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_samples.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
 $(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_streams$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
-$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_streams$(EXESUF)): libavfilter/tests/gpume_samples.o
+$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_streams$(EXESUF)): libavfilter/tests/gpume_samples.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed

@@ -19,6 +19,7 @@
 #include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/wheel.h"
 
+#include "gpume_samples.h"
 #include "gpume_view_case.h"
 
 /* Decides by the name alone, so that the test does not repeat the filter's code. */
@@ -80,132 +81,98 @@ static void bad_side_data(int nb)
     }
 }
 
-static int next_to_fail;
-
-static void let_fail(void)
-{
-    test_fail_allocation(next_to_fail, 0);
-}
+/** A graph whose allocations fail in turn, and the frames of a run without a failure. */
+typedef struct Run {
+    Input in[3];
+    int nb;                     ///< number of frames
+    int searches;               ///< mvview searches itself
+    const char *options;
+    AVFrame *frames[3];         ///< input
+    AVFrame *expected[3];       ///< output of the first run, in which nothing fails
+    AVFrame *out[3];
+    Graph graph;
+} Run;
 
 /*
- * Makes each allocation of a graph that draws a few frames fail: the run must end with an error or
- * the right pictures. Begins at the configuration, because FFmpeg loses options if their memory
- * cannot be allocated.
+ * Draws the frames of a run. Begins at the configuration, because FFmpeg loses options if their
+ * memory cannot be allocated.
  */
-static void failing_allocations(void)
+static int draw_again(void *opaque)
 {
-    static const char *const options[] = { "mode=flow+arrows+blocks:legend=1:background=gray", "step=1" };
-    static const enum AVPixelFormat formats[] = { AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE };
-    TestRandom r = { .state = 41 };
-    int nb_tried = 0, nb_harmless = 0;
+    Run *r = opaque;
+    const int first = !r->expected[0]->buf[0];
+    AVFrame **out = first ? r->expected : r->out;
+    int nb = 0, ret;
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++) {
-        Input in = { .w = 70, .h = 66, .format = formats[i], .seed = i };
-        AVFrame *expected;
-        int failed = 1;
-
-        grid_of_vectors(&in, &r, 16, 40);
-        expected = filter_frame(&in, "mvview", options[i], 1, 1);
-        for (int n = 1; failed; n++) {
-            AVFrame *f = make_frame(&in), *kept = test_alloc(av_frame_clone(f));
-            AVFrame *out = test_alloc(av_frame_alloc());
-            const int outstanding = test_nb_outstanding;
-            Graph g = { .configure = let_fail };
-            int ret;
-
-            snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, options[i]);
-            test_track(1);
-            next_to_fail = n;
-            ret = open_graph(&g, &in, "mvview", options[i], 2);
-            for (int j = 0; j < 2 && ret >= 0; j++) {
-                av_frame_unref(out);
-                ret = av_buffersrc_write_frame(g.src, f);
-                if (ret >= 0)
-                    ret = av_buffersink_get_frame(g.sink, out);
-            }
-            failed = test_nb_failed;
-            test_fail_allocation(0, 0);
-            CHECK(ret < 0 || same_pictures(out, expected), "another picture");
-            CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-            nb_tried    += failed;
-            nb_harmless += failed && ret >= 0;
-            avfilter_graph_free(&g.graph);
-            av_frame_unref(out);
-            test_track(0);
-            CHECK(test_nb_outstanding == outstanding, "%d buffers leaked",
-                  test_nb_outstanding - outstanding);
-            av_frame_free(&f);
-            av_frame_free(&kept);
-            av_frame_free(&out);
-        }
-        av_frame_free(&expected);
-    }
-    printf("  %d allocations failed in turn; %d of them FFmpeg did without\n", nb_tried, nb_harmless);
-    CHECK(nb_tried > 50 && nb_harmless < nb_tried / 4, "%d of %d", nb_harmless, nb_tried);
-}
-
-/* Sends three frames without vectors through a graph. Returns the number of output frames, or an error. */
-static int search_and_draw(const Input *in, AVFrame *out[3])
-{
-    AVFrame *frames[4] = { make_frame(&in[0]), make_frame(&in[1]), make_frame(&in[2]) };
-    Graph g = { .configure = let_fail, .searches = 1 };
-    int ret, nb = 0;
-
-    test_track(1);
-    ret = open_graph(&g, in, "mvview", "mode=flow+arrows", 2);
-    for (int i = 0; i < 4 && ret >= 0; i++) {
-        ret = av_buffersrc_add_frame(g.src, frames[i]);
-        while (ret >= 0 && nb < 3 && (ret = av_buffersink_get_frame(g.sink, out[nb])) >= 0)
+    r->graph = (Graph) { .configure = first ? NULL : test_let_fail, .searches = r->searches };
+    ret = open_graph(&r->graph, r->in, "mvview", r->options, 2);
+    for (int i = 0; i < r->nb + 1 && ret >= 0; i++) {
+        ret = av_buffersrc_write_frame(r->graph.src, i < r->nb ? r->frames[i] : NULL);
+        while (ret >= 0 && nb < r->nb && (ret = av_buffersink_get_frame(r->graph.sink, out[nb])) >= 0)
             nb++;
         if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
             ret = 0;
     }
-    avfilter_graph_free(&g.graph);
-    test_track(0);
-    for (int i = 0; i < 3; i++)
-        av_frame_free(&frames[i]);
-    return ret < 0 ? ret : nb;
+    if (ret < 0)
+        return ret;
+    CHECK(nb == r->nb, "%d frames", nb);
+    for (int i = 0; i < nb && !first; i++)
+        CHECK(same_pictures(out[i], r->expected[i]), "another picture");
+    return 0;
 }
 
-/* Makes each allocation fail when mvview searches itself, including those of the engine. */
+static void release_drawn(void *opaque)
+{
+    Run *r = opaque;
+
+    avfilter_graph_free(&r->graph.graph);
+    for (int i = 0; i < r->nb; i++)
+        av_frame_unref(r->out[i]);
+}
+
+/* Each allocation fails: the run must end with an error or the right pictures. */
+static void fail_allocations(Run *r, int least, const char *what)
+{
+    for (int i = 0; i < r->nb; i++) {
+        r->frames[i]   = make_frame(&r->in[i]);
+        r->expected[i] = test_alloc(av_frame_alloc());
+        r->out[i]      = test_alloc(av_frame_alloc());
+    }
+    CHECK(draw_again(r) >= 0, "without a failure");
+    CHECK(!r->searches || av_frame_get_side_data(r->expected[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
+    release_drawn(r);
+    test_failing_allocations(draw_again, release_drawn, r, 1, least, 0, what);
+    for (int i = 0; i < r->nb; i++) {
+        av_frame_free(&r->frames[i]);
+        av_frame_free(&r->expected[i]);
+        av_frame_free(&r->out[i]);
+    }
+}
+
+static void failing_allocations(void)
+{
+    static const char *const options[] = { "mode=flow+arrows+blocks:legend=1:background=gray", "step=1" };
+    static const enum AVPixelFormat formats[] = { AV_PIX_FMT_YUV420P, AV_PIX_FMT_P010LE };
+    TestRandom random = { .state = 41 };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++) {
+        Run r = { .nb = 2, .options = options[i] };
+
+        r.in[0] = (Input) { .w = 70, .h = 66, .format = formats[i], .seed = i };
+        grid_of_vectors(&r.in[0], &random, 16, 40);
+        r.in[1] = r.in[0];
+        fail_allocations(&r, 25, options[i]);
+    }
+}
+
+/* mvview searches itself, so allocations of the engine fail, too. */
 static void failing_searches(void)
 {
-    Input in[3];
-    AVFrame *expected[3], *out[3];
-    int nb_tried = 0, failed = 1, ret;
+    Run r = { .nb = 3, .options = "mode=flow+arrows", .searches = 1 };
 
-    for (int i = 0; i < 3; i++) {
-        in[i]       = (Input) { .w = 40, .h = 33, .format = AV_PIX_FMT_YUV420P, .seed = i };
-        expected[i] = test_alloc(av_frame_alloc());
-        out[i]      = test_alloc(av_frame_alloc());
-    }
-    next_to_fail = 0;
-    ret = search_and_draw(in, expected);
-    CHECK(ret == 3, "%d frames: %s", ret, ret < 0 ? av_err2str(ret) : "");
-    CHECK(av_frame_get_side_data(expected[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
-    for (int n = 1; failed; n++) {
-        const int outstanding = test_nb_outstanding;
-
-        snprintf(test_context, sizeof(test_context), "allocation %d of a search fails", n);
-        next_to_fail = n;
-        ret = search_and_draw(in, out);
-        failed = test_nb_failed;
-        test_fail_allocation(0, 0);
-        for (int i = 0; i < 3; i++) {
-            CHECK(ret < 3 || same_pictures(out[i], expected[i]), "another picture");
-            av_frame_unref(out[i]);
-        }
-        CHECK(ret < 0 || ret == 3, "%d frames", ret);
-        CHECK(failed || ret >= 0, "%s", av_err2str(ret));
-        nb_tried += failed;
-        CHECK(test_nb_outstanding == outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
-    }
-    for (int i = 0; i < 3; i++) {
-        av_frame_free(&expected[i]);
-        av_frame_free(&out[i]);
-    }
-    printf("  %d allocations of a search failed in turn\n", nb_tried);
-    CHECK(nb_tried > 100, "%d", nb_tried);
+    for (int i = 0; i < r.nb; i++)
+        r.in[i] = (Input) { .w = 40, .h = 33, .format = AV_PIX_FMT_YUV420P, .seed = i };
+    fail_allocations(&r, 100, "with a search");
 }
 
 /* Tests that frames without anything to draw pass through. */
