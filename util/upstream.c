@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
-
 #include "libavutil/avstring.h"
 #include "libavutil/log.h"
 
@@ -12,6 +10,8 @@
 
 /** Filters that export motion vectors of their own. */
 #define SEARCHES "gpume,mestimate"
+/** Filters that pass on vectors, and search them themselves if none arrive. They have warned themselves. */
+#define PASSES   "mvdenoise,mvview"
 /** Filters that move the content of a picture but pass on its side data unchanged. */
 #define MOVES    "crop,fillborders,flip_vulkan,hflip,hflip_vulkan,lenscorrection,pad,perspective,remap,rotate,"  \
                  "scroll,shear,shuffleframes,reverse,swaprect,transpose,transpose_cuda,transpose_vulkan,v360,"   \
@@ -35,8 +35,7 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
         after = from;
         from  = from->inputs[0]->src;
         name  = from->filter->name;
-        /* mvdenoise searches before it, and has warned itself */
-        if (!searched && !strcmp(name, "mvdenoise"))
+        if (!searched && av_match_name(name, PASSES))
             break;
         if (av_match_name(name, SEARCHES))
             searches = name;

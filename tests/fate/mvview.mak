@@ -63,7 +63,11 @@ $(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
 FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors
 fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/le//" | uniq; }
 fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
+# mvview warns of vectors that were moved, once for itself and the filters after it; its own vectors are right
+MVVIEW_WARNINGS = ffmpeg -v warning -lavfi "$(GPUME_SRC),$(1),mvview,mvfps" -f null - 2>&1 | sed -n -e "s/^.Parsed_\(mv[a-z]*\)[^]]*.*\(The filter\)/\1: \2/p"
+fate-mvview-moved: CMD = { $(call MVVIEW_WARNINGS,gpume=dir=both$(GPUME_COMMA)hflip) ; echo "its own vectors:" ; $(call MVVIEW_WARNINGS,hflip) ; }
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER SHOWINFO_FILTER NULL_MUXER) += $(FATE_MVVIEW_10BIT)
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) MVFPS_FILTER HFLIP_FILTER NULL_MUXER) += fate-mvview-moved
 
 # Two filters in sequence; the second draws into the frames of the first.
 FATE_MVVIEW_SAME += fate-mvview-twice
