@@ -79,23 +79,34 @@ gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, in
     return GPUME_DIVIDE_LARGE(factor * sum >> gpume_log2_pel(pel), reciprocal) << (depth - 8);
 }
 
+/** Returns the index of set bit n, counted from 0; 31 if there are fewer. */
+static __device__ __forceinline__ int gpume_nth_bit(GpumeU32 mask, int n)
+{
+    int place = 0;
+
+    GPUME_UNROLL for (int half = 16; half; half >>= 1) {
+        const int below = gpume_popcount(mask & ~(~0u << half));
+
+        place += n >= below ? half : 0;
+        mask   = n >= below ? mask >> half : mask;
+        n     -= n >= below ? below : 0;
+    }
+    return place;
+}
+
 /**
- * Computes costs of matches of a block in planes. All lanes of a warp call cost().
+ * A block, and where in planes its matches are.
  * @tparam SIDE  side of blocks, 0: any
  * @tparam PARTS vectors are subpel
  */
 template<class Cost, int SIDE, int PARTS>
-struct GpumeMatcher {
+struct GpumeMatches {
     typedef typename Cost::Sample Sample;
     static const int BYTES    = GpumeSample<Sample>::bytes;
     static const int PER_WORD = GpumeSample<Sample>::per_word;
     static const int WORDS    = SIDE ? SIDE * BYTES / 4 : 1;
     /** Rows that are loaded at a time. */
     static const int ROWS     = WORDS > 4 ? (PARTS ? 1 : 2) : PARTS && WORDS > 1 ? 2 : WORDS == 2 && SIDE == 8 ? 8 : 4;
-    /** Lanes that share a candidate; each lane sums some of its rows. */
-    static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
-    /** Nonzero: the fewer candidates a warp has, the more lanes share each of them. */
-    static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
 
     /** Words that are loaded at once; and how many loads a row of a match needs at any position. */
     static const int UNIT   = !PARTS || SIDE < 16 ? 1 : WORDS > 4 ? 4 : 2;
@@ -190,6 +201,30 @@ struct GpumeMatcher {
         return sum + part.get(ROWS * WORDS);
     }
 
+    /**
+     * Returns the sum of some rows of a candidate.
+     * @param nb    number of the lane's rows
+     * @param limit the lane may stop once its sum reaches this
+     */
+    __device__ __forceinline__ GpumeU32
+    sum_rows(int dx, int dy, int wanted, int from, int nb, int partial, GpumeU32 limit) const
+    {
+        Start first, second;
+        GpumeU32 sum = 0;
+
+        place(dx, dy, &first, &second);
+        GPUME_NO_UNROLL for (int r = 0; r < nb; r += ROWS) {
+            if (wanted)
+                sum = partial ? rows<1>(from + r, first, second, sum) : rows<0>(from + r, first, second, sum);
+            if (r + ROWS < nb) {
+                wanted &= sum < limit;
+                if (!__any_sync(GPUME_WHOLE_WARP, wanted))
+                    break;
+            }
+        }
+        return sum;
+    }
+
     /** Returns a lane's share of D of a match on which the whole warp works: words of rows, several at a time. */
     __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
     {
@@ -200,7 +235,7 @@ struct GpumeMatcher {
         GpumeU32 sum = 0;
 
         GPUME_NO_UNROLL for (int x = lane % words; x < words; x += 32) {
-            GpumeMatcher at = *this;
+            GpumeMatches at = *this;
 
             at.byte += 4 * x;
             at.place(dx, dy, &first, &second);
@@ -227,10 +262,10 @@ struct GpumeMatcher {
         return sum;
     }
 
-    /** Returns the matcher of another lane. */
-    __device__ __forceinline__ GpumeMatcher of_lane(int lane) const
+    /** Returns the block of another lane. */
+    __device__ __forceinline__ GpumeMatches of_lane(int lane) const
     {
-        GpumeMatcher m = *this;
+        GpumeMatches m = *this;
 
         m.cur  = (const GpumeU8 *)gpume_of_lane((GpumeU64)cur, lane);
         m.ref  = gpume_of_lane(ref, lane);
@@ -239,6 +274,22 @@ struct GpumeMatcher {
         m.h    = (int)gpume_of_lane((GpumeU32)h, lane);
         return m;
     }
+};
+
+/** Computes costs of matches. All lanes of a warp call cost(). */
+template<class Cost, int SIDE, int PARTS>
+struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
+    typedef GpumeMatches<Cost, SIDE, PARTS> Matches;
+    typedef typename Matches::Sample Sample;
+    typedef typename Matches::Start Start;
+    /** Lanes that share a candidate; each lane sums some of its rows. */
+    static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
+    /** Nonzero: the fewer candidates a warp has, the more lanes share each of them. */
+    static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
+    using Matches::ROWS;
+    using Matches::cur;
+    using Matches::w;
+    using Matches::h;
 
     /**
      * Returns D for blocks of any size: the whole warp computes one match after the other, and
@@ -253,7 +304,7 @@ struct GpumeMatcher {
             const int whose = gpume_first_bit(left);
             const GpumeU32 vector = gpume_of_lane(word, whose);
             const GpumeVector v   = gpume_of_word(vector);
-            const GpumeMatcher m  = of_lane(whose);
+            const Matches m = this->of_lane(whose);
             const int same = vector == word && m.cur == cur;
             GpumeU32 sum   = m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
 
@@ -275,45 +326,6 @@ struct GpumeMatcher {
         return __any_sync(GPUME_WHOLE_WARP, wanted) ? cost_of(Cost(), dx, dy, wanted, limit) : 0;
     }
 
-    /** Returns the index of set bit n, counted from 0; 31 if there are fewer. */
-    static __device__ __forceinline__ int nth_bit(GpumeU32 mask, int n)
-    {
-        int place = 0;
-
-        GPUME_UNROLL for (int half = 16; half; half >>= 1) {
-            const int below = gpume_popcount(mask & ~(~0u << half));
-
-            place += n >= below ? half : 0;
-            mask   = n >= below ? mask >> half : mask;
-            n     -= n >= below ? below : 0;
-        }
-        return place;
-    }
-
-    /**
-     * Returns the sum of some rows of a candidate.
-     * @param nb    number of the lane's rows
-     * @param limit the lane may stop once its sum reaches this
-     */
-    __device__ __forceinline__ GpumeU32
-    sum_rows(int dx, int dy, int wanted, int from, int nb, int partial, GpumeU32 limit) const
-    {
-        Start first, second;
-        GpumeU32 sum = 0;
-
-        place(dx, dy, &first, &second);
-        GPUME_NO_UNROLL for (int r = 0; r < nb; r += ROWS) {
-            if (wanted)
-                sum = partial ? rows<1>(from + r, first, second, sum) : rows<0>(from + r, first, second, sum);
-            if (r + ROWS < nb) {
-                wanted &= sum < limit;
-                if (!__any_sync(GPUME_WHOLE_WARP, wanted))
-                    break;
-            }
-        }
-        return sum;
-    }
-
     /** Returns D; the lanes of a candidate compute it. */
     __device__ __forceinline__ GpumeU32
     cost_of(GpumeSad<Sample>, int dx, int dy, int wanted, GpumeU32 limit) const
@@ -326,7 +338,8 @@ struct GpumeMatcher {
 
         if (SPREADS)
             return spread_cost(dx, dy, wanted, partial, limit);
-        sum = sum_rows(dx, dy, wanted, SHARES == 1 ? 0 : lane / 16 * (SIDE / SHARES), SIDE / SHARES, partial, limit);
+        sum = this->sum_rows(dx, dy, wanted, SHARES == 1 ? 0 : lane / 16 * (SIDE / SHARES), SIDE / SHARES, partial,
+                             limit);
         return SHARES == 1 ? sum : sum + __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
     }
 
@@ -340,14 +353,14 @@ struct GpumeMatcher {
         const int slots = nb > 16 || SIDE * 16 / 32 < ROWS ? 32 : nb > 8 || SIDE * 8 / 32 < ROWS ? 16 :
                           nb > 4 || SIDE * 4 / 32 < ROWS ? 8 : 4;
         const int nb_rows = SIDE * slots / 32;
-        GpumeMatcher m = *this;
+        Matches m = *this;
         GpumeU32 sum;
 
         if (slots < 32) {
-            const int k = lane & (slots - 1), whose = nth_bit(mask, k);
+            const int k = lane & (slots - 1), whose = gpume_nth_bit(mask, k);
             const GpumeVector v = gpume_of_word(gpume_of_lane(gpume_vector_of(dx, dy), whose));
 
-            m      = of_lane(whose);
+            m      = this->of_lane(whose);
             dx     = v.dx;
             dy     = v.dy;
             limit  = gpume_of_lane(limit, whose);
@@ -371,7 +384,7 @@ struct GpumeMatcher {
         Start first, second;
         GpumeU32 sum = 0;
 
-        place(dx, dy, &first, &second);
+        this->place(dx, dy, &first, &second);
         /* blocks of a warp may differ in size */
         GPUME_NO_UNROLL for (int y = 0; __any_sync(GPUME_WHOLE_WARP, wanted && y < h); y += 8) {
             const long long r = gpume_min(y + row, h - 1);
@@ -381,16 +394,16 @@ struct GpumeMatcher {
                 GpumeU32 c[Cost::WORDS], m[Cost::WORDS], n[1];
 
                 GPUME_UNROLL for (int j = 0; j < Cost::WORDS; j++) {
-                    const int at = x + j * PER_WORD;
+                    const int at = x + j * Matches::PER_WORD;
                     const GpumeU32 mask = y + row < h ? gpume_mask<Sample>(w - at) : 0;
                     GpumeU32 match[1];
 
                     c[j] = m[j] = 0;
                     if (wanted && mask) {
-                        gpume_load_global(&c[j], cur + r * linesize + at * BYTES);
-                        load_words(match, s, r * ref_linesize);
+                        gpume_load_global(&c[j], cur + r * this->linesize + at * Matches::BYTES);
+                        Matches::load_words(match, s, r * this->ref_linesize);
                         if (PARTS) {
-                            load_words(n, t, r * ref_linesize);
+                            Matches::load_words(n, t, r * this->ref_linesize);
                             match[0] = gpume_mean2<Sample>(match[0], n[0]);
                         }
                         c[j] &= mask;

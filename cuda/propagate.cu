@@ -27,16 +27,8 @@ template<>         struct GpumeStepKey<0> { typedef GpumeU64 Key; };
 /** Orders of candidates. */
 #define GPUME_STEP_ORDERS 32
 
-template<class Cost, int SIDE, int PARTS>
+/** A field of a step, and what is stored for its blocks. */
 struct GpumeStepField {
-    typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
-    typedef typename GpumeStepKey<SIDE>::Key Key;
-    static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
-    static const int REMEMBERS = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
-    /** Candidates of a block that are tested at a time at the beginning; and blocks of a warp. */
-    static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
-    static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
-
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;
     int z;
@@ -86,6 +78,17 @@ struct GpumeStepField {
         store_first(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor),
                     ((const GpumeU32 *)a.from_costs)[base + at]);
     }
+};
+
+/** The initial vectors of blocks: several lanes of a warp have candidates of a block. */
+template<class Cost, int SIDE, int PARTS>
+struct GpumeStepBeginning : GpumeStepField {
+    typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
+    /** Candidates of a block that are tested at a time; and blocks of a warp. */
+    static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
+    static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
+
+    using GpumeStepField::GpumeStepField;
 
     /** Finds the best of all admissible candidates, zero first. A lane has a candidate or a part of one. */
     __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b)
@@ -172,6 +175,32 @@ struct GpumeStepField {
         if (c == 0 && active && threadIdx.x % 32 < BEGINNERS * BEGINNING)
             store_first(by * a.params.bw + bx, word, (GpumeU32)(key >> 32));
     }
+
+    /** Runs a warp's share of a row of blocks. @param i index of the warp in this row */
+    __device__ __forceinline__ void run(int row, int i)
+    {
+        const int last = a.params.bw - 1;
+
+        if (a.begin == GPUME_BEGIN_KEEP) {
+            if ((int)(i * 32 + threadIdx.x % 32) <= last)
+                keep(row * a.params.bw + i * 32 + threadIdx.x % 32);
+        } else {
+            const int bx = i * BEGINNING + threadIdx.x / BEGINNERS % BEGINNING;
+
+            begin(gpume_min(bx, last), row, bx <= last);
+        }
+    }
+};
+
+/** A visit of blocks in a phase of a pass. */
+template<class Cost, int SIDE, int PARTS>
+struct GpumeStepVisit : GpumeStepField {
+    typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
+    typedef typename GpumeStepKey<SIDE>::Key Key;
+    static const int LANES = GPUME_CUDA_STEP_LANES(SIDE);
+    static const int REMEMBERS = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
+
+    using GpumeStepField::GpumeStepField;
 
     /**
      * Converts bounds for the vectors around the current vector into bounds for those around the
@@ -326,12 +355,6 @@ struct GpumeStepField {
         }
     }
 
-    /** Returns which block of its warp a thread has at the beginning. */
-    static __device__ __forceinline__ int beginning()
-    {
-        return threadIdx.x / BEGINNERS % BEGINNING;
-    }
-
     /**
      * Runs a warp's share of a phase.
      * @param row row of blocks in the phase
@@ -339,21 +362,11 @@ struct GpumeStepField {
      */
     __device__ __forceinline__ void run(int now, int row, int i)
     {
-        const int last = a.params.bw - 1;
+        /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
+        const int last = a.params.bw - 1, column = (now - 1) & 1;
+        const int bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
-        if (now) {
-            /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
-            const int column = (now - 1) & 1, bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
-
-            visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
-        } else if (a.begin == GPUME_BEGIN_KEEP) {
-            if ((int)(i * 32 + threadIdx.x % 32) <= last)
-                keep(row * a.params.bw + i * 32 + threadIdx.x % 32);
-        } else {
-            const int bx = i * BEGINNING + beginning();
-
-            begin(gpume_min(bx, last), row, bx <= last);
-        }
+        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
     }
 };
 
@@ -365,7 +378,6 @@ struct GpumeStepField {
 GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
                 GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT, GPUME_CUDA_DEPTH))
 {
-    typedef GpumeStepField<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT> Field;
     GPUME_SHARED(GpumeU32, shared);
 
     if (threadIdx.x == 0) {
@@ -400,7 +412,10 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
             if (++z == args.nb_fields)
                 return;
         }
-        Field(args, z).run(now, row, warp);
+        if (now)
+            GpumeStepVisit<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(now, row, warp);
+        else
+            GpumeStepBeginning<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(row, warp);
         GPUME_NO_UNROLL for (warp += GPUME_CUDA_STEP_THREADS / 32; warp >= warps; warp -= warps)
             row++;
     }
