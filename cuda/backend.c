@@ -273,7 +273,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     s->cuda      = (GpumeCuda) {
         .log_ctx   = cfg->log_ctx,
         .log_level = cfg->fallback ? AV_LOG_WARNING : AV_LOG_ERROR,
-        .instead   = "use backend=cpu",
+        .alternative = "use backend=cpu",
     };
     if (!s->slots)
         return AVERROR(ENOMEM);

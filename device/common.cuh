@@ -18,13 +18,13 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #endif
 
-/** Put before a loop: the compiler unrolls the loop fully, or not at all. */
+/** Placed before a loop: GPUME_UNROLL unrolls the loop fully, GPUME_NO_UNROLL keeps it as a loop. */
 #define GPUME_UNROLL    _Pragma("unroll")
 #define GPUME_NO_UNROLL _Pragma("unroll 1")
 
 /** The qualifiers of every function in a header that the host includes as well. */
 #define GPUME_INLINE static __device__ __forceinline__
-/** Tells such a header that it is compiled as device code. */
+/** Tells these headers that they are compiled as device code. */
 #define GPUME_DEVICE_CODE 1
 
 typedef unsigned char      GpumeU8;
@@ -115,15 +115,15 @@ static __device__ __forceinline__ GpumeU32 gpume_umax(GpumeU32 a, GpumeU32 b)
     return a > b ? a : b;
 }
 
-/** Selects by value. For elements of an array the compiler would otherwise select the address, and keep the array
-    in local memory. */
+/** Returns a or b. Without this function, the compiler would select the address of an array's element instead of its
+    value, and would keep the array in local memory. */
 static __device__ __forceinline__ GpumeU32 gpume_select(int first, GpumeU32 a, GpumeU32 b)
 {
     return first ? a : b;
 }
 
 #ifndef GPUME_HOST
-/** Returns acc plus the absolute differences of the four bytes. */
+/** Returns acc plus the absolute differences of the four bytes of a and b. */
 static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
                                                       GpumeU32 acc)
 {
@@ -134,7 +134,7 @@ static __device__ __forceinline__ GpumeU32 gpume_sad4(GpumeU32 a, GpumeU32 b,
     return ret;
 }
 
-/** Returns acc plus the absolute differences of the two 16-bit halves. */
+/** Returns acc plus the absolute differences of the two 16-bit halves of a and b. */
 static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
                                                       GpumeU32 acc)
 {
@@ -150,8 +150,9 @@ static __device__ __forceinline__ GpumeU32 gpume_sad2(GpumeU32 a, GpumeU32 b,
 #endif
 
 /*
- * Two half-precision numbers of IEEE 754 in a word. The bits of an integer below 2048, read as such a number, are
- * the integer times 2^-24. So sums and differences of such integers are exact while they are below 2048.
+ * These functions compute with words that hold two half-precision numbers of IEEE 754. The bits of an integer below
+ * 2048, read as a half-precision number, are the integer times 2^-24. So sums and differences of such integers are
+ * exact while they are below 2048.
  */
 #ifndef GPUME_HOST
 static __device__ __forceinline__ GpumeU32 gpume_subtract_halves(GpumeU32 a, GpumeU32 b)
@@ -162,7 +163,7 @@ static __device__ __forceinline__ GpumeU32 gpume_subtract_halves(GpumeU32 a, Gpu
     return ret;
 }
 
-/** a / 2 - b */
+/** Returns a / 2 - b. */
 static __device__ __forceinline__ GpumeU32 gpume_halve_and_subtract_halves(GpumeU32 a, GpumeU32 b)
 {
     GpumeU32 ret;
@@ -173,7 +174,7 @@ static __device__ __forceinline__ GpumeU32 gpume_halve_and_subtract_halves(Gpume
     return ret;
 }
 
-/** Returns the sum of the absolute values. */
+/** Returns |a| + |b|. */
 static __device__ __forceinline__ GpumeU32 gpume_add_absolute_halves(GpumeU32 a, GpumeU32 b)
 {
     GpumeU32 ret;
@@ -279,7 +280,7 @@ static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi
 template<int DEPTH> struct GpumeSampleOf { typedef GpumeU16 Sample; };
 template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
 
-/** Declares the module's kernel, whose only parameter is an Args. The others are arguments of __launch_bounds__. */
+/** Begins the module's kernel, whose only parameter args has type Args. ... are the arguments of __launch_bounds__. */
 #define GPUME_KERNEL_OF(Args, ...) \
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const Args args)
 

@@ -119,13 +119,14 @@ const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c)
     return ((const Device *)c->device->data)->ref->data;
 }
 
-av_cold int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead)
+av_cold int ff_gpume_cuda_open_for_frames(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx,
+                                          const char *alternative)
 {
     const AVHWFramesContext *frames = (const AVHWFramesContext *)hw_frames->data;
     AVBufferRef *ref = av_buffer_ref(frames->device_ref);
     int ret;
 
-    *c = (GpumeCuda) { .log_ctx = log_ctx, .log_level = AV_LOG_ERROR, .instead = instead };
+    *c = (GpumeCuda) { .log_ctx = log_ctx, .log_level = AV_LOG_ERROR, .alternative = alternative };
     if (!ref)
         return AVERROR(ENOMEM);
     ret = ff_gpume_cuda_open(c, ref);
@@ -139,11 +140,11 @@ av_cold void ff_gpume_cuda_close(GpumeCuda *c)
     c->cu    = NULL;
 }
 
-/* "<before>update it, or <instead>." */
+/* Returns "<before>update it, or <alternative>." */
 static const char *update_or(const GpumeCuda *c, char text[128], const char *before)
 {
-    snprintf(text, 128, "%supdate it%s%s.", before, c->instead ? ", or " : "",
-             c->instead ? c->instead : "");
+    snprintf(text, 128, "%supdate it%s%s.", before, c->alternative ? ", or " : "",
+             c->alternative ? c->alternative : "");
     return text;
 }
 

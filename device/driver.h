@@ -20,7 +20,7 @@
 
 /** A filter's access to a device. Blank before ff_gpume_cuda_open(). */
 typedef struct GpumeCuda {
-    AVBufferRef *device;        ///< kept by every buffer, so that it may outlive the filter
+    AVBufferRef *device;        ///< each buffer has a reference, so that it may outlive the filter
     AVCUDADeviceContext *hwctx;
     CudaFunctions *cu;
     int capability;             ///< the device's compute capability: 75 for 7.5
@@ -30,12 +30,12 @@ typedef struct GpumeCuda {
     /* set by the filter */
     void *log_ctx;
     int log_level;              ///< the level at which errors are logged
-    const char *instead;        ///< advice for a user whose device fails, "use backend=cpu"; NULL: none
+    const char *alternative;    ///< what a user whose device fails can do, "use backend=cpu"; NULL: nothing
 } GpumeCuda;
 
 /**
  * Opens a device.
- * @param ref AVHWDeviceContext of type CUDA; the function takes ownership, also if it fails
+ * @param ref AVHWDeviceContext of type CUDA; the function takes ownership, even if it fails
  * @return 0 or an AVERROR code with a message
  */
 int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
@@ -45,18 +45,18 @@ const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
 
 /**
  * Opens the device of some frames and pushes its context.
- * @param hw_frames AVHWFramesContext of format CUDA
- * @param instead   as in GpumeCuda
+ * @param hw_frames   AVHWFramesContext of format CUDA
+ * @param alternative GpumeCuda.alternative
  * @return 0 or an AVERROR code with a message, and then nothing is pushed
  */
-int ff_gpume_cuda_open_of(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *instead);
+int ff_gpume_cuda_open_for_frames(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *alternative);
 
 /** Closes the device, which stays open as long as buffers of it exist. Harmless on a blank GpumeCuda. */
 void ff_gpume_cuda_close(GpumeCuda *c);
 
 /**
  * Reports an error of the driver to the user.
- * @param c    only cu, log_ctx, log_level and instead are read
+ * @param c    only cu, log_ctx, log_level and alternative are read
  * @param what what the program tried: "Could not <what>: ..."
  * @return 0, AVERROR(ENOMEM), or AVERROR_EXTERNAL
  */
@@ -114,7 +114,7 @@ typedef struct GpumeCudaPool {
 
 /**
  * Makes a pool of buffers. The data of an AVBufferRef of the pool is pinned memory if the buffers have some,
- * else the address on the device. c and what must stay valid as long as the pool.
+ * else the address on the device. The pointers c and what must stay valid as long as the pool.
  * @return 0 or AVERROR(ENOMEM)
  */
 int ff_gpume_cuda_pool_init(GpumeCudaPool *p, const GpumeCuda *c, int memory, size_t size,
@@ -156,7 +156,7 @@ typedef struct GpumeCudaLaunch {
  */
 int ff_gpume_cuda_load(const GpumeCuda *c, GpumeCudaLaunch *l, const GpumeCudaCode *code);
 
-/** Unloads a kernel from the current context unless somebody else uses it; harmless if it was not loaded. */
+/** Unloads a kernel from the current context unless another user still needs it. Harmless if it was not loaded. */
 void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l);
 
 /**

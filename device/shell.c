@@ -11,9 +11,9 @@
 
 #include "libavfilter/gpume/device/shell.h"
 
-av_cold int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx, const char *instead)
+av_cold int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx)
 {
-    int ret = ff_gpume_cuda_open_of(&s->cuda, hw_frames, log_ctx, instead);
+    int ret = ff_gpume_cuda_open_for_frames(&s->cuda, hw_frames, log_ctx, "insert hwdownload before this filter");
 
     if (ret < 0)
         return ret;

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The CUDA half of a filter that works on CUDA frames, without what is the filter's own: the device of the
- * frames, the filter's kernels, launches on the stream of the frames, a ring of uploads, and errors. The host
- * side of mvview, mvfps and mvdenoise is built upon it.
+ * Host code that all filters with kernels for CUDA frames share: it opens the device of the frames, loads and
+ * launches kernels on the stream of the frames, provides a ring of uploads, and keeps the first error. mvview,
+ * mvfps, mvdenoise, mvdeint and mvstereo are built upon it.
  *
  * A function of the filter that uses the device is enclosed by ff_gpume_shell_enter() and
  * ff_gpume_shell_leave(), which push and pop the device's context. All other functions need the pushed
@@ -35,7 +35,7 @@ typedef struct GpumeShellModule {
 
 /** A kernel that a filter launches: which module contains it, and how it is launched. */
 typedef struct GpumeShellKernel {
-    int family, variant;        ///< of the module
+    int family, variant;        ///< family and variant of the module
     unsigned threads;           ///< threads of a thread block
     unsigned shared;            ///< bytes of dynamic shared memory of a thread block
     const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
@@ -47,7 +47,7 @@ typedef struct GpumeShell {
     GpumeCudaUploads uploads;
     GpumeCudaLaunch launches[GPUME_SHELL_KERNELS];
     const char *what[GPUME_SHELL_KERNELS];
-    int failed;                 ///< the first error; no call follows one, as the state of the device is unknown
+    int failed;                 ///< the first error; after it the device is not used, as its state is unknown
 } GpumeShell;
 
 /** Returns n / d, rounded up. */
@@ -59,10 +59,9 @@ static inline int gpume_divide_up(int n, int d)
 /**
  * Opens the device of some frames and initialises the uploads. Leaves the device's context pushed.
  * @param hw_frames AVHWFramesContext of format CUDA
- * @param instead   what the user can do where the device cannot be used: "download the frames before"
  * @return 0 or an AVERROR code with a message, and then nothing is pushed
  */
-int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx, const char *instead);
+int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx);
 
 /**
  * Loads a kernel: the module of its family and variant for samples of a depth.
@@ -76,7 +75,7 @@ int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kerne
 /** Pushes the context. @return 0, or an AVERROR code: that of an earlier failure, or a new one with a message */
 int ff_gpume_shell_enter(GpumeShell *s);
 
-/** Pops the context, and keeps ret if it is an error. @return ret */
+/** Pops the context. If ret is an error, ff_gpume_shell_enter() returns it from now on. @return ret */
 int ff_gpume_shell_leave(GpumeShell *s, int ret);
 
 /** Reports an error of the driver. @return 0 or an AVERROR code */
@@ -125,7 +124,7 @@ int ff_gpume_shell_wait(GpumeShell *s, CUstream stream);
 int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h);
 
 /**
- * Waits for the device, and frees what the shell has, the kernels included. Harmless on a blank shell.
+ * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a blank shell.
  * @param close frees what the filter has allocated, while the device is idle and its context is pushed;
  *              not called if the device was never opened or cannot be entered; may be NULL
  */

@@ -36,15 +36,15 @@ typedef struct GpumeCudaUploads {
 int ff_gpume_cuda_uploads_init(const GpumeCuda *c, GpumeCudaUploads *u);
 
 /**
- * Returns the next upload, with room for size bytes. Waits only if GPUME_CUDA_UPLOADS uploads are in flight, and
- * allocates only if size is larger than ever before.
+ * Sets *upload to the next upload, with room for size bytes. Waits only if GPUME_CUDA_UPLOADS uploads are in
+ * flight, and allocates only if size is larger than ever before.
  */
 int ff_gpume_cuda_uploads_next(const GpumeCuda *c, GpumeCudaUploads *u, size_t size, GpumeCudaUpload **upload);
 
 /** Queues the copy of the first size bytes of an upload. */
 int ff_gpume_cuda_upload(const GpumeCuda *c, const GpumeCudaUpload *upload, size_t size, const char *what);
 
-/** Marks the end of the kernels that read an upload: everything that reads it has been queued. */
+/** Marks the end of an upload. All kernels that read it have been queued before. */
 int ff_gpume_cuda_upload_end(const GpumeCuda *c, GpumeCudaUpload *upload);
 
 /** Frees and blanks the ring. No upload may be in flight. */

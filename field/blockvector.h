@@ -47,7 +47,7 @@ GPUME_INLINE long long gpume_in_units(int motion, int scale)
     return scale > 1 ? (units + (units < 0 ? -scale / 2 : scale / 2)) / scale : units;
 }
 
-/** Returns the distance that AVMotionVector.source means. */
+/** Returns the distance for a value of AVMotionVector.source; 0 stands for the previous picture. */
 GPUME_INLINE int gpume_distance(int source)
 {
     return source ? av_clip(source, -128, 127) : -1;

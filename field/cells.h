@@ -32,8 +32,8 @@ typedef struct GpumeCellField {
     GpumeCells cells;
     int distance;
     GpumeCellSource source;     ///< in memory; source.map is set by ff_gpume_cells_alloc()
-    int is_list;                ///< whether the field is a list: blocks can be anywhere, and vectors of other fields
-                                ///< may be among them
+    int is_list;                ///< whether the field is a list, in which blocks can be anywhere, and which may
+                                ///< contain vectors of other fields
     size_t nb;                  ///< number of vectors from source.mvs on; 0: there is no such field
     uint32_t *map;
     unsigned allocated;         ///< allocated size of the map
@@ -48,7 +48,7 @@ int ff_gpume_cells_find(GpumeCellField *f, const GpumeCells *cells, const AVFram
 /** Allocates the map that ff_gpume_cells_map() fills. @return 0 or AVERROR(ENOMEM) */
 int ff_gpume_cells_alloc(GpumeCellField *f);
 
-/** Maps each cell to a vector of the list: the last vector if several cover it. */
+/** Maps each cell to a vector of the list. If several vectors cover a cell, the last of them is taken. */
 void ff_gpume_cells_map(GpumeCellField *f);
 
 /** Writes the vectors of rows first to end - 1 of cells. A list needs ff_gpume_cells_map() before. */

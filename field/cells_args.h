@@ -71,7 +71,7 @@ GPUME_INLINE int gpume_cell_from(const GpumeCells *c, int sample, int length, in
 
 /** A rectangle of cells. */
 typedef struct GpumeCellBox {
-    int x0, y0, x1, y1;         ///< the first cells, and those after the last cells
+    int x0, y0, x1, y1;         ///< x0 and y0 are inclusive, x1 and y1 exclusive
 } GpumeCellBox;
 
 /** Returns the cells whose position is in a block. */

@@ -29,8 +29,8 @@ typedef struct GpumeCudaCellsArgs {
     GpumeCellSource fields[GPUME_CUDA_CELL_FIELDS];
     int distances[GPUME_CUDA_CELL_FIELDS];  ///< distance of each field; 0: there is no such field
     unsigned long long to;      ///< GpumeCellVector of each cell, field after field
-    unsigned long long vectors; ///< distance of each field; 0: there is no such field
-    int nb;                     ///< number of vectors
+    unsigned long long vectors; ///< variant 0: AVMotionVector[nb], the list that is mapped
+    int nb;                     ///< variant 0: number of vectors
 } GpumeCudaCellsArgs;
 
 #endif /* AVFILTER_GPUME_FIELD_CUDA_ARGS_H */

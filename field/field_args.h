@@ -107,7 +107,7 @@ GPUME_INLINE unsigned gpume_vector_word(int i, int source, int x0, int y0, int w
 
 GPUME_INLINE int gpume_log2_pel(int pel)
 {
-    return pel >> 1;    // of 1, 2, 4
+    return pel >> 1;    // pel is 1, 2 or 4
 }
 
 /** Converts a component of a vector from units of 1/pel sample to whole samples, rounded as src_x is. */

@@ -34,7 +34,7 @@ typedef struct AttachedSet {
 static AttachedSet *attached;
 static AVMutex attached_lock = AV_MUTEX_INITIALIZER;
 
-static void add(AttachedSet *a)
+static void add_to_list(AttachedSet *a)
 {
     ff_mutex_lock(&attached_lock);
     a->next = attached;
@@ -45,7 +45,7 @@ static void add(AttachedSet *a)
     ff_mutex_unlock(&attached_lock);
 }
 
-static void take_out(AttachedSet *a)
+static void remove_from_list(AttachedSet *a)
 {
     ff_mutex_lock(&attached_lock);
     *a->link = a->next;
@@ -70,7 +70,7 @@ static void release(void *opaque, uint8_t *data)
 {
     AttachedSet *a = opaque;
 
-    take_out(a);
+    remove_from_list(a);
     ff_gpume_fields_uninit(&a->set);
     av_free(a);
 }
@@ -92,7 +92,7 @@ int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s)
         av_free(a);
         return AVERROR(ENOMEM);
     }
-    add(a);
+    add_to_list(a);
     memset(s, 0, sizeof(*s));
     if (!av_frame_new_side_data_from_buf(frame, AV_FRAME_DATA_MOTION_VECTORS, buf)) {
         *s         = a->set;

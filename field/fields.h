@@ -25,11 +25,11 @@
 typedef struct GpumeFieldSet {
     int nb;                         ///< number of fields
     int64_t number;                 ///< number of the picture in the stream that was searched, from 1 on
-    /** With sizes, mvs and costs are those of leaves in sequence; bw and bh then limit their number. */
+    /** The fields in system memory. If sizes is set, mvs and costs are those of the leaves, at most bw * bh of them. */
     GpumeMotionField host[GPUME_MAX_REFERENCES];
     /**
-     * The fields on a device; only set with on_device. With sizes, each of the smallest blocks has
-     * the vector of its leaf, and there are no costs.
+     * The fields on a device; only set with on_device. If sizes is set, each of the smallest blocks
+     * has the vector of its leaf, and there are no costs.
      */
     GpumeMotionField device[GPUME_MAX_REFERENCES];
     AVBufferRef *mvs;               ///< AVMotionVector[nb][bh][bw], which contains the vectors of host[]
@@ -72,8 +72,8 @@ void ff_gpume_fields_uninit(GpumeFieldSet *s);
 int ff_gpume_fields_attach(AVFrame *frame, GpumeFieldSet *s);
 
 /**
- * Returns the fields with which a frame's vectors came, even if they no longer fit the frame, or
- * NULL. They are for messages: the side data may have been truncated.
+ * Returns the fields that were attached with a frame's vectors, or NULL. The fields are for messages
+ * only: the frame may have changed its size, or the side data may have been truncated.
  */
 const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
 

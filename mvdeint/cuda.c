@@ -117,7 +117,7 @@ static av_cold int init(void *priv, const MvdeintConfig *cfg)
     if (!s->device)
         return AVERROR(ENOMEM);
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);

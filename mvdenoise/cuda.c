@@ -210,7 +210,7 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     s->bytes = layout.bytes;
     s->most  = cfg->radius < 2 ? 3 : cfg->radius < 3 ? 5 : MVDENOISE_MAX_STACK;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);

@@ -68,7 +68,7 @@ static av_cold int open_repeats(MvdenoiseCudaRepeats **repeats, const AVBufferRe
 
     if (!s)
         return AVERROR(ENOMEM);
-    ret = ff_gpume_shell_open(&s->shell, hw_frames, log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, hw_frames, log_ctx);
     if (ret >= 0)
         ret = ff_gpume_shell_leave(&s->shell, load(s));
     if (ret < 0)

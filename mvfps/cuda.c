@@ -173,7 +173,7 @@ static av_cold int init(void *priv, const MvfpsConfig *cfg)
         return AVERROR(ENOSYS);
     }
     s->bytes = layout.bytes;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, s->bytes == 1 ? 8 : 16, hsub + 10 * vsub);

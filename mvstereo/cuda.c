@@ -130,7 +130,7 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
 
     s->cfg = cfg;
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx, "download the frames before");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);

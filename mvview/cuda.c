@@ -128,8 +128,7 @@ static av_cold int init(void *priv, const MvviewConfig *cfg)
     int ret;
 
     s->cfg = cfg;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx,
-                              "download the frames before they are drawn into");
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = init_device(s, av_pix_fmt_desc_get(frames->sw_format)->comp[0].depth > 8 ? 16 : 8);

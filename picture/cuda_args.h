@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Pictures on the device: structs that the host and the kernels share. Addresses are the device's.
+ * Structs for pictures on the device that the host and the kernels share. Addresses are device addresses.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_CUDA_ARGS_H

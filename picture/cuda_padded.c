@@ -12,7 +12,7 @@
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/modules.h"
 
-static_assert(GPUME_CUDA_COMPONENTS == GPUME_COMPONENTS, "device code has as many");
+static_assert(GPUME_CUDA_COMPONENTS == GPUME_COMPONENTS, "device code has as many components");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 GPUME_PICTURE_MODULES(DECLARE)

@@ -14,10 +14,11 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 
-/** A held frame, and which results belong to it. */
+/** A held frame, and whether results have been computed from it. */
 typedef struct GpumeHeld {
     AVFrame *frame;             ///< NULL: none
-    int loaded, read;           ///< whether the copy of the samples, and the cells, are those of this frame
+    int loaded;                 ///< whether the copy of the samples is a copy of this frame
+    int read;                   ///< whether the cells have the vectors of this frame
 } GpumeHeld;
 
 /** Returns whether a frame has the samples of the held frame. The held frame keeps its buffers from being reused. */

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Subpel samples by the luma interpolation of ITU-T H.264, 8.4.2.2.1: each is a sample of one of four planes, or
- * the rounded mean of two such samples. Shared by the host and device code.
+ * Subpel samples by the luma interpolation of ITU-T H.264, 8.4.2.2.1. Each subpel sample is a sample of one of four
+ * planes, or the rounded mean of two such samples. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_INTERPOLATION_H
@@ -24,8 +24,8 @@ enum GpumePlane {
 };
 
 /**
- * A subpel sample as two packed samples. Each has its plane and two flags: the sample to the right, the
- * sample below.
+ * A subpel sample is described by a pair of samples of the planes. Each of them is packed into four bits: its plane,
+ * a flag for the sample to the right, and a flag for the sample below.
  */
 #define GPUME_SUBPEL_SAMPLE(plane, right, below) ((plane) | (right) << 2 | (below) << 3)
 #define GPUME_SUBPEL_PAIR(first, second)   ((first) | (second) << 4)
@@ -62,7 +62,7 @@ GPUME_INLINE int gpume_subpel_pair(int fx, int fy)
     }
 }
 
-/** The six taps of a half sample between c and d, times 32. */
+/** Returns 32 times the half sample between c and d, by the filter with six taps. */
 GPUME_INLINE int gpume_taps(int a, int b, int c, int d, int e, int f)
 {
     return a + f - 5 * (b + e) + 20 * (c + d);

@@ -14,11 +14,11 @@
 int ff_gpume_layout_supports(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
-    const uint64_t not = AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL |
-                         AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_XYZ;
+    const uint64_t unsupported = AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_HWACCEL |
+                                 AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_XYZ;
     int depth, planes[GPUME_COMPONENTS] = { 0 };
 
-    if (!desc || desc->flags & not || !desc->nb_components)
+    if (!desc || desc->flags & unsupported || !desc->nb_components)
         return 0;
     depth = desc->comp[0].depth;
     if (depth < 8 || depth > 16)

@@ -35,7 +35,7 @@ static __device__ __forceinline__ GpumeCudaComponent gpume_component(const Gpume
     return c;
 }
 
-/** Returns samples x to x + PER_WORD - 1 of a row as a word, not shifted. */
+/** Returns samples x to x + PER_WORD - 1 of a row as a word, including padding bits. */
 static __device__ __forceinline__ GpumeU32 gpume_load_word(const GpumeCudaComponent &c, GpumeU64 row, int x,
                                                            int whole)
 {

@@ -18,7 +18,7 @@
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/picture/padding.h"
 
-/** A component without padding bits: uint8_t or uint16_t, as the layout's words. */
+/** A component of a copy. Samples have no padding bits and the type of the layout's words, uint8_t or uint16_t. */
 typedef struct GpumeSamples {
     uint8_t *first;         ///< the sample (0, 0)
     ptrdiff_t stride;       ///< bytes
@@ -41,15 +41,15 @@ size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memo
 int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l);
 void ff_gpume_padded_free(GpumePadded *p);
 
-/** Repeats the edges of row y of a component, and the first and the last row. */
+/** Repeats the first and the last sample of row y. If row y is the first or the last row, repeats the row as well. */
 void ff_gpume_padded_repeat(const GpumeSamples *s, int bytes, int y);
 
 /** Copies part number job of nb_jobs of a frame. */
 void ff_gpume_padded_load(GpumePadded *p, const GpumeLayout *l, const AVFrame *frame, int job, int nb_jobs);
 
 /**
- * Returns the address of the sample (x, y), which may be outside the picture. Samples from 4 before it to 13
- * behind it can be read in both directions.
+ * Returns the address of the sample (x, y), which may be outside the picture. In both directions, samples from 4
+ * before it to 13 after it can be read.
  * @param bytes bytes of a sample
  */
 static inline const uint8_t *gpume_padded_sample(const GpumeSamples *s, int x, int y, int bytes)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * How far the edges of copies are repeated. Shared by the host and device code.
+ * Defines how far the edges of copies are repeated. The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_PADDING_H
@@ -17,8 +17,8 @@
 #define GPUME_PAD 32
 
 /**
- * Returns a position in a row, or column, of a copy with repeated edges that has the same samples as position
- * x: samples from 4 before it to 13 behind it can be read.
+ * Returns a position in a row, or column, of a copy with repeated edges. Samples from 4 before it to 13 after it can
+ * be read, and are the same as those around position x.
  */
 GPUME_INLINE int gpume_inside(int x, int length)
 {

@@ -12,7 +12,7 @@
 #ifndef AVFILTER_GPUME_UTIL_EXECUTOR_H
 #define AVFILTER_GPUME_UTIL_EXECUTOR_H
 
-/** Does part number job of nb_jobs independent parts of a piece of work. May run on any thread. */
+/** Does part number job of work that consists of nb_jobs independent parts. May run on any thread. */
 typedef void (*GpumeJob)(void *arg, int job, int nb_jobs);
 
 /** A set of threads that runs work in parts. */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The choice among the backends of a filter by the frames that come: those of the CPU, or of a device.
+ * Chooses the backend of a filter by its input frames, which are in system memory or on a device.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_FRAME_BACKEND_H

@@ -14,7 +14,7 @@
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/video.h"
 
-/* Returns whether the samples of a format have the byte order that this machine does not have. */
+/* Returns whether the samples of a format have another byte order than this machine. */
 static int is_foreign(enum AVPixelFormat format)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
@@ -22,8 +22,11 @@ static int is_foreign(enum AVPixelFormat format)
     return desc->comp[0].depth > 8 && !!(desc->flags & AV_PIX_FMT_FLAG_BE) != AV_HAVE_BIGENDIAN;
 }
 
-/* Returns whether the input has only formats of the other byte order. Frames should not be converted to it. */
-static int takes_foreign(const AVFilterContext *ctx, int (*supported)(enum AVPixelFormat))
+/*
+ * Returns whether formats of the other byte order may be used: only if the input has no others, so that no frame is
+ * converted to that byte order.
+ */
+static int may_use_foreign(const AVFilterContext *ctx, int (*supported)(enum AVPixelFormat))
 {
     const AVFilterFormats *in = ctx->inputs[0]->incfg.formats;
     int nb[2] = { 0 };
@@ -40,7 +43,7 @@ int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
                          AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
                          enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i))
 {
-    const int foreign = takes_foreign(ctx, supported);
+    const int foreign = may_use_foreign(ctx, supported);
     const AVPixFmtDescriptor *desc = NULL;
     AVFilterFormats *formats = NULL;
     enum AVPixelFormat format;

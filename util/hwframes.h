@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What filters that also work on hardware frames have in common: formats and output frames.
+ * Code that filters for frames in system memory and hardware frames share: formats and output frames.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_HWFRAMES_H

@@ -35,7 +35,7 @@ static void gpume_run_on_slice_threads(void *opaque, GpumeJob job, void *arg, in
     ff_filter_execute(opaque, gpume_execute_job, &execute_arg, NULL, nb_jobs);
 }
 
-/** Returns an executor for the slice threads of a filter, whose graph must be known. */
+/** Returns an executor for the slice threads of a filter. The filter must be in a graph. */
 static GpumeExecutor gpume_slice_threads(AVFilterContext *ctx)
 {
     return (GpumeExecutor) { gpume_run_on_slice_threads, ctx, ff_filter_get_nb_threads(ctx) };

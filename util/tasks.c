@@ -17,28 +17,29 @@
 /** Parts of a job for each thread: several, because rows take different times. */
 #define PARTS 4
 
-/** How often a waiting thread polls before it yields. */
-#define PATIENCE 1000
+/** A waiting thread polls this many times before it begins to yield between polls. */
+#define POLLS_BEFORE_YIELD 1000
 
-/** The longest time that waking threads can take, microseconds / 16. */
+/** The longest time that waking threads can take, in units of 1/16 microsecond. */
 #define MAX_LOSS (16 * 200)
 
-/** Threads continue with later lists until their work is this many times their loss. */
-#define WORTH 8
+/** Threads continue with later lists until they have worked this many times as long as waking them took. */
+#define WORK_PER_LOSS 8
 
 typedef struct Run {
     GpumeTaskList *const *lists;
     int nb_lists;
     int nb_workers;
-    int64_t begin, enough;  ///< microseconds: time of the beginning, and minimum time that threads shall work
+    int64_t begin;          ///< time of the beginning, microseconds
+    int64_t min_time;       ///< minimum time that threads shall work, microseconds
     atomic_int stop;
     atomic_llong busy;      ///< microseconds that all workers together have worked
 } Run;
 
-/* Waits a little, when a thread finds nothing to do for the n-th time. */
-static void pass_time(int n)
+/* Waits a little after a thread has found nothing to do n times in a row. */
+static void wait_a_little(int n)
 {
-    if (n < PATIENCE) {
+    if (n < POLLS_BEFORE_YIELD) {
 #if ARCH_X86 && HAVE_INLINE_ASM
         __asm__ volatile ("pause");
 #elif ARCH_AARCH64 && HAVE_INLINE_ASM
@@ -74,7 +75,7 @@ static int list_done(GpumeTaskList *l)
 /**
  * Takes units of a task: many at a time at first, then fewer and fewer, so that all threads end at about the
  * same time. Returns the number of units.
- * @param is_oldest 0: threads may have to stop soon
+ * @param is_oldest whether the task is in the oldest list; if not, threads may have to stop soon
  */
 static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
 {
@@ -123,12 +124,15 @@ static int do_units(const Run *r, int worker)
     return 0;
 }
 
-/* Returns whether threads shall stop: at once, or as soon as waking them has paid off. */
-static int is_over(const Run *r)
+/*
+ * Returns whether threads shall stop. They stop when the first list is done, and they have worked for the minimum time
+ * or all lists are done. A single thread needs no minimum time, because no thread was woken.
+ */
+static int shall_stop(const Run *r)
 {
     if (!list_done(r->lists[0]))
         return 0;
-    if (r->nb_workers == 1 || av_gettime_relative() - r->begin >= r->enough)
+    if (r->nb_workers == 1 || av_gettime_relative() - r->begin >= r->min_time)
         return 1;
     for (int i = 1; i < r->nb_lists; i++)
         if (!list_done(r->lists[i]))
@@ -143,7 +147,7 @@ static void work_on(void *opaque, int worker, int nb_workers)
     int n = 0;
 
     while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
-        if (is_over(r)) {
+        if (shall_stop(r)) {
             atomic_store_explicit(&r->stop, 1, memory_order_relaxed);
         } else if (do_units(r, worker)) {
             if (n)
@@ -152,7 +156,7 @@ static void work_on(void *opaque, int worker, int nb_workers)
         } else {
             if (!n)
                 busy += av_gettime_relative() - since;
-            pass_time(n++);
+            wait_a_little(n++);
         }
     }
     if (!n)
@@ -173,7 +177,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 {
     Run r = {
         .lists = lists, .nb_lists = nb_lists, .nb_workers = FFMAX(s->executor.nb_threads, 1),
-        .begin = av_gettime_relative(), .enough = WORTH * s->loss / 16,
+        .begin = av_gettime_relative(), .min_time = WORK_PER_LOSS * s->loss / 16,
     };
     const int before = nb_done(lists, nb_lists);
     int64_t busy, loss, work;

@@ -53,8 +53,8 @@ typedef struct GpumeTaskList {
 /** The threads and measurements of them. Members that are not set must be 0 before the first use. */
 typedef struct GpumeScheduler {
     GpumeExecutor executor;
-    int64_t work;           ///< usual length of a list, on one thread, microseconds / 16
-    int64_t loss;           ///< usual waiting time of a thread, microseconds / 16
+    int64_t work;           ///< usual time that one thread needs for a list, in units of 1/16 microsecond
+    int64_t loss;           ///< usual time that a thread loses with waking and waiting, in units of 1/16 microsecond
 } GpumeScheduler;
 
 /**
@@ -82,7 +82,7 @@ void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker
 /** Runs the tasks of a chain and zeroes the chain. */
 void ff_gpume_chain_run(GpumeTaskChain *chain, GpumeScheduler *s);
 
-/** Returns into how many parts some rows are divided for a number of threads: a few parts a thread. */
+/** Returns the number of parts into which rows are divided for nb_threads threads: a few parts for each thread. */
 int ff_gpume_nb_parts(int nb_threads, int rows);
 
 /** Returns the first row of one of nb parts. */

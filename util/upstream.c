@@ -10,7 +10,7 @@
 
 /** Filters that export motion vectors of their own. */
 #define SEARCHES "gpume,mestimate"
-/** Filters that pass on vectors, and search them themselves if none arrive. They have warned themselves. */
+/** Filters that pass on vectors and search them if none arrive. They print these warnings themselves. */
 #define PASSES   "mvdenoise,mvview"
 /** Filters that move the content of a picture but pass on its side data unchanged. */
 #define MOVES    "crop,fillborders,flip_vulkan,hflip,hflip_vulkan,lenscorrection,pad,perspective,remap,rotate,"  \
