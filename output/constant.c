@@ -22,7 +22,7 @@
  * libx264 then codes the block with a vector, because the predicted vector is not zero, and the
  * deblocking filter changes its edges.
  */
-#define REST 6
+#define MIN_AGE 6
 
 /** Finds which rectangles of a frame did not change, for AV_FRAME_DATA_VIDEO_HINT. */
 typedef struct ConstantContext {
@@ -93,8 +93,8 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *s
             int constant = 0;
 
             if (cx < nb_columns) {
-                *age     = is_still(same, nb_columns, nb_rows, cx, cy) ? FFMIN(*age + 1, REST) : 0;
-                constant = *age++ == REST;
+                *age     = is_still(same, nb_columns, nb_rows, cx, cy) ? FFMIN(*age + 1, MIN_AGE) : 0;
+                constant = *age++ == MIN_AGE;
             }
             if (constant && start < 0) {
                 start = x;
@@ -111,7 +111,7 @@ static int find_rects(ConstantContext *s, const GpumeParams *p, const uint8_t *s
 }
 
 /* Resets the ages when there is no previous frame. */
-static int forget(ConstantContext *s, const GpumeParams *p)
+static int reset_ages(ConstantContext *s, const GpumeParams *p)
 {
     const size_t nb_cells = ff_gpume_nb_cells(p);
 
@@ -156,7 +156,7 @@ static int mark_constant(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
                 ret = attach(s, r->frame);
         }
     if (!found && ret >= 0)
-        ret = forget(s, r->params);
+        ret = reset_ages(s, r->params);
     return ret;
 }
 

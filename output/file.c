@@ -67,13 +67,13 @@ typedef struct GpumeClaim {
     char *name;             ///< name as the user gave it
     char *target;           ///< canonical name of the file that is written
     char *spelling;         ///< spelling of target, for comparisons
-    uint64_t asked;         ///< hash of the spelling of the user's name, before a number is inserted
+    uint64_t requested;     ///< hash of the spelling of the user's name, before a number is inserted
     int number;             ///< number of the file, from 1 on
 } GpumeClaim;
 
 /** A file that an earlier graph has completed, with its identity at that time. */
 typedef struct CompletedFile {
-    uint64_t asked;
+    uint64_t requested;     ///< GpumeClaim.requested
     int number;             ///< 0: the entry is unused
     GpumeFileIdentity id;
 } CompletedFile;
@@ -128,7 +128,7 @@ static char *number_name(const char *path, int number)
  * Finds the file that an earlier graph completed under a name, if it is unchanged since, and forgets it. Returns its
  * number, or 0.
  */
-static int take_completed_file(const char *path, uint64_t asked)
+static int take_completed_file(const char *path, uint64_t requested)
 {
     int number = 0;
 
@@ -137,7 +137,7 @@ static int take_completed_file(const char *path, uint64_t asked)
         GpumeFileIdentity id;
         char *name;
 
-        if (!old->number || old->asked != asked)
+        if (!old->number || old->requested != requested)
             continue;
         name = number_name(path, old->number);
         if (name && !ff_gpume_system_identify(name, &id) && ff_gpume_system_is_same(&id, &old->id) &&
@@ -150,7 +150,7 @@ static int take_completed_file(const char *path, uint64_t asked)
 }
 
 /* Returns whether a path is another name of an open file, which must not be replaced. */
-static int is_open_already(const char *path)
+static int names_open_file(const char *path)
 {
     return descriptor_of(path) >= 0 || av_strstart(path, "/dev/fd/", NULL) || av_strstart(path, "/proc/", NULL);
 }
@@ -159,7 +159,7 @@ int ff_gpume_is_direct(const char *path)
 {
     GpumeFileIdentity id;
 
-    return is_open_already(path) || !ff_gpume_system_identify(path, &id) && id.kind != GPUME_FILE_REGULAR &&
+    return names_open_file(path) || !ff_gpume_system_identify(path, &id) && id.kind != GPUME_FILE_REGULAR &&
                                     id.kind != GPUME_FILE_FOLDER;
 }
 
@@ -192,14 +192,14 @@ int ff_gpume_is_same_file(const char *a, const char *b)
 /* Names the file to be written: a file that an earlier graph has completed is not replaced. */
 static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
 {
-    char *asked = spelling_of(file->path);
+    char *spelling = spelling_of(file->path);
     int number;
 
-    if (!asked)
+    if (!spelling)
         return AVERROR(ENOMEM);
-    claim->asked = hash_name(asked);
-    av_free(asked);
-    number = take_completed_file(file->path, claim->asked);
+    claim->requested = hash_name(spelling);
+    av_free(spelling);
+    number = take_completed_file(file->path, claim->requested);
     claim->number = number + 1;
     if (number) {
         file->numbered = number_name(file->path, claim->number);
@@ -255,11 +255,11 @@ static av_cold void release_target(GpumeFile *file, int may_continue)
         at = &(*at)->next;
     *at = claim->next;
     if (may_continue) {
-        CompletedFile *file_then = &completed_files[nb_completed_files++ % MAX_COMPLETED];
+        CompletedFile *completed = &completed_files[nb_completed_files++ % MAX_COMPLETED];
 
-        *file_then = (CompletedFile) { claim->asked, claim->number };
-        if (ff_gpume_system_identify(claim->target, &file_then->id))
-            file_then->number = 0;
+        *completed = (CompletedFile) { claim->requested, claim->number };
+        if (ff_gpume_system_identify(claim->target, &completed->id))
+            completed->number = 0;
     }
     ff_mutex_unlock(&claims_mutex);
     free_claim(claim);
@@ -326,11 +326,11 @@ static av_cold int open_named(GpumeFile *file)
         file->f = ff_gpume_system_open_again(fd);
         return 0;
     }
-    if (exists && id.kind != GPUME_FILE_REGULAR || is_open_already(file->path)) {
+    if (exists && id.kind != GPUME_FILE_REGULAR || names_open_file(file->path)) {
         file->f = avpriv_fopen_utf8(file->path, "wb");
         return 0;
     }
-    /* keeps a link, and replaces the file to which the link points */
+    /* if the name is a link, the link stays, and the file to which it points is replaced */
     ret = claim_target(file);
     if (ret < 0)
         return ret;
@@ -338,7 +338,7 @@ static av_cold int open_named(GpumeFile *file)
     exists = !ff_gpume_system_identify(file->path, &id);
     if (exists && !file->overwrite)
         errno = EEXIST;
-    /* the temporary name is shortened, but the final name is too long for any file */
+    /* part_open() shortens the temporary name, so a final name that is too long is rejected here */
     else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
         file->f = part_open(file, exists ? id.mode : 0);
     if (file->f && file->numbered)
@@ -422,7 +422,8 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
 av_cold void ff_gpume_file_keep_part(GpumeFile *file)
 {
     if (file->part)
-        av_log(file->log_ctx, AV_LOG_WARNING, "All of %s is in %s, which you can rename.\n", file->path, file->part);
+        av_log(file->log_ctx, AV_LOG_WARNING, "%s was not given its final name: the complete output is in %s; rename "
+               "it.\n", file->path, file->part);
     av_freep(&file->part);
 }
 

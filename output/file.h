@@ -12,8 +12,8 @@
  * final name. Standard output, pipes, devices and files that are already open (/dev/fd/N) are
  * written directly. Functions return 0, or an AVERROR code after a message that names the file.
  *
- * The process keeps a list of its regular files. So two of its filters cannot write the same file
- * under two names. ffmpeg replaces a filter graph in mid-stream when the picture's size changes;
+ * The process keeps a list of the regular files that it writes, so that two of its filters cannot
+ * write the same file under two names. ffmpeg replaces a filter graph in mid-stream when the picture's size changes;
  * the new graph does not replace the file of the old graph, but writes NAME-2.csv, then NAME-3.csv
  * and so on.
  */
@@ -63,7 +63,7 @@ int ff_gpume_file_error(GpumeFile *file, const char *what);
 
 int ff_gpume_file_write(GpumeFile *file, const void *data, size_t size);
 
-/** Returns whether data that has been written can be overwritten. */
+/** Returns whether the position can be set back to overwrite data that has been written. */
 int ff_gpume_file_can_rewind(GpumeFile *file);
 
 /** Passes buffered data to the system. */

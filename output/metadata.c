@@ -16,13 +16,13 @@ static int wanted(const GpumeOutputConfig *cfg, const char **path)
     return cfg->metadata;
 }
 
-static int av_printf_format(4, 5) set(AVFrame *frame, const char *reference, const char *figure,
+static int av_printf_format(4, 5) set(AVFrame *frame, const char *reference, const char *item,
                                       const char *format, ...)
 {
     char key[64], value[64];
     va_list args;
 
-    snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference, figure);
+    snprintf(key, sizeof(key), "lavfi.gpume.%s.%s", reference, item);
     va_start(args, format);
     vsnprintf(value, sizeof(value), format, args);
     va_end(args);
@@ -37,8 +37,8 @@ static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const Gpume
 
         ff_gpume_reference_name(name, sizeof(name),
                                 r->params->distance[r->search.fields[i].reference]);
-#define SET(figure, fmt, field)                                              \
-        if ((ret = set(r->frame, name, figure, fmt, stats[i].field)) < 0)    \
+#define SET(item, fmt, field)                                                \
+        if ((ret = set(r->frame, name, item, fmt, stats[i].field)) < 0)      \
             return ret;
 
         SET("cost",    "%"PRIu64, cost)
@@ -51,10 +51,10 @@ static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const Gpume
         if (!stats[i].nb_sizes)
             continue;
         for (int j = 0; j < stats[i].nb_sizes; j++) {
-            char figure[16];
+            char item[16];
 
-            snprintf(figure, sizeof(figure), "leaves%d", stats[i].block << j);
-            if ((ret = set(r->frame, name, figure, "%d", stats[i].leaves[j])) < 0)
+            snprintf(item, sizeof(item), "leaves%d", stats[i].block << j);
+            if ((ret = set(r->frame, name, item, "%d", stats[i].leaves[j])) < 0)
                 return ret;
         }
         SET("bits", "%"PRIu64, bits)

@@ -21,7 +21,7 @@
 typedef struct NpyContext {
     GpumeParams params;     ///< parameters of the first pictures
     int64_t nb_frames;      ///< number of frames written
-    int64_t start;           ///< offset of the array in the file
+    int64_t start;          ///< offset of the array in the file
     uint8_t *field;         ///< buffer for the values of one field
     size_t field_size;
 } NpyContext;
@@ -115,8 +115,8 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
         return AVERROR(ENOMEM);
     if (!ff_gpume_file_can_rewind(file)) {
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known at its "
-               "end, so it cannot be written to a pipe: %s; use mv_format=npys or csv.\n",
+        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file cannot be written to a pipe (%s), because it begins with the "
+               "number of frames, which is known only at the end; use mv_format=npys or csv.\n",
                ff_gpume_is_stdout(file->path) ? "standard output" : file->path);
         return AVERROR(ESPIPE);
     }
@@ -153,7 +153,7 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
     return 0;
 }
 
-/* Rewrites the header, because only now the number of frames is known. */
+/* Rewrites the header, because the number of frames is known only now. */
 static av_cold int complete(void *priv, GpumeFile *file)
 {
     const NpyContext *s = priv;

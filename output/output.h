@@ -47,9 +47,9 @@ typedef struct GpumeStats {
     int zero;                   ///< number of vectors equal to (0,0)
     double mean_mv;             ///< mean Euclidean length in samples
     double max_mv;              ///< largest Euclidean length in samples
-    double sound;               ///< share of consistent vectors, 0 to 1; 1 without the check
+    double sound;               ///< share of consistent vectors, 0 to 1; 1 if they were not checked
     uint64_t intra;             ///< GpumeField.intra
-    double scene;               ///< cost over intra, 0 to 1: near 1 the pictures have little in common
+    double scene;               ///< cost / intra, 0 to 1; near 1 if the pictures have little in common
     /* the following are only set with GpumeParams.tree; else nb_sizes is 0 */
     int nb_sizes;
     int block;                  ///< side of the smallest blocks

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * System-dependent operations of file.c. Names are in UTF-8 on Windows. Functions return 0, or -1
+ * System-dependent operations of output/file.c. Names are in UTF-8 on Windows. Functions return 0, or -1
  * with errno set, unless stated otherwise.
  */
 

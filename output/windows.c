@@ -25,7 +25,7 @@
 #define MAX_WAIT 256
 
 /* Sets errno from the error of the last system call. Returns -1. */
-static int failed(void)
+static int set_errno(void)
 {
     switch (GetLastError()) {
     case ERROR_FILE_EXISTS:
@@ -48,8 +48,8 @@ static int failed(void)
 }
 
 /*
- * Returns whether a full path is NUL, COM1 or a named pipe: Windows expands those to \\.\. A pipe
- * must not be opened for inspection.
+ * Returns whether a full path is a device or a pipe, such as NUL or COM1: Windows expands their names
+ * to \\.\NAME. A pipe must not be opened for inspection.
  */
 static int is_device(const wchar_t *full)
 {
@@ -66,7 +66,7 @@ static int identify(HANDLE h, GpumeFileIdentity *id)
     case FILE_TYPE_PIPE: return 0;
     }
     if (!GetFileInformationByHandle(h, &info))
-        return failed();
+        return set_errno();
     id->device = info.dwVolumeSerialNumber;
     id->number = (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow;
     id->size   = (int64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow;
@@ -76,7 +76,7 @@ static int identify(HANDLE h, GpumeFileIdentity *id)
 }
 
 /* Opens an existing file or folder for inspection only. */
-static HANDLE look(const wchar_t *full)
+static HANDLE open_to_inspect(const wchar_t *full)
 {
     return CreateFileW(full, FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
                        OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
@@ -92,8 +92,8 @@ int ff_gpume_system_identify(const char *path, GpumeFileIdentity *id)
         return -1;
     if (is_device(full)) {
         *id = (GpumeFileIdentity) { .kind = GPUME_FILE_CHARACTERS };
-    } else if ((h = look(full)) == INVALID_HANDLE_VALUE) {
-        ret = failed();
+    } else if ((h = open_to_inspect(full)) == INVALID_HANDLE_VALUE) {
+        ret = set_errno();
     } else {
         ret = identify(h, id);
         CloseHandle(h);
@@ -120,7 +120,7 @@ int ff_gpume_system_is_same(const GpumeFileIdentity *a, const GpumeFileIdentity 
  */
 static int real_path(const wchar_t *full, char **result)
 {
-    HANDLE h = look(full);
+    HANDLE h = open_to_inspect(full);
     wchar_t *real = NULL;
     DWORD size;
     int ret = 0;
@@ -193,7 +193,7 @@ int ff_gpume_system_may_replace(const char *path)
     attributes = GetFileAttributesW(full);
     av_free(full);
     if (attributes == INVALID_FILE_ATTRIBUTES)
-        failed();
+        set_errno();
     else if (attributes & (FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_DIRECTORY))
         errno = EACCES;
     else
@@ -241,15 +241,15 @@ av_cold int ff_gpume_system_rename(const char *from, const char *to, int replace
         return -1;
     ret = get_extended_win32_path(to, &to_w);
     if (!ret) {
-        /* needs no MOVEFILE_WRITE_THROUGH: the contents are not written through either. Within one
-         * folder the file is never copied */
+        /* MOVEFILE_WRITE_THROUGH is not needed, because the contents of the file are not written through
+         * either, and a file is never copied within a folder */
         while (!MoveFileExW(from_w, to_w, replace ? MOVEFILE_REPLACE_EXISTING : 0)) {
             const DWORD err = GetLastError();
 
-            /* a process that replaces the file at the same time, or a virus scanner, has it open for a moment */
+            /* another process that replaces the file, or a virus scanner, may have it open for a moment */
             if (!replace || wait > MAX_WAIT || err != ERROR_ACCESS_DENIED && err != ERROR_SHARING_VIOLATION) {
                 SetLastError(err);
-                ret = failed();
+                ret = set_errno();
                 break;
             }
             Sleep(wait);
@@ -268,7 +268,7 @@ av_cold int ff_gpume_system_remove(const char *path)
 
     if (get_extended_win32_path(path, &full))
         return -1;
-    ret = DeleteFileW(full) ? 0 : failed();
+    ret = DeleteFileW(full) ? 0 : set_errno();
     av_free(full);
     return ret;
 }
