@@ -86,7 +86,7 @@ static const AVOption gpume_options[] = {
         GPUME_SEARCHES_AND_ALIASES(SEARCH, ALIAS)
 #undef SEARCH
 #undef ALIAS
-    { "cost", "how a block is compared with its match", OFFSET(params.cost), AV_OPT_TYPE_INT,
+    { "cost", "measure of the difference between a block and its match", OFFSET(params.cost), AV_OPT_TYPE_INT,
       { .i64 = GPUME_COST_SAD }, 0, GPUME_NB_COSTS - 1, FLAGS, .unit = "cost" },
 #define COST(ID, name, title) CONST(#name, title, GPUME_COST_##ID, "cost"),
         GPUME_COSTS(COST)
@@ -107,13 +107,13 @@ static const AVOption gpume_options[] = {
       { .i64 = 0 }, 0, GPUME_MAX_SWEEPS, FLAGS },
     { "levels", "levels of the pyramid of hme; 0: by picture size", OFFSET(params.levels),
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_LEVELS, FLAGS },
-    { "tree", "blocks of several sizes, from block to tree_max, by cost and bits", OFFSET(params.tree),
+    { "tree", "use blocks of several sizes, from block to tree_max, as their cost and bits decide", OFFSET(params.tree),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "tree_max", "side of the largest blocks of tree=1, in luma samples: 16, 32 or 64; 0: 64", OFFSET(params.tree_max),
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_ROOT, FLAGS },
-    { "lambda", "cost of a bit for tree=1, in 1/256; -1: from qp", OFFSET(params.lambda),
+    { "lambda", "cost of one bit for tree=1, in units of 1/256; -1: derived from qp", OFFSET(params.lambda),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_LAMBDA, FLAGS },
-    { "qp", "quantiser of H.264 that gives the cost of a bit for tree=1; -1: 28", OFFSET(params.qp),
+    { "qp", "quantiser of H.264 from which the cost of one bit for tree=1 is derived; -1: 28", OFFSET(params.qp),
       AV_OPT_TYPE_INT, { .i64 = GPUME_AUTO }, GPUME_AUTO, GPUME_MAX_QP, FLAGS },
     { "dir", "direction of the reference frames", OFFSET(dir), AV_OPT_TYPE_INT,
       { .i64 = DIR_PAST }, DIR_PAST, DIR_BOTH, FLAGS, .unit = "dir" },
@@ -131,13 +131,14 @@ static const AVOption gpume_options[] = {
     { "device", "index of the GPU for frames in system memory; the filter fails without this GPU "
       "(default: the device of the filter graph, or the first GPU)",
       OFFSET(device), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
-    { "async_depth", "frames searched at the same time; 1: lowest latency; 0: as the backend needs",
+    { "async_depth", "maximum number of frames searched at the same time; 1: lowest latency; 0: chosen by the backend",
       OFFSET(async_depth), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, MAX_ASYNC_DEPTH, FLAGS },
     { "mv_file", "write the vectors to this file; -: standard output",
       OFFSET(mv_file), AV_OPT_TYPE_STRING, { .str = NULL }, 0, 0, FLAGS },
     { "mv_format", "format of mv_file", OFFSET(mv_format), AV_OPT_TYPE_INT,
       { .i64 = GPUME_MV_AUTO }, GPUME_MV_AUTO, GPUME_MV_NPYS, FLAGS, .unit = "mv_format" },
-        CONST("auto", "by the name; csv for standard output, pipes and devices", GPUME_MV_AUTO, "mv_format"),
+        CONST("auto", "by the extension of the name; csv for standard output, pipes and devices", GPUME_MV_AUTO,
+              "mv_format"),
         CONST("csv",  "one line per vector",      GPUME_MV_CSV, "mv_format"),
         CONST("npy",  "NumPy array of integers",  GPUME_MV_NPY, "mv_format"),
         CONST("npys", "stream of NumPy records, one per frame and direction", GPUME_MV_NPYS, "mv_format"),
@@ -200,7 +201,7 @@ static av_cold int init(AVFilterContext *ctx)
         return AVERROR(EINVAL);
     }
 
-    /* core/params.c takes 0 for not set, so a 0 that the user sets is found here */
+    /* core/params.c treats 0 as 'not set', so a 0 that the user has set is rejected here */
     if (!s->params.tree && (!s->params.lambda || !s->params.qp)) {
         av_log(ctx, AV_LOG_ERROR, "'%s' is only valid with tree=1.\n", s->params.lambda ? "qp" : "lambda");
         return AVERROR(EINVAL);

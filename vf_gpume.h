@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What a program that is linked with libavfilter may ask of a filter gpume in its graph.
+ * Functions for programs that link libavfilter statically and have the filter gpume in their graph.
  */
 
 #ifndef AVFILTER_VF_GPUME_H
@@ -17,12 +17,12 @@
 #include "libavfilter/gpume/output/output.h"
 
 /**
- * Give the filter's results to a program; then the filter writes no files of its own.
- * Call it before the graph is configured. @param sink must remain valid as long as the filter
+ * Passes the results of the filter to a program instead of files. Must be called before the graph is
+ * configured. @param sink must remain valid as long as the filter
  */
 void ff_gpume_filter_set_sink(AVFilterContext *ctx, const GpumeSink *sink);
 
-/** The chosen parameters; once the graph is configured, also those of the picture. */
+/** Returns the parameters of the search; once the graph is configured, also those of the picture. */
 const GpumeParams *ff_gpume_filter_params(const AVFilterContext *ctx);
 
 #endif /* AVFILTER_VF_GPUME_H */

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What the filters share that take motion vectors: the option search, and frames on their way from
- * the input to the searcher (gpume/core/searcher.h).
+ * Code that all filters with motion vectors as input share: the option search, and the functions that
+ * pass frames from the input to the searcher (gpume/core/searcher.h).
  */
 
 #ifndef AVFILTER_VF_MV_H
@@ -17,24 +17,24 @@
 #include "gpume/core/searcher.h"
 #include "gpume/util/upstream.h"
 
-/** The option search of a filter; OFFSET, FLAGS and CONST as where it is. */
+/** The option search, for a table of options in a file that defines OFFSET, FLAGS and CONST. */
 #define GPUME_SEARCH_OPTION(field)                                                             \
-    { "search", "whether to search motion vectors", OFFSET(field), AV_OPT_TYPE_INT,            \
+    { "search", "when the filter searches motion vectors", OFFSET(field), AV_OPT_TYPE_INT,     \
       { .i64 = GPUME_SEARCH_AUTO }, GPUME_SEARCH_NEVER, GPUME_SEARCH_AUTO, FLAGS, .unit = "search" }, \
-        CONST("never", "no", GPUME_SEARCH_NEVER, "search"),                                    \
-        CONST("auto", "where the frames have none", GPUME_SEARCH_AUTO, "search"),
+        CONST("never", "never", GPUME_SEARCH_NEVER, "search"),                                 \
+        CONST("auto", "if the input frames have none", GPUME_SEARCH_AUTO, "search"),
 
-/** GpumeSearcherConfig.decided of a filter that is the log_ctx. */
+/** The callback GpumeSearcherConfig.decided. log_ctx is the filter. */
 static void gpume_vectors_decided(void *log_ctx, int searched)
 {
     ff_gpume_check_upstream(log_ctx, searched);
 }
 
 /**
- * Takes the input's next frame, or notes the end; without either, asks for a frame if one is wanted.
+ * Takes the next frame of the input, or notices its end. If there is neither, requests a frame if the output wants one.
  * @param frame       set to the frame
  * @param status, pts set at the end of the input
- * @return 1: a frame, 0: the end, FFERROR_NOT_READY: neither is there, or another negative error code
+ * @return 1: a frame; 0: the end; FFERROR_NOT_READY: neither; or another negative error code
  */
 static av_unused int gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts)
 {
@@ -51,8 +51,8 @@ static av_unused int gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int
 }
 
 /**
- * Gives the input's next frame to the searcher, or tells it of the end. To be called when there is nothing to pull.
- * @return as gpume_take_input()
+ * Passes the next frame of the input, or its end, to the searcher. To be called when the searcher has no frame to pull.
+ * @return the same values as gpume_take_input()
  */
 static av_unused int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
 {

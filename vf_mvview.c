@@ -29,8 +29,8 @@
 #include "gpume/mvview/mvview.h"
 
 #define MAX_LENGTH 65536    ///< length of a vector, in samples
-/** If this many frames have no vectors, a warning is printed. */
-#define MANY_FRAMES   16
+/** If the first frames have no vectors, a warning is printed after this many. */
+#define WARN_AFTER 16
 
 typedef struct MvviewContext {
     const AVClass *class;
@@ -53,9 +53,9 @@ typedef struct MvviewContext {
     GpumeHwFrames frames;
     AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame in the searcher
     int had_vectors;            ///< whether a frame had vectors, or the warning was printed
-    int nb_without;             ///< number of frames without vectors until then
+    int nb_without;             ///< number of frames so far
     int status;                 ///< status with which the input has ended
-    int64_t status_pts;         ///< timestamp at which it has ended
+    int64_t status_pts;         ///< timestamp of the end of the input
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -68,20 +68,20 @@ static const AVOption mvview_options[] = {
       0, MVVIEW_ARROWS | MVVIEW_FLOW | MVVIEW_BLOCKS, FLAGS, .unit = "mode" },
         CONST("arrows", "arrows from each block to its match",       MVVIEW_ARROWS, "mode"),
         CONST("flow",   "colours: hue is the direction, saturation the length", MVVIEW_FLOW, "mode"),
-        CONST("blocks", "outlines of blocks; inconsistent ones are hatched", MVVIEW_BLOCKS, "mode"),
+        CONST("blocks", "outlines of blocks; inconsistent blocks are hatched", MVVIEW_BLOCKS, "mode"),
     { "source", "which vectors to draw", OFFSET(source), AV_OPT_TYPE_INT,
       { .i64 = MVVIEW_PAST | MVVIEW_FUTURE }, MVVIEW_PAST, MVVIEW_PAST | MVVIEW_FUTURE, FLAGS,
       .unit = "source" },
         CONST("past",   "vectors into previous frames",  MVVIEW_PAST,                 "source"),
         CONST("future", "vectors into following frames", MVVIEW_FUTURE,               "source"),
         CONST("both",   "both, past first",              MVVIEW_PAST | MVVIEW_FUTURE, "source"),
-    { "distance", "distance of the reference frame, in frames; 0: the nearest one with vectors",
+    { "distance", "distance of the reference frame, in frames; 0: the nearest reference with vectors",
       OFFSET(distance), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_REFS, FLAGS },
-    { "scale", "factor of the arrows' length", OFFSET(scale), AV_OPT_TYPE_DOUBLE,
+    { "scale", "length of arrows, as a multiple of their vectors", OFFSET(scale), AV_OPT_TYPE_DOUBLE,
       { .dbl = 1 }, 0, 64, FLAGS },
-    { "max", "length that has full saturation, in samples; 0: that of each frame's longest vector",
+    { "max", "length of vectors with full saturation, in samples; 0: length of each frame's longest vector",
       OFFSET(max), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, MAX_LENGTH, FLAGS },
-    { "step", "draw the arrow of every n-th block in each direction; 0: as many as can be read",
+    { "step", "draw the arrow of every n-th block in each direction; 0: as many as can be told apart",
       OFFSET(step), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1024, FLAGS },
     { "opacity", "opacity of the flow", OFFSET(opacity), AV_OPT_TYPE_DOUBLE,
       { .dbl = 0.6 }, 0, 1, FLAGS },
@@ -224,7 +224,7 @@ static void look_for_vectors(AVFilterContext *ctx, const AVFrame *frame)
     MvviewContext *s = ctx->priv;
 
     s->had_vectors |= !!gpume_nb_vectors(av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS));
-    if (++s->nb_without == MANY_FRAMES)
+    if (++s->nb_without == WARN_AFTER)
         warn_of_no_vectors(ctx);
 }
 

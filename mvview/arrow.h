@@ -14,9 +14,9 @@
 
 #include "libavfilter/gpume/mvview/integer.h"
 
-/** Units of lengths and distances in a sample. */
+/** The number of units of lengths and distances in a sample. */
 #define MVVIEW_SAMPLE 256
-/** Units of the ends of arrows in a sample. */
+/** The number of units in a sample for the positions of arrows' tips. */
 #define MVVIEW_TIP 4
 /** Largest distance from an arrow's beginning to its tip, in units of MVVIEW_TIP; no picture needs more. */
 #define MVVIEW_FARTHEST (1 << 18)
@@ -30,7 +30,7 @@ typedef struct MvviewArrow {
     int head;               ///< length of the head, which is as wide as it is long
     int shaft;              ///< half of the shaft's width
     int edge;               ///< width of the dark outline
-    int reach;              ///< samples farther than this from the line between beginning and tip are not touched
+    int reach;              ///< largest distance of a touched sample from the line between beginning and tip
 } MvviewArrow;
 
 GPUME_INLINE int mvview_arrow_edge(int unit)
@@ -116,7 +116,7 @@ GPUME_INLINE void mvview_arrow_span(const MvviewArrow *a, int y, int *first, int
     }
 }
 
-/** The position of a sample along an arrow and beside it, in units of 1 / (1 << 14) sample. */
+/** The position of a sample relative to an arrow: along it and across it, in units of 1 / (1 << 14) sample. */
 typedef struct MvviewAlong {
     long long along, across;
 } MvviewAlong;
@@ -140,7 +140,7 @@ GPUME_INLINE void mvview_arrow_step(const MvviewArrow *a, MvviewAlong *at)
 /**
  * Returns how far inside the arrow the sample (x, y) lies, in units of MVVIEW_SAMPLE; negative
  * outside.
- * @param at what mvview_arrow_along() returns for (x, y)
+ * @param at mvview_arrow_along() of (x, y)
  */
 GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, MvviewAlong at, int x, int y)
 {
@@ -162,7 +162,7 @@ GPUME_INLINE int mvview_arrow_depth(const MvviewArrow *a, MvviewAlong at, int x,
     return FFMAX(shaft, head);
 }
 
-/** Returns the weight of a sample that lies depth inside an outline; on the outline half of MVVIEW_FULL. */
+/** Returns the weight of a sample that lies depth inside an outline. On the outline it is half of MVVIEW_FULL. */
 GPUME_INLINE int mvview_coverage(int depth)
 {
     return av_clip(depth + MVVIEW_SAMPLE / 2, 0, MVVIEW_FULL);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Paints frames in system memory. Frequent shapes are drawn as stamps; each thread draws bands of
- * the picture.
+ * Paints frames in system memory. Shapes that are not too large are drawn as stamps. Each thread draws a band
+ * of the picture.
  */
 
 #include <string.h>
@@ -133,7 +133,7 @@ static int init_workers(CPUPainter *v)
     return 0;
 }
 
-/* Returns the index of a shape's stamp, and adds a stamp if there is none. -1: the shape becomes no stamp. */
+/* Returns the index of a shape's stamp, and adds a stamp if there is none. -1: the shape is drawn without a stamp. */
 static int find_stamp(CPUPainter *v, const MvviewShape *shape)
 {
     uint64_t key;
@@ -256,7 +256,7 @@ static void gray_row(const CPUPainter *v, int i, int y, uint8_t *dst)
     }
 }
 
-/* Returns whether planar RGB becomes gray; then all planes are converted before anything is drawn. */
+/* Returns whether planar RGB is converted to gray. This is done for all planes before anything is drawn. */
 static int is_planar_gray(const CPUPainter *v)
 {
     return v->cfg->background == MVVIEW_GRAY && v->pic->canvas->rgb && v->pic->canvas->nb_planes > 1;

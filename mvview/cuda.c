@@ -7,7 +7,7 @@
  * @file
  * Paints CUDA frames on the stream of their device.
  *
- * The kernels read motion fields on the device there. mvview/map.cu finds the longest vector and,
+ * If motion fields are on the device, the kernels read them there. mvview/map.cu finds the longest vector and,
  * in a second launch, computes the colours of vectors. mvview/paint.cu paints, and derives the
  * shapes of each tile from the fields.
  *
@@ -33,14 +33,14 @@
 #include "libavfilter/gpume/mvview/modules.h"
 #include "libavfilter/gpume/mvview/painter.h"
 
-/** Maximum number of shapes of a tile in a launch, on average. Further launches paint more shapes. */
+/** Maximum of the mean number of shapes of a tile in a launch. Further launches paint the remaining shapes. */
 #define MAX_SHAPES_OF_TILE 256
 /** Parts of an upload begin at multiples of this. */
 #define ALIGNMENT 16
-/** Offset of the lengths of the longest vectors. */
-#define LONGEST FFALIGN(sizeof(MvviewCudaCanvas), ALIGNMENT)
+/** Offset of the lengths of the longest vectors in CUDAPainter.canvas. */
+#define LONGEST_OFFSET FFALIGN(sizeof(MvviewCudaCanvas), ALIGNMENT)
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
-              "device code has these sizes, too");
+              "the device code has the same sizes");
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVVIEW_CUDA_MODULES(DECLARE)
@@ -87,7 +87,7 @@ typedef struct CUDAPainter {
     unsigned tiles_allocated;
 } CUDAPainter;
 
-static int is_power_of_2(int n)
+static int is_1_2_or_4(int n)
 {
     return n == 1 || n == 2 || n == 4;
 }
@@ -103,7 +103,7 @@ static int supports(enum AVPixelFormat format)
         return 0;
     /* a word must hold whole samples */
     for (int i = 0; i < desc->nb_components; i++)
-        if (!is_power_of_2(desc->comp[i].step / bytes) || desc->comp[i].step > 4)
+        if (!is_1_2_or_4(desc->comp[i].step / bytes) || desc->comp[i].step > 4)
             return 0;
     return 1;
 }
@@ -118,7 +118,7 @@ static av_cold int init_device(CUDAPainter *s, int depth)
             return ret;
     }
     return ff_gpume_cuda_alloc(&s->shell.cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                               LONGEST + 2 * sizeof(unsigned), "colours");
+                               LONGEST_OFFSET + 2 * sizeof(unsigned), "colours");
 }
 
 static av_cold int init(void *priv, const MvviewConfig *cfg)
@@ -150,13 +150,14 @@ static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
     return s->counts ? 0 : AVERROR(ENOMEM);
 }
 
-static Tiles tiles_of(const CUDAPainter *s, const MvviewOp *op)
+static Tiles find_tiles(const CUDAPainter *s, const MvviewOp *op)
 {
     const MvviewShape *shape = &op->shape;
     const MvviewBounds b = mvview_shape_bounds(shape->kind, shape->a, shape->b, shape->unit);
     int left, right, top, bottom;
 
-    /* a chroma sample is touched if any sample that it covers is touched; all of these are in one tile */
+    /* a shape touches a chroma sample if it touches a sample that the chroma sample covers; one tile contains all of
+     * these samples */
     left   = FFMAX(op->x + b.left, 0);
     top    = FFMAX(op->y + b.top,  0);
     right  = FFMIN(op->x + b.right,  s->tiles_x * s->tile_width - 1);
@@ -168,8 +169,8 @@ static Tiles tiles_of(const CUDAPainter *s, const MvviewOp *op)
 }
 
 /*
- * Finds the tiles of shapes, and counts the shapes of each tile. Returns how many shapes one launch
- * can paint.
+ * Finds the tiles of the shapes from begin on, and counts the shapes of each tile. Returns the number
+ * of shapes that one launch can paint.
  */
 static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, int begin, size_t *nb_listed)
 {
@@ -179,7 +180,7 @@ static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, int begin, size
     memset(s->counts, 0, nb_tiles * sizeof(*s->counts));
     *nb_listed = 0;
     for (i = begin; i < pic->nb_ops && *nb_listed < nb_tiles * MAX_SHAPES_OF_TILE; i++) {
-        const Tiles t = s->tiles[i] = tiles_of(s, &pic->ops[i]);
+        const Tiles t = s->tiles[i] = find_tiles(s, &pic->ops[i]);
 
         for (int y = t.y0; y <= t.y1; y++)
             for (int x = t.x0; x <= t.x1; x++)
@@ -189,7 +190,8 @@ static int count_tiles(CUDAPainter *s, const MvviewPicture *pic, int begin, size
     return i - begin;
 }
 
-static size_t place(Layout *l, size_t size)
+/* Adds a part to an upload. Returns its offset. */
+static size_t add_part(Layout *l, size_t size)
 {
     const size_t at = l->size;
 
@@ -264,6 +266,7 @@ static void fill_list(CUDAPainter *s, unsigned *first, unsigned *list, const Til
                 list[s->counts[y * s->tiles_x + x]++] = i;
 }
 
+/* Returns log2 of 1, 2 or 4. */
 static int log2_of(int n)
 {
     return n == 4 ? 2 : n - 1;
@@ -288,7 +291,7 @@ static void fill_planes(MvviewCudaPlane *planes, const MvviewCanvas *c, int back
     }
 }
 
-/* Uploads what the kernels need of the canvas. The caller has pushed the CUDA context. */
+/* Uploads the parts of the canvas that the kernels read. The caller has pushed the CUDA context. */
 static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
 {
     MvviewCudaCanvas *to = s->canvas.pinned;
@@ -329,7 +332,7 @@ static void init_args(const CUDAPainter *s, const MvviewPicture *pic, MvviewCuda
         .opacity    = s->cfg->opacity,
         .cells_w    = pic->field->cells.cols,
         .nb_vectors = pic->field->nb,
-        .has_background = !pic->plain,
+        .has_background = !pic->is_copy,
     };
     for (int i = 0; i < c->nb_planes; i++)
         args->samples[i] = (MvviewCudaSamples) {
@@ -340,7 +343,7 @@ static void init_args(const CUDAPainter *s, const MvviewPicture *pic, MvviewCuda
 
 static int has_flow(const CUDAPainter *s, const MvviewPicture *pic)
 {
-    return !pic->plain && s->cfg->mode & MVVIEW_FLOW && s->cfg->opacity;
+    return !pic->is_copy && s->cfg->mode & MVVIEW_FLOW && s->cfg->opacity;
 }
 
 static int launch_map(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaMapArgs *args, int nb_fields)
@@ -362,7 +365,7 @@ static int launch_paint(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
 static int paint_fields(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
 {
     const MvviewField *f       = pic->field;
-    const CUdeviceptr longest  = s->canvas.data + LONGEST;
+    const CUdeviceptr longest  = s->canvas.data + LONGEST_OFFSET;
     const GpumeMotionField *at = f->fields;
     MvviewCudaMapArgs map      = { .nb = at->bw * at->bh };
     int ret;
@@ -420,8 +423,9 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
 }
 
 /*
- * Paints as many shapes from begin on as one launch can; before the first shape also the background
- * and the flow. Returns the number of shapes. The caller has pushed the CUDA context.
+ * Paints as many shapes from begin on as one launch can. The launch that paints the first shape also
+ * paints the background and the flow before it. Returns the number of shapes. The caller has pushed
+ * the CUDA context.
  */
 static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args, int begin)
 {
@@ -434,10 +438,10 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     GpumeCudaUpload *up;
     int ret;
 
-    l.vectors = place(&l, flow ? f->nb * sizeof(MvviewCudaVector) : 0);
-    l.ops     = place(&l, nb * sizeof(MvviewCudaOp));
-    l.first   = place(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
-    l.list    = place(&l, nb_listed * sizeof(unsigned));
+    l.vectors = add_part(&l, flow ? f->nb * sizeof(MvviewCudaVector) : 0);
+    l.ops     = add_part(&l, nb * sizeof(MvviewCudaOp));
+    l.first   = add_part(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
+    l.list    = add_part(&l, nb_listed * sizeof(unsigned));
     ret = ff_gpume_cuda_uploads_next(&s->shell.cuda, &s->shell.uploads, l.size, &up);
     if (ret < 0)
         return ret;
@@ -464,7 +468,7 @@ static int paint_all(CUDAPainter *s, const MvviewPicture *pic)
     if (pic->new_canvas && (ret = upload_canvas(s, pic->canvas)) < 0)
         return ret;
     init_args(s, pic, &args);
-    if (pic->plain)
+    if (pic->is_copy)
         return launch_paint(s, pic, &args);
     if (pic->field->nb_fields)
         return paint_fields(s, pic, &args);

@@ -35,7 +35,7 @@
 /** Bit of MvviewCudaVector.y1 that marks vectors into the future; a picture has fewer cells. */
 #define MVVIEW_CUDA_FUTURE 0x8000
 
-/** A vector of a list. Its colour is that of (dx, dy); it covers the cells from (x0, y0) to before (x1, y1). */
+/** A vector (dx, dy) of a list. It covers the cells from (x0, y0) inclusive to (x1, y1) exclusive. */
 typedef struct MvviewCudaVector {
     unsigned short x0, y0, x1;
     unsigned short y1;          ///< combined with MVVIEW_CUDA_FUTURE
@@ -89,13 +89,13 @@ typedef struct MvviewCudaShared {
     MvviewText text;                    ///< text of a shape of kind MVVIEW_NUMBER
 } MvviewCudaShared;
 
-/** The motion fields of a frame, and the shapes that they become. */
+/** The motion fields of a frame, and the parameters of the shapes that are derived from them. */
 typedef struct MvviewCudaFields {
     int nb;                     ///< 0: vectors and shapes are in lists
-    GpumeMotionField fields[2]; ///< both of one grid; the past field is first
+    GpumeMotionField fields[2]; ///< the past field first; both have the same grid of blocks
     int mode;                   ///< enum MvviewMode
     int per_square;             ///< number of blocks in each direction that share one arrow
-    int side;                   ///< side of the square that they form, in samples
+    int side;                   ///< side of the square that these blocks form, in samples
     int scale;                  ///< MvviewConfig.scale
     int unit, arrow_unit;       ///< line widths of the legend and of arrows
     int legend;
@@ -103,7 +103,7 @@ typedef struct MvviewCudaFields {
     unsigned long long longest; ///< unsigned: length of the longest vector
 } MvviewCudaFields;
 
-/** Parameters of the kernel that measures vectors, or gives vectors their colours and cells their vectors. */
+/** Parameters of the kernel that finds the longest vector, or the colour of each vector and the vector of each cell. */
 typedef struct MvviewCudaMapArgs {
     MvviewCudaFields fields;
     unsigned long long vectors; ///< MvviewCudaVector[nb]

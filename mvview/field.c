@@ -22,7 +22,7 @@ uint32_t ff_mvview_length(const MvviewVector *v)
     return mvview_sqrt(squared_length(v));
 }
 
-/** Minimum number of vectors that a thread reads; fewer are not worth waking a thread. */
+/** Minimum number of vectors that a thread reads; for fewer, waking a thread takes longer than reading them. */
 #define PART_VECTORS 4096
 #define MAX_PARTS    16
 
@@ -71,8 +71,8 @@ void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
         job(arg, 0, 1);
 }
 
-/* Replaces a distance by the one found if that is nearer. */
-static void note_distance(int distance[2], int found)
+/* Replaces the past or the future distance by the one that was found, if that is nearer. */
+static void update_nearest(int distance[2], int found)
 {
     int *nearest = &distance[found > 0];
 
@@ -89,14 +89,14 @@ static void find_distances(int distance[2], const MvviewConfig *cfg, const Gpume
     distance[0] = -cfg->distance;
     distance[1] = cfg->distance;
     for (size_t i = 0; i < nb && !cfg->distance && (distance[0] != -1 || distance[1] != 1); i++)
-        note_distance(distance, set ? set->host[i].distance : gpume_read_distance(sd, i));
+        update_nearest(distance, set ? set->host[i].distance : gpume_read_distance(sd, i));
     if (!(cfg->sources & MVVIEW_PAST))
         distance[0] = 0;
     if (!(cfg->sources & MVVIEW_FUTURE))
         distance[1] = 0;
 }
 
-/* Takes the fields of these distances as they lie on the device. */
+/* Takes over the fields of these distances, which stay on the device. */
 static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int distance[2])
 {
     for (int i = 0; i < 2; i++) {
@@ -114,7 +114,7 @@ int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfi
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
-    /* fields with blocks of several sizes have outlines to draw, which only the side data describes */
+    /* fields with blocks of several sizes are read from the side data, because only it describes their outlines */
     const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const size_t nb  = gpume_nb_vectors(sd);
     uint64_t longest = 0;

@@ -36,8 +36,8 @@ typedef struct MvviewField {
     int side;                   ///< side of the largest block
 
     /**
-     * Fields of one grid on the painter's device, the past field first. The vectors are then not in
-     * this structure.
+     * Fields on the painter's device, the past field first; both have the same grid of blocks. The
+     * vectors are then not in this structure.
      */
     GpumeMotionField fields[2];
     int nb_fields;              ///< 0: the vectors are in this structure
@@ -57,7 +57,7 @@ typedef struct MvviewField {
  */
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx);
 
-/** Runs a job, divided into as many parts as nb vectors are worth. */
+/** Runs a job for nb vectors, on several threads if there are enough vectors to make waking them worthwhile. */
 void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg);
 
 /**
@@ -67,10 +67,10 @@ void ff_mvview_execute(const MvviewConfig *cfg, int nb, GpumeJob job, void *arg)
 int ff_mvview_field_map(MvviewField *f);
 
 /**
- * Chooses the vectors that become arrows, and calls add() for each of them, past vectors first. In
- * each square of the given side and for each direction that is the vector whose block begins
- * nearest to the middle; the first of them if distances are equal. If side is 0, all vectors are
- * chosen.
+ * Chooses the vectors that are drawn as arrows, and calls add() for each of them, past vectors first.
+ * The picture is divided into squares of the given side. In each square and for each direction, the
+ * vector that begins nearest to the middle is chosen, or the first of them if distances are equal. If
+ * side is 0, all vectors are chosen.
  */
 int ff_mvview_field_choose(MvviewField *f, int side,
                            int (*add)(void *opaque, const MvviewVector *v), void *opaque);

@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Finds the longest vector; or computes the flow: the colour of each vector, and the vector of each
- * cell of 4x4 samples. For motion fields the cells follow from the grid of blocks, and only the
- * first field is drawn.
+ * Finds the longest vector if args.next is set. Otherwise, computes the flow: the colour of each vector,
+ * and the vector of each cell of 4x4 samples. Motion fields need no vectors of cells, because the grid
+ * of blocks determines them; only the first field is drawn as flow.
  */
 
 #include "libavfilter/gpume/device/common.cuh"
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void mvview_longest(const MvviewCudaMapArgs &a
 }
 
 /**
- * grid:   vectors; fields
+ * grid:   x one thread per vector or block, y fields
  * block:  MVVIEW_CUDA_MAP_THREADS
  * shared: none
  */

@@ -15,7 +15,7 @@
 
 #include "libavfilter/gpume/mvview/painter.h"
 
-/** Number of arrows side by side that are readable. */
+/** Number of arrows side by side that can be told apart. */
 #define READABLE_ARROWS 56
 /** Pictures with shorter sides have no space for a legend. */
 #define MIN_LEGEND_SIDE 64
@@ -87,8 +87,8 @@ int ff_mvview_read(MvviewView *v, const AVFrame *frame)
                                 frames && v->painter->reads_fields ? frames->device_ctx : NULL);
 }
 
-/* Returns the width of a line: one sample in a small picture. */
-static int unit_of(const MvviewCanvas *c)
+/* Returns the width of a line, in units of MVVIEW_SAMPLE: one sample in a small picture. */
+static int line_width(const MvviewCanvas *c)
 {
     return av_clip64(FFMAX(c->w, c->h) * INT64_C(256) / 1600, MVVIEW_SAMPLE, 8 * MVVIEW_SAMPLE) &
            -MVVIEW_UNIT_STEP;
@@ -174,7 +174,7 @@ static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVF
 {
     const MvviewCanvas *c = &v->canvas;
     const MvviewField *f  = &v->field;
-    const int side = arrow_side(v), unit = unit_of(c);
+    const int side = arrow_side(v), unit = line_width(c);
 
     v->pic = (MvviewPicture) {
         .canvas = c, .new_canvas = new_canvas, .field = &v->field,
@@ -185,7 +185,7 @@ static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVF
         .legend = v->cfg.legend && v->cfg.mode & MVVIEW_FLOW && FFMIN(c->w, c->h) >= MIN_LEGEND_SIDE,
         .full   = v->cfg.max ? v->cfg.max : f->nb_fields ? 0 : FFMAX(f->longest, 1),
         .ops    = v->pic.ops,
-        .plain  = !f->nb,
+        .is_copy = !f->nb,
         .in     = in, .out = out,
     };
 }

@@ -30,7 +30,7 @@ typedef struct MvviewConfig {
     int scale;                  ///< scale factor of arrows times 256
     int max;                    ///< length of full saturation in units of 1/16 sample; 0: the length of the longest
                                 ///< vector
-    int step;                   ///< draw the arrow of every step-th block; 0: as many arrows as are readable
+    int step;                   ///< draw the arrow of every step-th block; 0: as many arrows as can be told apart
     int opacity;                ///< opacity of the flow, 0 to 256
     int legend;
 
@@ -57,9 +57,8 @@ void ff_mvview_close(MvviewView **view);
 int ff_mvview_read(MvviewView *view, const AVFrame *frame);
 
 /**
- * Draws the vectors that were read. With hardware frames, drawing is queued on their device's
- * stream. If there are no vectors, out becomes a copy of in; this is only valid for hardware
- * frames.
+ * Draws the vectors that were read. For hardware frames, drawing is queued on the stream of their
+ * device. If there are no vectors, out becomes a copy of in; then the frames must be hardware frames.
  * @param out has all properties of the frame that was read
  * @param in  samples to draw on, of the same format and size; in system memory this may be out, if
  *            out is writable

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Paints the picture: in each tile the background, the flow, then the shapes in the order of
- * drawing.
+ * Paints the picture tile by tile: first the background, then the flow, then the shapes in the order
+ * of drawing.
  *
  * A thread owns words of four bytes of the picture; it reads and writes each word once. The
  * position of a sample determines what a shape puts on it (mvview/shape.h); a chroma sample gets
@@ -34,7 +34,7 @@ struct MvviewCudaPlace {
     int nb;                             ///< number of its bytes that are in the picture; 0: none
 };
 
-/** Returns which component of a picture component i of a word is. */
+/** Returns which component of the picture is at position i of a word. */
 static __device__ __forceinline__ int mvview_comp(const MvviewCudaPlane &p, int i)
 {
     return p.comps >> 8 * (i & ((1 << p.log2_step) - 1)) & 255;
@@ -244,7 +244,7 @@ static __device__ __attribute__((noinline)) GpumeU64
 mvview_wheel_sample(const MvviewCudaCanvas *canvas, int nb_comps, int depth,
                     int radius, int unit, int x, int y, MvviewLayers *l)
 {
-    const int away = mvview_wheel_away(x, y);
+    const int away = mvview_wheel_distance(x, y);
     unsigned char rgb[3], shade;
     GpumeU64 comps = 0;
 
@@ -266,7 +266,7 @@ mvview_text_sample(const MvviewCudaCanvas *canvas, const MvviewText *text, int d
     return mvview_text_layers(canvas->font, text, dot, x, y);
 }
 
-/** Returns whether an arrow is too far from a word's middle to touch it. */
+/** Returns whether an arrow is too far from the middle of a word's samples to touch them. */
 static __device__ __forceinline__ int mvview_is_far(const MvviewCudaShape &s, int left, int right, int top, int bottom)
 {
     /* in half samples */

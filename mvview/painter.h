@@ -38,7 +38,7 @@ typedef struct MvviewPicture {
      */
     MvviewOp *ops;
     int nb_ops;
-    int plain;                  ///< there are no vectors: out becomes a copy of in
+    int is_copy;                ///< there are no vectors, so out becomes a copy of in
     const AVFrame *in;          ///< only its samples are used
     AVFrame *out;
 } MvviewPicture;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Defines what each kind of shape puts on a sample and how the sample changes;
- * doc/mvview-definition.md is the specification. Uses integers only. The host and device code
+ * Defines the colours and weights with which each kind of shape is drawn over a sample, and how the
+ * sample changes; doc/mvview-definition.md is the specification. Uses integers only. The host and device code
  * include this file.
  */
 
@@ -54,7 +54,7 @@ enum MvviewInk {
 #define MVVIEW_HATCH_WEIGHT   208
 #define MVVIEW_TINT_WEIGHT     72
 
-/** What a shape puts on a sample: the weight of one colour, then that of another colour over it. */
+/** A shape draws two layers over a sample, each of one colour: these are their weights. */
 typedef struct MvviewLayers {
     int below, above;   ///< 0 to MVVIEW_FULL
 } MvviewLayers;
@@ -101,7 +101,7 @@ GPUME_INLINE int mvview_arrow_margin(int unit)
     return (mvview_arrow_max_reach(unit) + mvview_arrow_max_head(unit)) / MVVIEW_SAMPLE + 2;
 }
 
-/** @param at what mvview_arrow_along() returns for the sample */
+/** @param at mvview_arrow_along() of the sample */
 GPUME_INLINE MvviewLayers mvview_arrow_layers(const MvviewArrow *a, MvviewAlong at, int x, int y)
 {
     const int depth = mvview_arrow_depth(a, at, x, y);
@@ -142,14 +142,14 @@ GPUME_INLINE MvviewBounds mvview_wheel_bounds(int radius, int unit)
 }
 
 /** Returns the distance of a sample from the wheel's centre, in units of MVVIEW_SAMPLE. */
-GPUME_INLINE int mvview_wheel_away(int x, int y)
+GPUME_INLINE int mvview_wheel_distance(int x, int y)
 {
     const long long dx = x * MVVIEW_SAMPLE, dy = y * MVVIEW_SAMPLE;
 
     return (int)mvview_sqrt(dx * dx + dy * dy);
 }
 
-/** @param away what mvview_wheel_away() returns for the sample */
+/** @param away mvview_wheel_distance() of the sample */
 GPUME_INLINE MvviewLayers mvview_wheel_layers(int radius, int unit, int away)
 {
     const int rim = radius * MVVIEW_SAMPLE;
@@ -170,7 +170,7 @@ GPUME_INLINE void mvview_wheel_colour(unsigned char rgb[3], unsigned char *shade
     *shade = FFMIN(away, rim) * 255 / rim;
 }
 
-/** The font: rows of five dots, the first row in the lowest bits; the leftmost dot is the highest bit of its five. */
+/** A glyph has rows of five dots. The first row is in the lowest bits; its leftmost dot is its highest bit. */
 #define MVVIEW_GLYPH_W 5
 #define MVVIEW_GLYPH_H 9
 
@@ -219,7 +219,7 @@ GPUME_INLINE MvviewText mvview_number_text(int tenths)
     return t;
 }
 
-GPUME_INLINE int mvview_text_half(const MvviewText *t, int dot)
+GPUME_INLINE int mvview_text_half_width(const MvviewText *t, int dot)
 {
     return (t->length * (MVVIEW_GLYPH_W + 1) + 1) * dot / 2;
 }
@@ -228,7 +228,7 @@ GPUME_INLINE MvviewBounds mvview_text_bounds(const MvviewText *t, int dot)
 {
     MvviewBounds b;
 
-    b.right  = mvview_text_half(t, dot) + dot;
+    b.right  = mvview_text_half_width(t, dot) + dot;
     b.left   = -b.right;
     b.top    = -dot;
     b.bottom = (MVVIEW_GLYPH_H + 1) * dot;
@@ -251,7 +251,7 @@ GPUME_INLINE int mvview_has_dot(const unsigned long long *font, const MvviewText
 GPUME_INLINE MvviewLayers mvview_text_layers(const unsigned long long *font, const MvviewText *t,
                                              int dot, int x, int y)
 {
-    const int left = mvview_text_half(t, dot) + dot;
+    const int left = mvview_text_half_width(t, dot) + dot;
     MvviewLayers l;
     int column, row;
 
@@ -317,26 +317,26 @@ GPUME_INLINE MvviewLegend mvview_legend(int w, int h, unsigned full)
     l.dot      = FFMAX((l.radius + 6) / 20, 1);
     l.tenths   = (int)((full * 10ull + GPUME_UNITS / 2) / GPUME_UNITS);
     text       = mvview_number_text(l.tenths);
-    l.x        = w - l.radius / 4 - FFMAX(l.radius, mvview_text_half(&text, l.dot));
+    l.x        = w - l.radius / 4 - FFMAX(l.radius, mvview_text_half_width(&text, l.dot));
     l.number_y = h - l.radius / 4 - MVVIEW_GLYPH_H * l.dot;
     l.wheel_y  = l.number_y - l.radius - 3 * l.dot;
     return l;
 }
 
 /*
- * How a sample changes: v becomes (v * keep + add) >> 8. Where keep is MVVIEW_FULL, add is 0 and
- * the picture stays unchanged.
+ * Drawing changes a sample v to (v * keep + add) >> 8. Where keep is MVVIEW_FULL, add is 0 and the
+ * picture stays unchanged.
  */
 
-/** Returns keep after a layer was put on it. */
+/** Returns the factor keep after a layer has been drawn with this weight. */
 GPUME_INLINE unsigned mvview_keep(unsigned keep, int weight)
 {
     return keep * (MVVIEW_FULL - weight) >> 8;
 }
 
 /**
- * Returns add after a layer was put on it; comp is a component of the layer's colour. The result
- * fits into 32 bits.
+ * Returns the term add after a layer has been drawn with this weight; comp is a component of the
+ * layer's colour. The result fits into 32 bits.
  */
 GPUME_INLINE unsigned mvview_add(unsigned add, unsigned comp, int weight)
 {
@@ -350,7 +350,7 @@ GPUME_INLINE unsigned mvview_mean_keep(unsigned keep, int shift)
 }
 
 /**
- * Returns the mean add, from the sum.
+ * Returns the mean add of these samples, from their sum.
  * @param keep the mean keep
  */
 GPUME_INLINE unsigned mvview_mean_add(unsigned long long add, unsigned keep, int shift)

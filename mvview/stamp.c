@@ -102,7 +102,7 @@ static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int la
     }
 }
 
-/* Puts ink of this weight over sample x of row r; the group must contain the sample. */
+/* Draws ink of this weight over sample x of row r; the group must contain the sample. */
 static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *ink, int weight)
 {
     const int i = x - g->x;
@@ -190,7 +190,7 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
             l = mvview_block_layers(s->a, s->b, s->variant, dx, dy);
             break;
         case MVVIEW_WHEEL:
-            away = mvview_wheel_away(dx, dy);
+            away = mvview_wheel_distance(dx, dy);
             l    = mvview_wheel_layers(s->a, s->unit, away);
             if (l.above) {
                 mvview_wheel_colour(colour.rgb, &colour.shade, s->a, dx, dy, away);
@@ -328,8 +328,8 @@ static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
     return 0;
 }
 
-/* Returns the last row of the rows from i on that are drawn faster as one rectangle. */
-static int rows_together(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
+/* Finds the rows from i on that are drawn faster as one rectangle. Returns the last of them. */
+static int find_rectangle(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
 {
     const int step = c->planes[rows->rects[i].plane].step;
     int last = i;
@@ -369,7 +369,7 @@ static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStam
             last = i;
             if (rows->rects[i].plane != plane)
                 continue;
-            last     = rows_together(c, rows, i, &rect);
+            last     = find_rectangle(c, rows, i, &rect);
             row_size = mvview_weights_size(c, rect.n);
             if ((ret = add_rect(stamp, &rect, rect.h * row_size)) < 0)
                 return ret;

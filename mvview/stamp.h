@@ -5,9 +5,8 @@
 
 /**
  * @file
- * Draws shapes with weights. Shapes that are drawn often, such as equal arrows and outlines of
- * blocks, become stamps: rows of weights for every plane, which are blended wherever the shape is
- * drawn.
+ * Draws shapes by blending with weights. For shapes that are drawn often, such as equal arrows and
+ * outlines of blocks, the weights of all planes are computed once and kept as a stamp.
  */
 
 #ifndef AVFILTER_GPUME_MVVIEW_STAMP_H
@@ -36,7 +35,7 @@ typedef struct MvviewRect {
     int plane;
     int x, y;           ///< samples of the plane, relative to the sample in which the shape begins
     int n, h;           ///< number of words, a multiple of MVVIEW_PAD, and number of rows
-    size_t at;          ///< position of its weights
+    size_t at;          ///< position of its weights in MvviewStamp.weights
 } MvviewRect;
 
 typedef struct MvviewStamp {
@@ -47,13 +46,13 @@ typedef struct MvviewStamp {
     int top, bottom;    ///< rows of samples that it can touch, relative to its beginning
 } MvviewStamp;
 
-/** The rows of samples to which drawing is confined; their numbers are multiples of a group. */
+/** The rows y0 to y1 - 1 of a frame, to which drawing is confined; y0 is a multiple of the rows of a group. */
 typedef struct MvviewBand {
     AVFrame *frame;
     int y0, y1;
 } MvviewBand;
 
-/** Buffers for the weights of a few rows of samples, before they become weights of planes. */
+/** Buffers for the weights of a few rows of luma samples, from which the weights of all planes are computed. */
 typedef struct MvviewGroup MvviewGroup;
 
 MvviewGroup *ff_mvview_group_alloc(const MvviewCanvas *c);

@@ -33,13 +33,13 @@ GPUME_INLINE int mvview_angle(int x, int y)
 }
 
 /*
- * The steps of the colour wheel, a hex digit each, from the right: red to yellow to green to cyan
- * to blue to magenta to red. MVVIEW_STEP is the length of a step, by how well the eye tells its
- * colours apart; MVVIEW_REDS, MVVIEW_GREENS and MVVIEW_BLUES say how the primary changes in it. Hex
- * digits are used because device code has no tables.
+ * The colour wheel has six steps: red to yellow to green to cyan to blue to magenta to red. Each step
+ * is a hexadecimal digit, the first step the rightmost one, because device code has no tables.
+ * MVVIEW_STEP is the length of a step, which is longer where the eye tells more colours apart.
+ * MVVIEW_REDS, MVVIEW_GREENS and MVVIEW_BLUES say how the primary colour changes in each step.
  */
 #define MVVIEW_STEP(i) ((0x6db46f >> 4 * (i)) & 15)
-/** 0: no red, 1: full red, 2: rising, 3: falling; green and blue likewise. */
+/** 0: none, 1: full, 2: rising, 3: falling. */
 #define MVVIEW_REDS    0x120031
 #define MVVIEW_GREENS  0x003112
 #define MVVIEW_BLUES   0x311200

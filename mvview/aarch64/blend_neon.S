@@ -41,7 +41,7 @@ function ff_mvview_blend_16_neon, export=1
         dup             v16.8h, w5
         neg             w5, w5
         dup             v17.8h, w5
-        ushl            v7.8h, v7.8h, v16.8h            // the samples' bits, without those below
+        ushl            v7.8h, v7.8h, v16.8h            // the bits of samples, without the bits below them
 1:      ld1             {v0.8h}, [x1], #16
         ld1             {v1.8h}, [x2], #16
         ld1             {v2.4s, v3.4s}, [x3], #32

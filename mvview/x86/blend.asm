@@ -74,7 +74,7 @@ INIT_YMM avx2
 cglobal mvview_blend_16, 6, 6, 6, dst, src, mul, add, n, shift
     movd       xm4, shiftd
     pcmpeqw    xm5, xm5
-    psllw      xm5, xm4            ; the samples' bits, without those below
+    psllw      xm5, xm4            ; the bits of samples, without the bits below them
     pcmpeqd     m3, m3
     psrld       m3, 16
     lea       dstq, [dstq + 2 * nq]
@@ -91,7 +91,7 @@ cglobal mvview_blend_16, 6, 6, 6, dst, src, mul, add, n, shift
     pmulld      m0, m1
     paddd       m0, [addq + 4 * nq]
     psrld       m0, 8
-    pand        m0, m3             ; as a store of 16 bits does, not saturated
+    pand        m0, m3             ; keeps the low 16 bits, without saturation
     vextracti128 xm1, m0, 1
     packusdw   xm0, xm1
     psllw      xm0, xm4
