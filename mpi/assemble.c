@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Makes files of finished segments, and finds the segments that are finished.
+ * Makes the output files from finished segments, and finds out which segments are finished.
  */
 
 #include <errno.h>
@@ -134,7 +134,8 @@ static int make_times(const Clip *c, const Record *records, ClipPicture *picture
             pictures[n++] = (ClipPicture) {
                 frame_clock_next(&clock, &records[i].times[j]), records[i].times[j].nb_vectors
             };
-    /* with timestamps, decoders are drained, so that a picture has its own time only */
+    /* if packets have timestamps, ranks drain their decoders between segments, so only a picture's pts is reliable;
+     * in place of a faulty pts, ffmpeg would use the dts */
     return film->nb_segments > 1 && film->has_pts && clock.faults_pts ? GPUME_INDIVISIBLE : 0;
 }
 
@@ -352,11 +353,11 @@ static int move_data(Clip *c, int64_t size)
     ret = ff_gpume_file_open(&c->mv, c->mv_file, c->options->overwrite, NULL);
     errno = 0;
     if (ret >= 0 && stat(c->mv.part, &st))
-        ret = work_error(&c->work, -1, "look at", c->mv.part);
+        ret = work_error(&c->work, -1, "get the properties of", c->mv.part);
     if (ret >= 0 && chmod(data, st.st_mode & 0777))
         ret = work_error(&c->work, -1, "set the permissions of", data);
     if (ret >= 0 && stat(data, &st))
-        ret = work_error(&c->work, -1, "look at", data);
+        ret = work_error(&c->work, -1, "get the properties of", data);
     if (ret >= 0 && st.st_size != size) {
         shared_report(c->shared, -1, "%s has %"PRId64" bytes instead of %"PRId64, data, (int64_t)st.st_size, size);
         ret = AVERROR(EIO);
@@ -372,7 +373,7 @@ static int move_data(Clip *c, int64_t size)
     return ret;
 }
 
-/* Renames the complete files: both of them, or none. */
+/* Gives the complete files their final names: both of them, or none. */
 static int complete(Clip *c, int64_t size)
 {
     int ret = 0;
@@ -383,7 +384,7 @@ static int complete(Clip *c, int64_t size)
         ret = ff_gpume_file_close(&c->mv);
     if (ret >= 0)
         ret = ff_gpume_file_close(&c->stats);
-    /* before the files are renamed, so that an interruption here does not make the film be searched again */
+    /* before the files are renamed, so that the film is not searched again after an interruption here */
     if (ret >= 0)
         ret = done_save(c->options, c->shared, c->input, &c->state, (const GpumeFile *const[]) { &c->mv, &c->stats });
     if (ret < 0)

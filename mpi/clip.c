@@ -14,8 +14,8 @@
 
 #include "mpi/clip.h"
 
-/* Returns the time since the last call. */
-static void stamp(Clip *c, int step)
+/* Adds the time since the last call to the time of a step. */
+static void end_step(Clip *c, int step)
 {
     const double now = MPI_Wtime();
 
@@ -27,7 +27,7 @@ static void stamp(Clip *c, int step)
 typedef struct FilmHead {
     int64_t nb_packets, nb_frames;
     int has_pts;
-    char whole[sizeof(((Film *)0)->whole)];
+    char why_whole[sizeof(((Film *)0)->why_whole)];
     uint8_t hash[HASH_SIZE];
 } FilmHead;
 
@@ -37,7 +37,7 @@ static int share_film(Clip *c)
     FilmHead head = { f->nb_packets, f->nb_frames, f->has_pts };
     int ret;
 
-    memcpy(head.whole, f->whole, sizeof(head.whole));
+    memcpy(head.why_whole, f->why_whole, sizeof(head.why_whole));
     memcpy(head.hash, f->hash, sizeof(head.hash));
     ret = shared_broadcast(c->shared, &head, sizeof(head));
     if (ret < 0)
@@ -46,7 +46,7 @@ static int share_film(Clip *c)
         f->nb_packets = head.nb_packets;
         f->nb_frames  = head.nb_frames;
         f->has_pts    = head.has_pts;
-        memcpy(f->whole, head.whole, sizeof(head.whole));
+        memcpy(f->why_whole, head.why_whole, sizeof(head.why_whole));
         memcpy(f->hash, head.hash, sizeof(head.hash));
         f->packets = av_malloc_array(f->nb_packets, sizeof(*f->packets));
     }
@@ -79,7 +79,7 @@ static int open_film(Clip *c)
     Shared *s = c->shared;
     int ret = input_open(&c->in, c->input, c->graph_cfg.threads, c->device->cuda);
 
-    stamp(c, TIME_OPEN);
+    end_step(c, TIME_OPEN);
     if (ret >= 0 && !s->rank)
         ret = input_scan(&c->in, &c->film);
     if (ret < 0)
@@ -87,12 +87,12 @@ static int open_film(Clip *c)
     ret = shared_agree(s, ret);
     if (ret >= 0)
         ret = share_film(c);
-    stamp(c, TIME_SCAN);
+    end_step(c, TIME_SCAN);
     return ret;
 }
 
-/* Returns how many pictures two segments share: the distance between the farthest references of a picture. */
-static void share_pictures(Clip *c, const GpumeParams *p)
+/* Sets the number of pictures that two segments share: the distance between the farthest references of a picture. */
+static void set_shared_pictures(Clip *c, const GpumeParams *p)
 {
     int future = 0;
 
@@ -105,7 +105,7 @@ static void share_pictures(Clip *c, const GpumeParams *p)
     c->film.shared = c->film.past + future;
 }
 
-/* Determines what the search needs to know about the film, from its first picture. */
+/* Decodes the first picture, which determines the parameters of the search. */
 static int probe(Clip *c)
 {
     Search *s = &c->search;
@@ -122,7 +122,7 @@ static int probe(Clip *c)
     /* all ranks at once, because it takes time on a GPU */
     ret = search_probe(s, &c->picture);
     if (ret >= 0)
-        share_pictures(c, ff_gpume_filter_params(s->graph.gpume));
+        set_shared_pictures(c, ff_gpume_filter_params(s->graph.gpume));
     ret = shared_agree(c->shared, ret);
     if (ret >= 0)
         ret = shared_broadcast(c->shared, &c->picture, sizeof(c->picture));
@@ -130,7 +130,7 @@ static int probe(Clip *c)
         ret = shared_broadcast(c->shared, &s->first_packet, sizeof(s->first_packet));
     if (ret >= 0)
         film_trim(&c->film, s->first_packet);
-    stamp(c, TIME_START);
+    end_step(c, TIME_START);
     return ret;
 }
 
@@ -166,7 +166,7 @@ static int check_outputs(Clip *c)
         ret = AVERROR(EINVAL);
     }
     if (ret >= 0 && c->work.kind == KIND_NPY && c->mv.f) {
-        shared_report(c->shared, -1, "%s is not a regular file, as a .npy file has to be; use --mv-format csv",
+        shared_report(c->shared, -1, "%s is not a regular file, but a .npy file must be one; use --mv-format csv",
                       c->mv_file);
         ret = AVERROR(ESPIPE);
     }
@@ -178,14 +178,14 @@ static int hash_work(Clip *c)
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
     const char *filters = c->options->filters;
-    const int what[] = { c->work.kind, !!c->stats_file, sizeof(Record), sizeof(StatsRecord), sizeof(FrameTime) };
+    const int format[] = { c->work.kind, !!c->stats_file, sizeof(Record), sizeof(StatsRecord), sizeof(FrameTime) };
 
     if (!ctx)
         return AVERROR(ENOMEM);
     av_murmur3_init(ctx);
     av_murmur3_update(ctx, c->film.hash, HASH_SIZE);
     av_murmur3_update(ctx, (const uint8_t *)filters, strlen(filters));
-    av_murmur3_update(ctx, (const uint8_t *)what, sizeof(what));
+    av_murmur3_update(ctx, (const uint8_t *)format, sizeof(format));
     av_murmur3_final(ctx, c->work.hash);
     av_free(ctx);
     return 0;
@@ -201,7 +201,7 @@ static int plan(Clip *c, int whole)
     if (!whole)
         ret = film_divide(&c->film, c->shared->size, c->options->segment);
     else
-        ret = film_whole(&c->film, c->film.whole);
+        ret = film_whole(&c->film, c->film.why_whole);
     if (ret >= 0)
         ret = work_create(&c->work);
     return ret < 0 ? ret : work_save_plan(&c->work, &c->film);
@@ -275,17 +275,17 @@ static int search(Clip *c)
         s->opaque = &c->bar;
     }
     c->search.todo = c->todo;
-    stamp(c, TIME_START);
+    end_step(c, TIME_START);
     ret = search_run(&c->search);
-    stamp(c, TIME_SEARCH);
+    end_step(c, TIME_SEARCH);
     ret = shared_agree(s, ret);
     s->idle = NULL;
     progress_end(&c->bar);
-    stamp(c, TIME_WAIT);
+    end_step(c, TIME_WAIT);
     return ret;
 }
 
-static void forget(Clip *c)
+static void free_search(Clip *c)
 {
     search_free(&c->search);
     close_data(c);
@@ -303,7 +303,7 @@ static int run(Clip *c, int whole)
         ret = search(c);
     if (ret >= 0)
         ret = clip_assemble(c);
-    stamp(c, TIME_ASSEMBLE);
+    end_step(c, TIME_ASSEMBLE);
     return ret;
 }
 
@@ -337,10 +337,10 @@ static int run_all(Clip *c)
         ret = run(c, 0);
     if (ret == GPUME_INDIVISIBLE && c->film.nb_segments > 1) {
         if (!s->rank)
-            shared_report(s, -1, "%s decodes differently when it is divided; one rank searches all of it",
+            shared_report(s, -1, "%s decodes differently in segments than as a whole, so one rank searches all of it",
                           c->input);
         c->fell_back = 1;
-        forget(c);
+        free_search(c);
         ret = probe(c);
         if (ret >= 0)
             ret = run(c, 1);
@@ -375,14 +375,14 @@ int clip_run(const Options *options, Shared *shared, const Device *device, const
         return ret;
     ret = run_all(&c);
     if (!shared->rank && ret >= 0 && c.film.nb_segments == 1 && shared->size > 1 && !c.fell_back)
-        shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.whole[0] ? c.film.whole :
+        shared_report(shared, -1, "%s was searched by one rank: %s", input, c.film.why_whole[0] ? c.film.why_whole :
                       "it is too short, or has no key frames at which it can be divided");
     if (!shared->rank && ret >= 0 && options->times)
         print_times(&c);
     if (!shared->rank && ret < 0)
         shared_report(shared, -1, "%s: failed%s", input, c.work.folder && work_exists(&c.work) ?
                       "; --resume continues with the remaining segments" : "");
-    forget(&c);
+    free_search(&c);
     ff_gpume_file_close(&c.mv);
     ff_gpume_file_close(&c.stats);
     ff_gpume_file_uninit(&c.mv);

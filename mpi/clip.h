@@ -27,7 +27,7 @@
 /** Steps whose time is measured. */
 enum { TIME_OPEN, TIME_SCAN, TIME_START, TIME_SEARCH, TIME_WAIT, TIME_ASSEMBLE, NB_TIMES };
 
-/** What is needed to complete the lines of a picture. */
+/** The data with which the lines of a picture are completed. */
 typedef struct ClipPicture {
     int64_t pts;
     int64_t nb_vectors;     ///< number of lines of CSV
@@ -40,7 +40,7 @@ typedef struct Clip {
     const char *input, *mv_file, *stats_file;   ///< paths; mv_file and stats_file may be NULL
     FileState state;        ///< state of the film before the search
     int progress;
-    int fell_back;          ///< the film was searched as a whole because its parts would give other pictures
+    int fell_back;          ///< the film was searched as a whole because it decodes differently in segments
 
     Film film;
     Input in;
@@ -69,7 +69,7 @@ int clip_run(const Options *options, Shared *shared, const Device *device, const
 /** Assembles the segments, and renames the files to their final names. Collective. */
 int clip_assemble(Clip *c);
 
-/** Finds the segments that an earlier run has finished: c->finished. Collective. @return their number of frames */
+/** Sets c->finished for the segments that an earlier run has finished. Collective. @return their number of frames */
 int64_t clip_verify(Clip *c);
 
 #endif /* GPUME_MPI_CLIP_H */

@@ -15,10 +15,12 @@
 
 #include "mpi/clock.h"
 
+/** The time base of microseconds. */
 #define US AV_TIME_BASE_Q
-/** Jumps: the one that ffmpeg removes in formats that may have jumps, and the one it takes for an error in others. */
-#define JUMP  (10LL * AV_TIME_BASE)
-#define ERROR (3600LL * 30 * AV_TIME_BASE)
+/** In formats that may have jumps of timestamps, ffmpeg removes a longer jump than this: -dts_delta_threshold. */
+#define DELTA_THRESHOLD (10LL * AV_TIME_BASE)
+/** In other formats, ffmpeg takes a longer jump than this for an error: -dts_error_threshold. */
+#define ERROR_THRESHOLD (3600LL * 30 * AV_TIME_BASE)
 
 int packet_clock_init(PacketClock *c, const AVFormatContext *fmt, int video, int audio)
 {
@@ -63,7 +65,7 @@ static void shift(AVPacket *pkt, int64_t by)
         pkt->pts += by;
 }
 
-/* Corrects timestamps that were before the start when they wrapped around. */
+/* Corrects timestamps before the start of the file that have wrapped around. */
 static void unwrap(const PacketClock *c, StreamClock *s, const AVStream *st, AVPacket *pkt)
 {
     const int bits = st->pts_wrap_bits;
@@ -96,22 +98,22 @@ static void handle_jumps(PacketClock *c, const StreamClock *s, const AVStream *s
     const int64_t dts = av_rescale_q(pkt->dts, st->time_base, US);
 
     if (s->next_dts == AV_NOPTS_VALUE) {
-        if (may_jump && c->last != AV_NOPTS_VALUE && FFABS(dts - c->last) > JUMP)
+        if (may_jump && c->last != AV_NOPTS_VALUE && FFABS(dts - c->last) > DELTA_THRESHOLD)
             remove_jump(c, st, pkt, dts - c->last);
     } else if (may_jump) {
-        if (FFABS(dts - s->next_dts) > JUMP || dts + AV_TIME_BASE / 10 < s->dts)
+        if (FFABS(dts - s->next_dts) > DELTA_THRESHOLD || dts + AV_TIME_BASE / 10 < s->dts)
             remove_jump(c, st, pkt, dts - s->next_dts);
     } else {
-        if (FFABS(dts - s->next_dts) > ERROR)
+        if (FFABS(dts - s->next_dts) > ERROR_THRESHOLD)
             pkt->dts = AV_NOPTS_VALUE;
         if (pkt->pts != AV_NOPTS_VALUE &&
-            FFABS(av_rescale_q(pkt->pts, st->time_base, US) - s->next_dts) > ERROR)
+            FFABS(av_rescale_q(pkt->pts, st->time_base, US) - s->next_dts) > ERROR_THRESHOLD)
             pkt->pts = AV_NOPTS_VALUE;
     }
     c->last = av_rescale_q(pkt->dts, st->time_base, US);
 }
 
-/* Returns the duration of a packet that has none, microseconds. */
+/* Estimates the duration of a packet without one, in microseconds. */
 static int64_t guess_duration(const AVStream *st)
 {
     const AVCodecDescriptor *desc = avcodec_descriptor_get(st->codecpar->codec_id);
@@ -122,7 +124,7 @@ static int64_t guess_duration(const AVStream *st)
     return rate.num ? av_rescale_q(fields, av_inv_q(av_mul_q(rate, (AVRational) { 2, 1 })), US) : 0;
 }
 
-/* Returns the expected dts of the next packet. */
+/* Sets s->next_dts to the expected dts of the next packet. */
 static void predict(StreamClock *s, const AVStream *st, const AVPacket *pkt)
 {
     const AVCodecParameters *par = st->codecpar;
@@ -167,7 +169,7 @@ void frame_clock_init(FrameClock *c)
     c->duration   = 0;
 }
 
-/* Returns the timestamp of a picture by libavcodec's rule: its own or its packet's dts, whichever has fewer errors. */
+/* Returns the timestamp of a picture by libavcodec's rule: its pts or its dts, whichever had fewer errors so far. */
 static int64_t best_effort(FrameClock *c, int64_t pts, int64_t dts)
 {
     if (dts != AV_NOPTS_VALUE) {

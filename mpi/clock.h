@@ -14,7 +14,7 @@
 
 #include "libavformat/avformat.h"
 
-/** State of a stream: the packets so far. Times are in microseconds. */
+/** State of a stream after the packets so far. Times are in microseconds. */
 typedef struct StreamClock {
     int begun;
     int wrap_done;
@@ -27,7 +27,7 @@ typedef struct PacketClock {
     int64_t start;          ///< microseconds
     int64_t offset;         ///< offset of all timestamps, microseconds
     int64_t jumps;          ///< sum of the removed jumps, microseconds
-    int64_t last;           ///< the previous packet, microseconds
+    int64_t last;           ///< dts of the previous packet of any stream, microseconds
     StreamClock *streams;
 } PacketClock;
 
@@ -38,7 +38,7 @@ typedef struct PacketClock {
  */
 int packet_clock_init(PacketClock *c, const AVFormatContext *fmt, int video, int audio);
 
-/** Sets the timestamps of a packet. Packets come in the order of the file, those of all used streams. */
+/** Sets the timestamps of a packet. Must be called for all packets of all used streams, in the order of the file. */
 void packet_clock_set(PacketClock *c, AVPacket *pkt);
 
 void packet_clock_free(PacketClock *c);
@@ -57,10 +57,10 @@ typedef struct FrameClock {
     AVRational rate;        ///< average frames a second; 0: unknown
     int unreliable;         ///< the format has no timestamps
     int64_t faults_pts, faults_dts, last_pts, last_dts;
-    int64_t last, duration; ///< of the previous picture
+    int64_t last, duration; ///< timestamp and duration of the previous picture
 } FrameClock;
 
-/** Begins at the first picture. Keeps the first four members. */
+/** Begins at the first picture. The caller has set the first four members. */
 void frame_clock_init(FrameClock *c);
 
 /** Returns the timestamp of the next picture in the order of presentation. */

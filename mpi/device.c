@@ -12,7 +12,7 @@
 #include "config.h"
 
 #if CONFIG_FFNVCODEC
-/* it would print that there is no driver */
+/* without these macros, the loader would print that there is no driver */
 #define FFNV_LOG_FUNC(...)
 #define FFNV_DEBUG_LOG_FUNC(...)
 #include <ffnvcodec/dynlink_loader.h>
@@ -38,7 +38,7 @@ static int count_gpus(void)
     return nb;
 }
 
-/* Returns the share of the cores that this process may use, if several processes may use the same cores. */
+/* Sets *threads to this rank's share of its cores, which several ranks may be allowed to use. */
 static int share_cores(MPI_Comm machine, int nb_local, int *threads)
 {
     cpu_set_t mine, *all = calloc(nb_local, sizeof(mine));
@@ -68,7 +68,7 @@ int device_open(Device *d, const Shared *world, int cuda)
         (code = MPI_Comm_rank(machine, &local)) != MPI_SUCCESS ||
         (code = MPI_Comm_size(machine, &nb_local)) != MPI_SUCCESS ||
         (code = share_cores(machine, nb_local, &d->threads)) != MPI_SUCCESS)
-        ret = shared_error(world, code, "the machine's ranks");
+        ret = shared_error(world, code, "could not find the ranks of this machine");
     if (machine != MPI_COMM_NULL && (code = MPI_Comm_free(&machine)) != MPI_SUCCESS && ret >= 0)
         ret = shared_error(world, code, "MPI_Comm_free");
     if (ret < 0)

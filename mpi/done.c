@@ -48,7 +48,7 @@ static void hash_text(struct AVMurMur3 *ctx, const char *text)
 static int hash_options(Work *w, const Options *o, const char *input, const char *const names[2])
 {
     const GpumeOutputConfig cfg = done_outputs(o, names[0], names[1]);
-    const int what[] = {
+    const int formats[] = {
         names[0] ? ff_gpume_mv_format(&cfg)    : -1,
         names[1] ? ff_gpume_stats_format(&cfg) : -1,
     };
@@ -63,7 +63,7 @@ static int hash_options(Work *w, const Options *o, const char *input, const char
     av_murmur3_init(ctx);
     hash_text(ctx, film);
     hash_text(ctx, o->filters);
-    av_murmur3_update(ctx, (const uint8_t *)what, sizeof(what));
+    av_murmur3_update(ctx, (const uint8_t *)formats, sizeof(formats));
     av_murmur3_final(ctx, w->hash);
     av_free(ctx);
     free(film);
@@ -103,7 +103,7 @@ int done_skip(const Options *o, const Shared *s, const char *input, const char *
         if (w.folder && !access(w.folder, F_OK))
             work_remove(&w);
         av_free(w.folder);
-        shared_report(s, -1, "%s: skipped, it is finished and unchanged", input);
+        shared_report(s, -1, "%s: skipped, because an earlier run has finished it", input);
     }
     av_free(path);
     free(real);
@@ -118,15 +118,15 @@ int done_save(const Options *o, const Shared *s, const char *input, const FileSt
     char *path = target ? av_asprintf("%s" SUFFIX, target) : NULL;
     Done done = { .film = *film };
     Work w = { .shared = s };
-    int ret = 0, noted = 1;
+    int ret = 0, is_regular = 1;
 
     if (!path)
         return target ? AVERROR(ENOMEM) : 0;
     for (int i = 0; i < 2; i++) {
         done.files[i] = done_state(files[i]->part);
-        noted &= !names[i] || files[i]->target;
+        is_regular &= !names[i] || files[i]->target;
     }
-    if ((o->resume || o->list) && noted && film->size >= 0) {
+    if ((o->resume || o->list) && is_regular && film->size >= 0) {
         ret = hash_options(&w, o, input, names);
         if (ret >= 0)
             ret = work_save_file(&w, path, &done, sizeof(done));

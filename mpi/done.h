@@ -6,8 +6,8 @@
 /**
  * @file
  * Records of films that an earlier run has finished. A small file beside the output, NAME.gpume-done, contains
- * the film, the options, and the size and modification time of the film and of the files. So a finished film is
- * recognised without being read.
+ * a checksum of the film's name and the options, and the size and modification time of the film and of the output
+ * files. So a finished film is recognised without being read.
  */
 
 #ifndef GPUME_MPI_DONE_H
@@ -26,9 +26,10 @@ typedef struct FileState {
     int64_t seconds, nanoseconds;   ///< time of the last modification
 } FileState;
 
-/** The options of gpume-mpi, under the names of the filter's output options. */
+/** Converts the options of gpume-mpi to the output options of the filter. */
 GpumeOutputConfig done_outputs(const Options *options, const char *mv_file, const char *stats_file);
 
+/** Returns the state of a file; path may be NULL. */
 FileState done_state(const char *path);
 
 /**

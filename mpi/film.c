@@ -18,10 +18,10 @@
 
 #include "mpi/film.h"
 
-/** Least and greatest number of frames of a segment, unless the user sets it. */
-#define LEAST_FRAMES  24
-#define MOST_FRAMES 1000
-/** Segments for each rank, unless they would be too short. */
+/** Limits of the minimum number of frames of a segment, unless the user sets it. */
+#define LOWEST_MINIMUM    24
+#define HIGHEST_MINIMUM 1000
+/** Number of segments for each rank, unless they would be too short. */
 #define SEGMENTS_OF_RANK 40
 
 static int compare_pts(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int compare_pts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the timestamps of the pictures in the order of presentation, which the caller frees; NULL without memory. */
+/* Returns the sorted timestamps of the pictures, which the caller frees; NULL: out of memory. */
 static int64_t *sort_pts(const Film *film)
 {
     int64_t *pts = av_malloc_array(FFMAX(film->nb_packets, 1), sizeof(*pts));
@@ -57,7 +57,7 @@ static int all_pts(const Film *film)
     return ok;
 }
 
-/* Without timestamps, gives each packet a number that grows in the order of presentation. */
+/* Without timestamps, sets the order of the packets by the parser. Returns whether the order is known. */
 static int order_by_parser(Film *film, enum AVCodecID codec, int has_reordering)
 {
     const int by_type = codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO ||
@@ -92,7 +92,7 @@ static void hash_packets(Film *film)
     struct AVMurMur3 *ctx = av_murmur3_alloc();
 
     if (!ctx)
-        return;     /* an all-zero checksum is valid, too; it only identifies less */
+        return;     /* the checksum stays zero, which is valid, but identifies no film */
     av_murmur3_init(ctx);
     for (int64_t i = 0; i < film->nb_packets; i++) {
         const FilmPacket *p = &film->packets[i];
@@ -116,8 +116,8 @@ void film_count(Film *film, enum AVCodecID codec, int has_reordering)
     if (desc && desc->props & AV_CODEC_PROP_INTRA_ONLY)
         has_reordering = 0;
     if (!film->has_pts && !order_by_parser(film, codec, has_reordering))
-        av_strlcpy(film->whole, "its packets have no display order",
-                   sizeof(film->whole));
+        av_strlcpy(film->why_whole, "its packets have no display order",
+                   sizeof(film->why_whole));
 }
 
 void film_trim(Film *film, int64_t first)
@@ -140,8 +140,8 @@ void film_trim(Film *film, int64_t first)
 
 int film_whole(Film *film, const char *why)
 {
-    if (why != film->whole)
-        av_strlcpy(film->whole, why, sizeof(film->whole));
+    if (why != film->why_whole)
+        av_strlcpy(film->why_whole, why, sizeof(film->why_whole));
     av_freep(&film->segments);
     film->segments = av_mallocz(sizeof(*film->segments));
     film->nb_segments = film->segments ? 1 : 0;
@@ -149,9 +149,10 @@ int film_whole(Film *film, const char *why)
 }
 
 /*
- * Describes the segment that would begin with a key packet. max_pts is the largest timestamp of the
- * shown packets before it, nb_shown their number. Returns whether a segment can begin there.
- * pts: timestamps of all pictures in the order of presentation; NULL if there are none
+ * Describes the segment that would begin with a key packet. Returns whether a segment can begin there.
+ * @param pts      sorted timestamps of all pictures; NULL: the packets have none
+ * @param max_pts  largest timestamp of the shown packets before the key packet
+ * @param nb_shown number of shown packets before the key packet
  */
 static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t max_pts, int64_t nb_shown,
                     FilmSegment *s)
@@ -169,7 +170,7 @@ static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t m
             break;
         s->number += before && p[i].shown;
     }
-    /* shown before this key frame, but decoded after the next one */
+    /* the next key frame is shown before this one, or too few pictures follow */
     if (film->has_pts && i < film->nb_packets && p[i].shown && p[i].pts < p[key].pts ||
         film->nb_frames - s->number <= film->shared)
         return 0;
@@ -185,13 +186,13 @@ static int describe(const Film *film, const int64_t *pts, int64_t key, int64_t m
 int film_divide(Film *film, int nb_ranks, int64_t least)
 {
     const int64_t wanted = FFMAX(least ? least : av_clip64(film->nb_frames / (SEGMENTS_OF_RANK * (int64_t)nb_ranks),
-                                                           LEAST_FRAMES, MOST_FRAMES), film->shared + 1);
+                                                           LOWEST_MINIMUM, HIGHEST_MINIMUM), film->shared + 1);
     int64_t max_pts = INT64_MIN, nb_shown = 0, *pts = NULL;
     FilmSegment *last;
     int ret;
 
-    ret = film_whole(film, film->whole);
-    if (ret < 0 || film->whole[0])
+    ret = film_whole(film, film->why_whole);
+    if (ret < 0 || film->why_whole[0])
         return ret;
     if (film->has_pts && !(pts = sort_pts(film)))
         return AVERROR(ENOMEM);

@@ -6,12 +6,12 @@
 /**
  * @file
  * A film as all ranks know it: its packets in decoding order, and the segments in which the film is searched.
- * Rank 0 makes it by reading all packets once.
+ * Rank 0 reads all packets once and sends the film to the other ranks.
  *
  * A segment is decoded from a key frame on. The fields of a segment are the fields of the pictures whose
  * references are all in the decoded part. The past references of the first pictures may lie before the key
- * frame; these pictures belong to the segment before, which is decoded as far as they and their own future
- * references reach. So nothing before the key frame is needed, and no field belongs to two segments. Packets
+ * frame; these pictures belong to the segment before, which is decoded up to these pictures and their future
+ * references. So nothing before the key frame is needed, and no field belongs to two segments. Packets
  * that follow a key frame but are shown before it belong to the segment before.
  */
 
@@ -56,7 +56,7 @@ typedef struct Film {
     int shared;             ///< pictures that two segments decode: the largest past plus future distance
     FilmSegment *segments;
     int nb_segments;
-    char whole[128];        ///< the reason why there is only one segment; or empty
+    char why_whole[128];    ///< the reason why there is only one segment; or empty
     uint8_t hash[HASH_SIZE];    ///< checksum of all packets
 } Film;
 
@@ -76,7 +76,7 @@ void film_trim(Film *film, int64_t first);
  * Divides the film at key frames, finely enough that all ranks finish at about the same time. Each segment has
  * more pictures than two segments share, so that no picture is shared by three.
  * @param nb_ranks number of ranks that search
- * @param least    least number of frames of a segment; 0: automatic
+ * @param least    minimum number of frames of a segment; 0: automatic
  * @return 0 or AVERROR(ENOMEM)
  */
 int film_divide(Film *film, int nb_ranks, int64_t least);
@@ -84,7 +84,7 @@ int film_divide(Film *film, int nb_ranks, int64_t least);
 /** Makes the film one segment. @return 0 or AVERROR(ENOMEM) */
 int film_whole(Film *film, const char *why);
 
-/** Returns the number of the first picture whose fields belong to a segment; behind the last one, of pictures. */
+/** Returns the number of the first picture whose fields belong to a segment, or nb_frames for segment nb_segments. */
 int64_t film_first(const Film *film, int segment);
 
 void film_free(Film *film);

@@ -53,7 +53,7 @@ void graph_close(Graph *g)
     memset(g, 0, sizeof(*g));
 }
 
-/* Configures scalers to compute their size for each frame, which they do not by default. */
+/* Returns whether a filter treats each frame alone. A scaler does if it computes its size only once: eval=init. */
 static int is_stateless(const AVFilterContext *f)
 {
     int64_t eval;
@@ -74,7 +74,7 @@ static int check_gpume(const AVFilterContext *f)
 
     if (gpume_has_memory(ff_gpume_filter_params(f)->algo)) {
         av_log(NULL, AV_LOG_ERROR, "This search uses vectors of earlier frames as predictors, so a film "
-               "cannot be searched in parts; use another search, or one ffmpeg.\n");
+               "cannot be searched in parts; use another search, or ffmpeg instead of gpume-mpi.\n");
         return AVERROR(ENOSYS);
     }
     if (av_opt_get_int(f->priv, "hint", 0, &hint) >= 0 && hint) {
@@ -92,7 +92,7 @@ static int check_gpume(const AVFilterContext *f)
     return ret;
 }
 
-/* Checks that the user's filters are a chain that ends in gpume, and that only gpume needs more than one frame. */
+/* Checks that the user's filters are a chain that ends with gpume, and that only gpume needs more than one frame. */
 static int check_filters(Graph *g)
 {
     for (int i = 0; i < g->graph->nb_filters; i++) {
@@ -106,7 +106,7 @@ static int check_filters(Graph *g)
         }
         if (!strcmp(f->filter->name, "gpume")) {
             if (g->gpume) {
-                av_log(NULL, AV_LOG_ERROR, "The chain must have one gpume, not several.\n");
+                av_log(NULL, AV_LOG_ERROR, "-vf must have one filter gpume, not several.\n");
                 return AVERROR(EINVAL);
             }
             g->gpume = f;
@@ -169,7 +169,7 @@ int graph_check(const char *filters, GpumeParams *params)
     return ret;
 }
 
-/* Inserts a filter into a link, and continues with the link behind it. */
+/* Inserts a filter into a link. *link is set to the link after the filter. */
 static int insert(Graph *g, AVFilterLink **link, const char *name, const char *args)
 {
     AVFilterContext *f;
@@ -182,7 +182,7 @@ static int insert(Graph *g, AVFilterLink **link, const char *name, const char *a
     return ret;
 }
 
-/* Crops as the container says. */
+/* Inserts the crop that the container requests. */
 static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *par)
 {
     const AVPacketSideData *sd = av_packet_side_data_get(par->coded_side_data, par->nb_coded_side_data,
@@ -202,7 +202,7 @@ static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *p
     return insert(g, link, "crop", args);
 }
 
-/* Rotates the picture as the display matrix says, unless it is on a device. */
+/* Inserts the rotation of the display matrix, unless the picture is on a device. */
 static int insert_rotation(Graph *g, AVFilterLink **link, const Picture *p)
 {
     double theta = p->has_matrix ? -round(av_display_rotation_get(p->matrix)) : 0;

@@ -5,9 +5,8 @@
 
 /**
  * @file
- * The user's filter graph, set up as the ffmpeg tool sets it up. The results of gpume go to a callback instead
- * of files. Functions return 0, or a negative AVERROR code after a
- * message.
+ * The user's filter graph, configured as the ffmpeg tool configures it. The results of gpume go to a callback
+ * instead of files. Functions return 0, or a negative AVERROR code after a message.
  */
 
 #ifndef GPUME_MPI_GRAPH_H

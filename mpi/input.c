@@ -13,9 +13,9 @@
 #include "mpi/input.h"
 #include "mpi/shared.h"
 
-/** A seek must find the packet within this number of packets. */
-#define FAR 4096
-/** In files without times, reading begins this number of bytes before a packet. */
+/** After a seek, a packet must come within this number of packets. */
+#define MAX_SEARCHED 4096
+/** In files without usable timestamps, reading begins this number of bytes before a packet. */
 #define MARGIN (1 << 16)
 
 /* Chooses the video stream as ffmpeg does: the largest picture; a stream without packets only if there is no other. */
@@ -43,7 +43,7 @@ static int choose_video(const AVFormatContext *fmt)
     return best;
 }
 
-static enum AVPixelFormat take_cuda(AVCodecContext *dec, const enum AVPixelFormat *formats)
+static enum AVPixelFormat choose_cuda(AVCodecContext *dec, const enum AVPixelFormat *formats)
 {
     for (int i = 0; formats[i] != AV_PIX_FMT_NONE; i++)
         if (formats[i] == AV_PIX_FMT_CUDA)
@@ -75,8 +75,8 @@ static int open_decoder(Input *in, int threads, AVBufferRef *device)
         in->dec->hw_device_ctx = av_buffer_ref(device);
         if (!in->dec->hw_device_ctx)
             return AVERROR(ENOMEM);
-        in->dec->get_format      = take_cuda;
-        in->dec->thread_count    = 1;       /* more threads would keep surfaces, of which there are few */
+        in->dec->get_format      = choose_cuda;
+        in->dec->thread_count    = 1;       /* more threads would occupy more surfaces, of which there are few */
         in->dec->extra_hw_frames = 16;      /* the filter keeps some frames */
     }
     return avcodec_open2(in->dec, codec, NULL);
@@ -215,18 +215,21 @@ static int64_t matroska_end(AVIOContext *pb)
     return avio_tell(pb) + length;
 }
 
-/* Returns whether the file is truncated: by a packet, by the position of the reader, or by the headers of the file. */
-static int look_at_end(const Input *in, int ret)
+/*
+ * Checks the end of the file. Returns an AVERROR code if a packet was truncated, if reading has failed, or if a
+ * Matroska file is shorter than its headers say; else 0.
+ */
+static int check_end(const Input *in, int ret)
 {
     AVIOContext *pb = in->fmt->pb;
     int64_t size;
-    int cut = in->cut;
+    int truncated = in->truncated;
 
     if (ret == AVERROR_EOF && pb && pb->error < 0 && pb->error != AVERROR_EOF)
         ret = pb->error;
     if (ret == AVERROR_EOF && pb && strstr(in->fmt->iformat->name, "matroska") && (size = avio_size(pb)) > 0)
-        cut |= matroska_end(pb) > size;
-    if (cut) {
+        truncated |= matroska_end(pb) > size;
+    if (truncated) {
         av_log(in->fmt, AV_LOG_ERROR, "The file is truncated.\n");
         return AVERROR_INVALIDDATA;
     }
@@ -238,13 +241,13 @@ int input_scan(Input *in, Film *film)
     Scan scan = { 0 };
     int ret;
 
-    /* where there are jumps, its timestamps affect those of the video */
+    /* in formats that may have jumps, the timestamps of the audio affect those of the video */
     if (in->audio >= 0 && in->fmt->iformat->flags & AVFMT_TS_DISCONT)
         in->fmt->streams[in->audio]->discard = AVDISCARD_DEFAULT;
     ret = packet_clock_init(&scan.clock, in->fmt, in->st->index, in->audio);
     while (ret >= 0 && (ret = av_read_frame(in->fmt, in->pkt)) >= 0) {
         if (in->pkt->stream_index == in->st->index) {
-            in->cut |= !!(in->pkt->flags & AV_PKT_FLAG_CORRUPT);
+            in->truncated |= !!(in->pkt->flags & AV_PKT_FLAG_CORRUPT);
             ret = add_packet(in, film, &scan);
         } else if (in->pkt->stream_index == in->audio) {
             packet_clock_set(&scan.clock, in->pkt);
@@ -256,7 +259,7 @@ int input_scan(Input *in, Film *film)
     avcodec_free_context(&scan.ctx);
     if (in->audio >= 0)
         in->fmt->streams[in->audio]->discard = AVDISCARD_ALL;
-    ret = look_at_end(in, ret);
+    ret = check_end(in, ret);
     if (ret < 0)
         return ret;
     in->next = film->nb_packets;
@@ -287,8 +290,8 @@ static int read_video(Input *in)
 }
 
 /*
- * Reads until a packet comes, and keeps it in in->pkt. Two packets of a file can have the same data, so known
- * positions are compared as well. Returns AVERROR_EOF if the packet does not come.
+ * Reads at most this number of packets until a packet of the film comes, and keeps it in in->pkt. Two packets of a
+ * file can have the same data, so their positions are compared as well. Returns AVERROR_EOF if it does not come.
  */
 static int find(Input *in, const Film *film, int64_t packet, int64_t most)
 {
@@ -308,8 +311,8 @@ static int find(Input *in, const Film *film, int64_t packet, int64_t most)
     return AVERROR_EOF;
 }
 
-/* Ways to seek near a packet, the most promising first. The last one always works. */
-static int go_near(Input *in, const FilmPacket *p, int way)
+/* Seeks near a packet in one of four ways, the most promising first. Returns a negative value on failure. */
+static int seek_near(Input *in, const FilmPacket *p, int way)
 {
     const int has_times = !(in->fmt->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS));
     const int by_dts    = !!strstr(in->fmt->iformat->name, "mp4");
@@ -330,7 +333,7 @@ static int go_near(Input *in, const FilmPacket *p, int way)
     return -1;
 }
 
-/* Begins with the first packet, in a file without another way to it. */
+/* Opens the file again, to read from the first packet on. */
 static int reopen(Input *in)
 {
     char *path = av_strdup(in->fmt->url);
@@ -363,7 +366,7 @@ int input_seek(Input *in, const Film *film, int64_t packet)
         return 0;
     av_packet_unref(in->pkt);
     for (int way = 0; way < 4; way++)
-        if (go_near(in, &film->packets[packet], way) >= 0 && find(in, film, packet, FAR) >= 0) {
+        if (seek_near(in, &film->packets[packet], way) >= 0 && find(in, film, packet, MAX_SEARCHED) >= 0) {
             in->next = packet;
             return 0;
         }
@@ -398,7 +401,7 @@ int input_read(Input *in, const Film *film)
     in->pkt->pts      = p->pts;
     in->pkt->dts      = p->dts;
     in->pkt->duration = p->duration;
-    /* zero means that there is no number */
+    /* opaque is the number plus 1, because 0 means that there is no number */
     in->pkt->opaque   = (void *)(intptr_t)++in->next;
     return 0;
 }

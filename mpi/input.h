@@ -27,7 +27,7 @@ typedef struct Input {
     AVPacket *pkt;
     AVFrame *frame;
     int64_t next;               ///< number of the packet that is read next
-    int cut;                    ///< a packet was incomplete
+    int truncated;              ///< a packet was incomplete
 } Input;
 
 /**

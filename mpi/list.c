@@ -136,7 +136,7 @@ static int list_read(List *l, const char *path, Shared *world)
     return ret;
 }
 
-/* Returns the name of an output: %s becomes the name of the film. The caller frees it; NULL without memory. */
+/* Returns the name of an output: %s becomes the name of the film. The caller frees it; NULL: out of memory. */
 static char *output_name(const char *pattern, const char *film)
 {
     const char *at = pattern ? strstr(pattern, "%s") : NULL;
@@ -199,7 +199,7 @@ int list_run(const Options *o, Shared *world, const Device *device, int progress
         goto end;
     for (int i = 0; i < l.nb; i++)
         all += l.items[i].size;
-    /* such a film is more than half of the work of a rank, and the other ranks would wait */
+    /* all ranks search such a film together: it is more than half of the work of a rank, and others would wait */
     for (int i = 0; i < l.nb; i++)
         if (world->size > 1 && l.items[i].size > all / world->size / 2)
             nb_failed += !world->rank & run_item(o, world, device, &l.items[i], progress) < 0;

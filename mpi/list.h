@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Searches many films. All ranks together search each large film, one after the other; the other films are
- * distributed, and each rank searches one film after the other.
+ * Searches many films. First, all ranks together search the large films, one after the other. Then the remaining
+ * films are distributed among the ranks.
  */
 
 #ifndef GPUME_MPI_LIST_H

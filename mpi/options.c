@@ -42,17 +42,18 @@ static const Option table[] = {
     { "-i", TEXT, OFFSET(input),
       .help = "FILE  the film" },
     { "--list", TEXT, OFFSET(list),
-      .help = "FILE  many films instead, one name a line" },
+      .help = "FILE  search many films instead; FILE has the name of one film in each line" },
     { "-vf", TEXT, OFFSET(filters),
-      .help = "CHAIN  gpume and its options; filters that treat each frame alone may stand before it" },
+      .help = "CHAIN  a chain of filters that ends with gpume=OPTIONS; filters before gpume must process "
+              "each frame by itself" },
     { "--mv-file", TEXT, OFFSET(mv_file),
-      .help = "FILE  vectors, .npy or .csv; with --list %s is a film's name" },
+      .help = "FILE  write the vectors to this file, .npy or .csv; with --list, %s stands for the film's name" },
     { "--mv-format", CHOICE, OFFSET(mv_format), GPUME_MV_AUTO, mv_formats,
-      .help = "auto|csv|npy  format of the vectors [by the name]" },
+      .help = "auto|csv|npy  format of the vectors [auto: by the extension]" },
     { "--stats-file", TEXT, OFFSET(stats_file),
-      .help = "FILE  statistics; with --list %s is a film's name" },
+      .help = "FILE  write statistics to this file; with --list, %s stands for the film's name" },
     { "--stats-format", CHOICE, OFFSET(stats_format), GPUME_STATS_AUTO, stats_formats,
-      .help = "auto|text|jsonl  format of the statistics [by the name]" },
+      .help = "auto|text|jsonl  format of the statistics [auto: by the extension]" },
     { "--hwaccel", CHOICE, OFFSET(cuda), .choices = hwaccels,
       .help = "none|cuda  where to decode [none]" },
     { "--resume", FLAG, OFFSET(resume), 1,
@@ -60,25 +61,25 @@ static const Option table[] = {
     { "--no-overwrite", FLAG, OFFSET(overwrite), 0,
       .help = " fail if a file exists" },
     { "--segment", NUMBER, OFFSET(segment), .max = 1 << 30,
-      .help = "N  frames of a segment at least [by itself]" },
+      .help = "N  minimum number of frames of a segment [by the length of the film and the number of ranks]" },
     { "--threads", NUMBER, OFFSET(threads), .max = 1024,
-      .help = "N  of a rank [its share of the cores]" },
+      .help = "N  threads of each rank [its share of the cores]" },
     { "--progress", CHOICE, OFFSET(progress), -1, progress,
-      .help = "auto|no|yes  progress bar [on a terminal]" },
+      .help = "auto|no|yes  show a progress bar [auto: on a terminal]" },
     { "--times", FLAG, OFFSET(times), 1,
-      .help = " print what each step took" },
+      .help = " print the time that each step took" },
     { "-v", CHOICE, OFFSET(log_level), .choices = levels,
       .help = "quiet|error|warning|info|verbose  messages of FFmpeg [error]" },
     { "-h", FLAG, OFFSET(help), 1,
-      .help = " this text" },
+      .help = " print this text" },
     { "--help", FLAG, OFFSET(help), 1 },
 };
 
 void options_usage(void)
 {
     puts("usage: mpirun -n RANKS gpume-mpi -i FILM -vf gpume=OPTIONS --mv-file FILE [--stats-file FILE]\n\n"
-         "Searches a film's motion vectors with many processes. The files are those that one\n"
-         "ffmpeg -i FILM -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null - writes.\n");
+         "Searches the motion vectors of films with many processes. Writes the same files as\n"
+         "ffmpeg -i FILM -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null -\n");
     for (int i = 0; i < FF_ARRAY_ELEMS(table); i++)
         if (table[i].help)
             printf("  %s %s\n", table[i].name, table[i].help);
@@ -119,15 +120,15 @@ static int set(const Option *option, Options *o, const char *value)
     return AVERROR(EINVAL);
 }
 
-static int complain(int quiet, const char *what, const char *which)
+static int usage_error(int quiet, const char *what, const char *which)
 {
     if (!quiet)
         fprintf(stderr, "gpume-mpi: %s%s; see gpume-mpi -h\n", what, which);
     return AVERROR(EINVAL);
 }
 
-/* Prints which values an option has. */
-static int complain_value(int quiet, const Option *option, const char *value)
+/* Prints which values an option accepts. */
+static int value_error(int quiet, const Option *option, const char *value)
 {
     if (quiet)
         return AVERROR(EINVAL);
@@ -153,21 +154,21 @@ static int is_pattern(const char *name)
 static int check(const Options *o, int quiet)
 {
     if (!o->input && !o->list)
-        return complain(quiet, "-i or --list is needed", "");
+        return usage_error(quiet, "-i or --list is needed", "");
     if (o->input && o->list)
-        return complain(quiet, "-i names one film and --list many: only one of them is valid", "");
+        return usage_error(quiet, "-i names one film and --list names many: only one of them is valid", "");
     if (!o->filters)
-        return complain(quiet, "-vf is needed", "");
+        return usage_error(quiet, "-vf is needed", "");
     if (!o->mv_file && !o->stats_file)
-        return complain(quiet, "there is nothing to write: --mv-file or --stats-file is needed", "");
+        return usage_error(quiet, "there is nothing to write: --mv-file or --stats-file is needed", "");
     if (o->list && o->mv_file && !is_pattern(o->mv_file))
-        return complain(quiet, "with --list the name needs one %s: ", o->mv_file);
+        return usage_error(quiet, "with --list, the value of --mv-file must contain %s once: ", o->mv_file);
     if (o->mv_format && !o->mv_file)
-        return complain(quiet, "'--mv-format' is only valid with --mv-file", "");
+        return usage_error(quiet, "'--mv-format' is only valid with --mv-file", "");
     if (o->stats_format && !o->stats_file)
-        return complain(quiet, "'--stats-format' is only valid with --stats-file", "");
+        return usage_error(quiet, "'--stats-format' is only valid with --stats-file", "");
     if (o->list && o->stats_file && !is_pattern(o->stats_file))
-        return complain(quiet, "with --list the name needs one %s: ", o->stats_file);
+        return usage_error(quiet, "with --list, the value of --stats-file must contain %s once: ", o->stats_file);
     return 0;
 }
 
@@ -181,11 +182,11 @@ int options_parse(Options *o, int argc, char **argv, int quiet)
             if (!strcmp(argv[i], table[j].name))
                 option = &table[j];
         if (!option)
-            return complain(quiet, "unknown argument ", argv[i]);
+            return usage_error(quiet, "unknown argument ", argv[i]);
         if (option->kind != FLAG && i + 1 == argc)
-            return complain(quiet, "a value is missing after ", argv[i]);
+            return usage_error(quiet, "a value is missing after ", argv[i]);
         if (set(option, o, option->kind == FLAG ? "" : argv[i + 1]) < 0)
-            return complain_value(quiet, option, argv[i + 1]);
+            return value_error(quiet, option, argv[i + 1]);
         i += option->kind != FLAG;
     }
     o->log_level = log_levels[o->log_level];

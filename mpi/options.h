@@ -24,9 +24,9 @@ typedef struct Options {
     const char *stats_file;     ///< may be NULL; with list, %s stands for the name of the film
     int stats_format;           ///< enum GpumeStatsFormat
     int cuda;                   ///< decode on the GPU
-    int resume;                 ///< skip and keep what an earlier run has finished
+    int resume;                 ///< skip films and keep segments that an earlier run has finished
     int overwrite;              ///< 0: an existing file is an error
-    int64_t segment;            ///< least number of frames of a segment; 0: automatic
+    int64_t segment;            ///< minimum number of frames of a segment; 0: automatic
     int threads;                ///< threads of a rank; 0: its share of the cores
     int progress;               ///< 0, 1, or PROGRESS_AUTO
     int times;                  ///< print the time of each step

@@ -85,11 +85,11 @@ static int add_stats(Rows *r, int64_t number, int distance, const GpumeStats *st
     return 0;
 }
 
-/* Returns the error of a failed write. MPI does not tell the reason, but the system does if the write is repeated. */
+/* Reports a failed write. MPI does not tell the reason, but the system does if the write is repeated. */
 static int report_write(const Rows *r, int code)
 {
     const RowsConfig *cfg = r->cfg;
-    char *path = work_path(cfg->work, "data", -1), text[MPI_MAX_ERROR_STRING] = "it is incomplete";
+    char *path = work_path(cfg->work, "data", -1), text[MPI_MAX_ERROR_STRING] = "the write was incomplete";
     int fd = path ? open(path, O_WRONLY) : -1, len;
     int ret;
 
@@ -155,7 +155,7 @@ int rows_field(Rows *r, int64_t number, int reference, const GpumeField *field, 
     if (ret >= 0 && work->kind == KIND_CSV && field) {
         r->record.times[number - film_first(r->cfg->film, r->record.segment) - 1].nb_vectors += field->nb;
         errno = 0;
-        /* the time at which it is shown depends on all frames before */
+        /* the column of the time is added later, because the time depends on all frames before */
         ff_gpume_csv_field(r->f, number, NULL, field);
         if (ferror(r->f))
             ret = work_error(work, r->record.segment, "write to", r->path);

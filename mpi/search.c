@@ -16,9 +16,9 @@
 #include "mpi/search.h"
 
 /** The decoder must output a key frame within this number of packets. */
-#define LATE 400
-/** Packets behind those that are shown before a key frame, for which the decoder may still report errors. */
-#define MUTED 16
+#define MAX_DELAY 400
+/** Number of packets after those that are shown before a key frame, for which messages are suppressed as well. */
+#define MUTED_AFTER 16
 /** The value of Search.next until it is known. */
 #define UNDECIDED (-2)
 /** Time between two updates of the counters, microseconds. */
@@ -51,13 +51,13 @@ static int report_frames(Search *s, int64_t nb)
     return ret < 0 ? ret : stop ? AVERROR_EXIT : 0;
 }
 
-/* Returns the next segment; -1 if there is none, or a rank has failed. */
+/* Sets *segment to the next segment; -1 if there is none, or a rank has failed. */
 static int take(Search *s, int *segment)
 {
     int piece, ret = shared_take(s->shared, &piece);
 
     *segment = piece < 0 ? -1 : s->todo[piece];
-    return ret < 0 || piece < 0 ? ret : shared_note(s->shared, *segment);
+    return ret < 0 || piece < 0 ? ret : shared_set_segment(s->shared, *segment);
 }
 
 /*
@@ -76,8 +76,8 @@ static int decide(Search *s)
     return ret;
 }
 
-/* Completes the rows of a segment, when it has ended and all results have come, unless there was an error. */
-static int settle(Rows *rows, int status)
+/* If a segment has ended and all results have come, completes its rows, or frees them after an error. */
+static int finish_if_complete(Rows *rows, int status)
 {
     int ret = 0;
 
@@ -92,7 +92,7 @@ static int settle(Rows *rows, int status)
 static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
 {
     Search *s = opaque;
-    const Passing p = s->passing[s->first];
+    const PendingPicture p = s->pending[s->first];
     int ret = 0, err, found = 0;
 
     s->first = (s->first + 1) % s->size;
@@ -116,7 +116,7 @@ static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *st
     if (ret < 0)
         s->failed = p.rows->record.segment;
     p.rows->nb_pending--;
-    err = settle(p.rows, ret);
+    err = finish_if_complete(p.rows, ret);
     ret = FFMIN(ret, err);
     return ret < 0 ? ret : report_frames(s, 1);
 }
@@ -157,7 +157,7 @@ static int hash_picture(const AVFrame *frame, uint8_t hash[HASH_SIZE])
 static int grow(Search *s)
 {
     const int size = FFMAX(2 * s->size, 16);
-    Passing *p;
+    PendingPicture *p;
 
     if (s->nb < s->size)
         return 0;
@@ -165,9 +165,9 @@ static int grow(Search *s)
     if (!p)
         return AVERROR(ENOMEM);
     for (int i = 0; i < s->nb; i++)
-        p[i] = s->passing[(s->first + i) % s->size];
-    av_free(s->passing);
-    s->passing = p;
+        p[i] = s->pending[(s->first + i) % s->size];
+    av_free(s->pending);
+    s->pending = p;
     s->size    = size;
     s->first   = 0;
     return 0;
@@ -196,8 +196,8 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     graph_picture(&picture, frame);
     if (memcmp(&picture, s->picture, sizeof(picture)) ||
         s->graph.graph && hw_frames != s->graph.hw_frames && !begins) {
-        shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s, unlike the first one; ffmpeg would "
-                      "start its files anew there, so gpume-mpi cannot search this film",
+        shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s, unlike the first frame; ffmpeg would "
+                      "begin new files there, so gpume-mpi cannot search this film",
                       s->number + 1, picture.width, picture.height, av_get_pix_fmt_name(picture.sw_format));
         return AVERROR(ENOSYS);
     }
@@ -223,7 +223,7 @@ static int push(Search *s, AVFrame *frame, int begins)
         return ret;
     if (s->rows)
         s->rows->nb_pending++;
-    s->passing[(s->first + s->nb++) % s->size] = (Passing) { s->rows, ++s->number };
+    s->pending[(s->first + s->nb++) % s->size] = (PendingPicture) { s->rows, ++s->number };
     /* only the order of the timestamps matters here */
     frame->pts    = s->nb_pushed++;
     frame->opaque = NULL;
@@ -238,7 +238,7 @@ static int end_rows(Search *s)
     s->rows = NULL;
     if (rows)
         rows->ended = 1;
-    return settle(rows, 0);
+    return finish_if_complete(rows, 0);
 }
 
 /* Returns whether the segment whose key frame came last is one of this rank's. */
@@ -264,7 +264,7 @@ static int begin_rows(Search *s)
 }
 
 /* Handles a segment's key frame. */
-static int pass_key(Search *s, const AVFrame *frame)
+static int handle_key_frame(Search *s, const AVFrame *frame)
 {
     const int ret = hash_picture(frame, s->key);
 
@@ -283,9 +283,9 @@ static int check_frame(Search *s, const AVFrame *frame)
 {
     if (!frame->decode_error_flags && !(frame->flags & AV_FRAME_FLAG_CORRUPT))
         return 0;
-    /* something before the key frame was needed; the picture may be correct otherwise */
+    /* the picture needs one before the key frame; in the whole film it may be correct */
     if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
-        return indivisible(s, "a reference before the key frame");
+        return indivisible(s, "a picture refers to one before the key frame");
     shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or truncated",
                   s->number + 1);
     return AVERROR_INVALIDDATA;
@@ -304,10 +304,10 @@ static int take_frame(Search *s, AVFrame *frame)
     if (s->done || s->waiting && !begins)
         return 0;
     if (!begins && next && (packet == next->packet) != (s->number == next->number))
-        return indivisible(s, "another number of pictures than packets");
+        return indivisible(s, "the number of pictures differs from the number of packets");
     ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret >= 0 && (begins || next && packet == next->packet))
-        ret = pass_key(s, frame);
+        ret = handle_key_frame(s, frame);
     if (ret >= 0)
         ret = check_frame(s, frame);
     if (ret >= 0 && s->number == film_first(film, s->segment))
@@ -318,7 +318,7 @@ static int take_frame(Search *s, AVFrame *frame)
     }
     if (ret >= 0)
         ret = push(s, frame, begins);
-    /* the last shared picture */
+    /* this was the last picture that the next segment shares */
     if (ret >= 0 && s->number == film->segments[s->segment].number + film->shared)
         ret = mine = is_mine(s);
     if (!mine) {
@@ -344,7 +344,10 @@ static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
     return ret;
 }
 
-/* Handles a film that begins with packets that refer to pictures before the film. */
+/*
+ * Returns whether the film's first picture has not come yet. Until then, errors of the decoder are ignored, because the
+ * first packets may refer to pictures before the film.
+ */
 static int is_before_start(const Search *s)
 {
     return s->waiting && !s->segment;
@@ -381,7 +384,7 @@ static int send(Search *s, const AVPacket *pkt)
     return receive(s);
 }
 
-/* With timestamps, decides what follows when all packets of the taken segments have been read. */
+/* With timestamps, decides how to continue when all packets of the taken segments have been read. */
 static int look_ahead(Search *s, int *drain)
 {
     const Film *film = s->film;
@@ -450,14 +453,14 @@ static int run(Search *s, int segment)
                              s->segment + 1 < film->nb_segments ? film->segments[s->segment + 1].last :
                              film->nb_packets;
 
-        if (s->in->next > late + LATE)
+        if (s->in->next > late + MAX_DELAY)
             return indivisible(s, "a key frame is missing");
         ret = input_read(s->in, film);
         if (ret == AVERROR_EOF) {
             ret = end_of_stream(s);
             break;
         }
-        s->muted = segment && s->in->next <= film->segments[segment].last + MUTED;
+        s->muted = segment && s->in->next <= film->segments[segment].last + MUTED_AFTER;
         if (ret >= 0)
             ret = send(s, s->in->pkt);
         s->muted = 0;
@@ -535,7 +538,7 @@ int search_run(Search *s)
             shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", av_err2str(ret));
         shared_add(s->shared, SHARED_STOP, 1, NULL);
     }
-    shared_note(s->shared, -1);
+    shared_set_segment(s->shared, -1);
     return ret;
 }
 
@@ -544,12 +547,12 @@ void search_free(Search *s)
     graph_close(&s->graph);
     av_frame_free(&s->held);
     for (int i = 0; i < s->nb; i++) {
-        Rows *rows = s->passing[(s->first + i) % s->size].rows;
+        Rows *rows = s->pending[(s->first + i) % s->size].rows;
 
         if (rows && !--rows->nb_pending && rows != s->rows)
             rows_free(&rows);
     }
     rows_free(&s->rows);
-    av_freep(&s->passing);
+    av_freep(&s->pending);
     s->nb = 0;
 }

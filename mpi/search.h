@@ -5,9 +5,9 @@
 
 /**
  * @file
- * The work of a rank: it takes segments while there are any, decodes them, and sends their pictures through one
- * graph, segment after segment. It keeps the fields of the segments' pictures (mpi/film.h), and drops the fields of
- * pictures that serve only as references.
+ * The work of a rank. A rank takes segments while there are any, decodes them, and sends their pictures through one
+ * graph, segment after segment. It keeps the fields of the pictures that belong to its segments (mpi/film.h), and
+ * drops the fields of pictures that serve only as references.
  */
 
 #ifndef GPUME_MPI_SEARCH_H
@@ -21,11 +21,11 @@
 #include "mpi/rows.h"
 #include "mpi/shared.h"
 
-/** A picture in the graph. */
-typedef struct Passing {
+/** A picture in the graph, whose result has not come yet. */
+typedef struct PendingPicture {
     Rows *rows;             ///< the rows that receive its fields; NULL: the fields are dropped
     int64_t number;         ///< from 1 on
-} Passing;
+} PendingPicture;
 
 typedef struct Search {
     /* set by the caller */
@@ -40,7 +40,7 @@ typedef struct Search {
     Graph graph;
     AVFrame *held;          ///< the film's first picture, if the decoder is just behind it
     int64_t first_packet;   ///< number of the packet of the first picture
-    Passing *passing;       ///< pictures in the graph: a ring, oldest first
+    PendingPicture *pending;    ///< pictures in the graph: a ring, oldest first
     int size, first, nb;
     Rows *rows;             ///< the rows for the fields of the next picture; NULL: another rank has its segment
     int segment;            ///< the segment whose key frame came last; for messages the last segment

@@ -98,37 +98,38 @@ static int set(Shared *s, int counter, int64_t value)
 }
 
 /*
- * A range of work in one word, so that one atomic addition takes a piece from either end. The range is from first to
- * end - 1. If several ranks take pieces at the same time, first may exceed end, and then no work is left.
+ * A range of work, from first to end - 1, is packed into one word, so that one atomic addition takes a piece from
+ * either end. If several ranks take pieces at the same time, first may exceed end, and then no work is left.
  */
-static int64_t stretch(int64_t first, int64_t end)
+static int64_t pack_range(int64_t first, int64_t end)
 {
     return end * (1LL << 32) + first;
 }
 
-static int64_t first_of(int64_t stretch)
+static int64_t range_first(int64_t range)
 {
-    return stretch & UINT32_MAX;
+    return range & UINT32_MAX;
 }
 
-static int64_t end_of(int64_t stretch)
+static int64_t range_end(int64_t range)
 {
-    return (stretch - first_of(stretch)) / (1LL << 32);
+    return (range - range_first(range)) / (1LL << 32);
 }
 
-static int64_t length_of(int64_t stretch)
+static int64_t range_length(int64_t range)
 {
-    return end_of(stretch) - first_of(stretch);
+    return range_end(range) - range_first(range);
 }
 
-static int stretch_of(int rank)
+/* Returns the counter that contains the range of a rank. */
+static int range_counter(int rank)
 {
     return SHARED_NB + rank;
 }
 
-int shared_note(Shared *s, int what)
+int shared_set_segment(Shared *s, int segment)
 {
-    return set(s, SHARED_NB + s->size + s->rank, what);
+    return set(s, SHARED_NB + s->size + s->rank, segment);
 }
 
 int shared_divide(Shared *s, int nb)
@@ -138,9 +139,9 @@ int shared_divide(Shared *s, int nb)
     for (int i = 0; !s->rank && i < SHARED_NB && ret >= 0; i++)
         ret = set(s, i, 0);
     for (int64_t i = 0; !s->rank && i < s->size && ret >= 0; i++)
-        ret = set(s, stretch_of(i), stretch(nb * i / s->size, nb * (i + 1) / s->size));
+        ret = set(s, range_counter(i), pack_range(nb * i / s->size, nb * (i + 1) / s->size));
     if (ret >= 0)
-        ret = shared_note(s, -1);
+        ret = shared_set_segment(s, -1);
     return shared_agree(s, ret);
 }
 
@@ -159,8 +160,8 @@ static int find_longest(Shared *s, int *victim, int64_t *value)
     if (code == MPI_SUCCESS)
         code = MPI_Win_flush(0, s->win);
     for (int i = 0; i < s->size && code == MPI_SUCCESS; i++)
-        if (length_of(all[i]) > longest) {
-            longest = length_of(all[i]);
+        if (range_length(all[i]) > longest) {
+            longest = range_length(all[i]);
             *victim = i;
             *value  = all[i];
         }
@@ -175,18 +176,18 @@ static int steal(Shared *s, int *piece)
     int64_t value;
 
     while ((ret = find_longest(s, &victim, &value)) >= 0 && victim >= 0) {
-        const int64_t nb = (length_of(value) + 1) / 2;
+        const int64_t nb = (range_length(value) + 1) / 2;
         int64_t first;
 
-        ret = shared_add(s, stretch_of(victim), stretch(0, -nb), &value);
+        ret = shared_add(s, range_counter(victim), pack_range(0, -nb), &value);
         if (ret < 0)
             break;
         /* other ranks may have taken pieces in the meantime */
-        first = FFMAX(first_of(value), end_of(value) - nb);
-        if (first >= end_of(value))
+        first = FFMAX(range_first(value), range_end(value) - nb);
+        if (first >= range_end(value))
             continue;
         *piece = first;
-        return set(s, stretch_of(s->rank), stretch(first + 1, end_of(value)));
+        return set(s, range_counter(s->rank), pack_range(first + 1, range_end(value)));
     }
     return ret;
 }
@@ -199,10 +200,10 @@ int shared_take(Shared *s, int *piece)
     *piece = -1;
     if (ret < 0 || stop)
         return ret;
-    ret = shared_add(s, stretch_of(s->rank), 1, &value);
-    if (ret < 0 || length_of(value) <= 0)
+    ret = shared_add(s, range_counter(s->rank), 1, &value);
+    if (ret < 0 || range_length(value) <= 0)
         return ret < 0 ? ret : steal(s, piece);
-    *piece = first_of(value);
+    *piece = range_first(value);
     return 0;
 }
 
@@ -236,7 +237,7 @@ int shared_wait(Shared *s, MPI_Request *request)
 
 int shared_agree(Shared *s, int status)
 {
-    /* in the order of seriousness */
+    /* GPUME_INDIVISIBLE is more serious than all errors */
     int mine[2] = { status == GPUME_INDIVISIBLE ? -1 : 0, status }, all[2];
     MPI_Request request;
     const int code = MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MIN, s->comm, &request);

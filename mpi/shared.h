@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What the ranks share: counters in the memory of rank 0, the remaining work, common decisions, and messages that
- * name the rank. Functions return 0, or a negative AVERROR code after a message.
+ * Functions for what the ranks share: counters in the memory of rank 0, the remaining work, common decisions, and
+ * messages that name the rank. Functions return 0, or a negative AVERROR code after a message.
  */
 
 #ifndef GPUME_MPI_SHARED_H
@@ -19,12 +19,12 @@
 #include "libavutil/error.h"
 
 /**
- * Not an error of the input: the stream does not give the same result in parts as it gives as a
- * whole. One rank then searches the whole film.
+ * The stream decodes differently in parts than as a whole. This is no error of the input: one rank
+ * then searches the whole film.
  */
 #define GPUME_INDIVISIBLE FFERRTAG('P', 'A', 'R', 'T')
 
-/** The counters. Behind them are the range of work of each rank, and each rank's current segment. */
+/** The counters. They are followed by the range of work of each rank, and by the current segment of each rank. */
 enum {
     SHARED_STOP,            ///< nonzero: a rank has failed, and no rank begins more work
     SHARED_FRAMES,          ///< number of frames that have been searched
@@ -58,8 +58,8 @@ int shared_divide(Shared *s, int nb_pieces);
  */
 int shared_take(Shared *s, int *piece);
 
-/** Records this rank's current segment, for messages. @param what a segment; -1: none */
-int shared_note(Shared *s, int what);
+/** Records this rank's current segment, for messages. @param segment -1: none */
+int shared_set_segment(Shared *s, int segment);
 
 /** Frees the counters. Collective. */
 void shared_close(Shared *s);

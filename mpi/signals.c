@@ -42,7 +42,7 @@ static void add_number(Line *l, int64_t n)
     add(l, digits + i);
 }
 
-/* Rank 0 knows the current segment of all ranks, including the rank that has died. */
+/* Prints the signal and, on rank 0, the current segments of all ranks, including the rank that has died. */
 static void handle(int signal)
 {
     const Shared *s = shared;

@@ -56,7 +56,7 @@ static void hash_bytes(uint8_t hash[HASH_SIZE], const void *data, size_t size)
     av_free(ctx);
 }
 
-/* Removes our files only, then the folder. Other files, and then the folder, stay. */
+/* Removes our files, then the folder. If the folder has other files, they and the folder stay. */
 void work_remove(const Work *w)
 {
     static const char *const ours[] = { "data", "plan", "segment-", "csv-" };
@@ -123,7 +123,7 @@ static int save(const Work *w, const char *name, int number, const void *data, s
     return ret;
 }
 
-/* Returns AVERROR(ENOENT) if the file is absent or damaged, AVERROR(EINVAL) if it belongs to something else. */
+/* Returns AVERROR(ENOENT) if the file is absent or damaged, AVERROR(EINVAL) if it belongs to another film. */
 static int load_from(const Work *w, const char *path, const char *name, uint8_t **data, size_t *size)
 {
     uint8_t hash[HASH_SIZE];

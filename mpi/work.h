@@ -5,9 +5,8 @@
 
 /**
  * @file
- * The files beside the output that exist until the output is complete: a folder NAME.gpume-part with
- *   data            the file of vectors: each rank writes its rows to it (.npy), or rank 0
- *                   assembles it in the end (.csv)
+ * The files beside the output that exist until the output is complete. They are in a folder NAME.gpume-part:
+ *   data            the file of vectors: each rank writes its vectors to it, .npy during the search, .csv at its end
  *   plan            the segments, and the film and filters that they belong to
  *   segment-N       the record of segment N, written when the segment has been searched: times, statistics and
  *                   checksums. A segment is finished if and only if this file exists and is valid
@@ -88,7 +87,7 @@ int work_load(const Work *w, int segment, Record *record);
 
 void record_free(Record *record);
 
-/** Writes a complete file at another place, such as a name next to the output. */
+/** Writes a file outside the folder, such as the record of a finished film. */
 int work_save_file(const Work *w, const char *path, const void *data, size_t size);
 
 /** Reads such a file. @return AVERROR(ENOENT) without a message if its hash is not w->hash or its size differs */
