@@ -10,7 +10,7 @@ endif
 comma   = ,
 PREFIX ?= /usr/local
 SERIES ?= $(DEFAULT_SERIES)
-# the suffix of the build's folder: another system's name, or 'shared' for shared libraries; empty for the usual build
+# the suffix of the folder that is built in: the name of another system, 'shared' for shared libraries, else empty
 CROSS  ?= $(if $(SHARED),shared,$(DEFAULT_CROSS))
 BASE    = build/$(SERIES)
 TREE    = $(BASE)$(CROSS:%=-%)
@@ -49,7 +49,7 @@ help:
 	@echo 'make bench       compare gpume with mestimate on the CPU; INPUT=FILE uses your clip'
 	@echo 'make check       run the tests of this series'
 	@echo 'make install     install the programs and their documents; PREFIX=$(PREFIX) DESTDIR='
-	@echo 'make deb         make a package for Debian of what is built; make dist: an archive'
+	@echo 'make deb         pack the programs as a Debian package; make dist: as an archive'
 	@echo 'make clean       remove compiled files'
 	@echo
 	@echo 'make help-all lists the other targets, ./configure --help the options for sources and build.'
@@ -59,36 +59,37 @@ help-all: help
 	@echo 'Build:'
 	@echo '  make mpi             build gpume-mpi, which splits a film across MPI processes'
 	@echo '  make gpl             build a second ffmpeg under the GPL, with libx264'
-	@echo '  make SERIES=7.1      build with another FFmpeg; CROSS=aarch64, CROSS=windows, SHARED=1: for another system, libraries'
-	@echo '  make install SHARED=1   also install libraries and headers'
+	@echo '  make SERIES=7.1      build with FFmpeg 7.1'
+	@echo '  make CROSS=aarch64   build for 64-bit Arm; CROSS=windows: for Windows'
+	@echo '  make SHARED=1        build shared libraries; make install SHARED=1 also installs them and their headers'
 	@echo '  make wheel           pack the Python package gpume; make vapoursynth: the plugin for VapourSynth'
-	@echo '  make source-patch    make one patch for a source package of FFmpeg'
+	@echo '  make source-patch    write the filters as one patch for a source package of FFmpeg'
 	@echo '  make distclean       remove build/ except for the downloaded tarballs in build/dist'
 	@echo
 	@echo 'Tests:'
-	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: those of tests/fate/seams.mak'
-	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: likewise'
-	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: likewise'
+	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: only those in tests/fate/seams.mak'
+	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: as above'
+	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: as above'
 	@echo '  make check-gpu       run the tests on a GPU'
-	@echo '  make check-shared    test programs that link the shared libraries, which it builds'
-	@echo '  make check-packages  test packages in bare Debians, for Arm and for Windows: an hour; PARTS="linux deb"'
-	@echo '  make check-wheels    test the wheels in bare Debians; PARTS="python vapoursynth others"; QUICK=1: Debian 13 only'
-	@echo '  make check-ffmpeg    run the tests of FFmpeg that need no samples, in a build of their own'
-	@echo '  make check-patches   test every patch series on its pristine source'
+	@echo '  make check-shared    build the shared libraries and test programs that link them'
+	@echo '  make check-packages  test the packages in bare Debians, with QEMU and with Wine, for an hour; PARTS="linux deb" chooses'
+	@echo '  make check-wheels    test the wheels in bare Debians; PARTS="python vapoursynth others" chooses; QUICK=1: Debian 13 only'
+	@echo '  make check-ffmpeg    run the tests of FFmpeg itself that need no samples, in a separate build'
+	@echo '  make check-patches   apply the patches of every series to its unchanged source'
 	@echo '  make soak N=5        compare random streams on every backend with the oracle, for 5 minutes'
 	@echo '  make fuzz N=5        build the fuzzers and run each for 5 minutes; without N only build them'
 	@echo '  make endurance       measure memory over 100,000 frames, 1,000 graphs and 1,000 picture changes'
-	@echo '  make nightly         run all tests at full length and print what they found: hours'
+	@echo '  make nightly         run all tests at full length, for hours, and print a summary'
 	@echo
-	@echo 'Measurements (INPUT=FILE uses your clip, QUICK=1 takes less time):'
-	@echo '  make bench-gpu       measure gpume, other systems and the limits of a GPU; PARTS="kernels start"'
-	@echo '  make bench-scaling   measure searches and mvfps on the CPU by number of threads'
+	@echo 'Measurements (INPUT=FILE uses your clip; QUICK=1 measures less):'
+	@echo '  make bench-gpu       measure gpume, other systems and the limits of a GPU; PARTS="kernels start" chooses'
+	@echo '  make bench-scaling   measure searches and mvfps on the CPU with 1 to 16 threads'
 	@echo '  make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo '  make bench-encode    measure encoders with vectors and hints'
 	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
 	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
 	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
-	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR has pairs'
+	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks; make pack-mpi packs it for another machine'
 	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo '  make divergence      map where the threads of warps diverge, without a GPU; ALGO="ds hme", BLOCK=16, RANGE=32'
@@ -156,7 +157,7 @@ check-windows:
 	@tools/deps.sh $(NO_INSTALL) windows wine tests
 	+@tests/run.sh -s $(SERIES) windows
 
-# Tests packages on the systems that they are for: bare Debians, and Wine. Needs root. PARTS="linux deb" chooses.
+# Tests packages in bare Debians, with QEMU and with Wine. Needs root. PARTS="linux deb" chooses.
 check-packages: export PARTS := $(PARTS)
 check-packages: all
 	@tools/deps.sh $(NO_INSTALL) packages aarch64 windows wine tests

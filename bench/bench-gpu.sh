@@ -6,7 +6,7 @@
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can
 # decode; its pictures are scaled to every size. Environment (defaults in brackets):
 #   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstereo seed nvofa quality pipeline start memory];
-#                  also: divergence, which compares the maps of 'make divergence' with the device's counters, by ncu
+#                  another part is divergence: it compares the maps of 'make divergence' with counters of the device, by ncu
 #   QUICK          if not empty: 1080p only, fewer repeats
 #   BENCH_RUNS     runs of each pipeline and start [3; with QUICK 2]
 #   BENCH_SIZES    [352x288 1280x720 1920x1080 3840x2160]
@@ -68,7 +68,7 @@ repeats=${repeats:-9}
 say "clip: $input"
 began=$(date +%s)
 for name in $parts; do
-    # the seed was not made for 2160p, nor NVOFA for CIF
+    # the seed does not support 2160p, nor NVOFA CIF
     # shellcheck disable=SC2046,SC2086  # lists of words
     case $name in
         ceilings) program ceilings ;;

@@ -29,10 +29,11 @@ sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
 thread_sizes=${BENCH_THREAD_SIZES:-176x144 352x288 640x360 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
-# Taken from the middle of the clip and repeated; few, so that the slowest search sees them all.
+# Number of pictures. They are taken from the middle of the clip and repeated. They are few, so that the
+# slowest search sees them all.
 pictures=4
 
-# What to compare: mestimate's method, gpume's, the range; then other options of gpume.
+# The searches that are compared, one a line: mestimate's method, gpume's search, the range, other options of gpume.
 # mestimate always searches both directions, so gpume does too.
 table=$(for algo in $(tools/searches.sh); do
     case $algo in
@@ -68,8 +69,8 @@ search() {
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
 }
 
-# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading;
-# writes the rows with and without it.
+# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading, and writes
+# the rows with and without that time.
 measure() {
     # Use enough frames for the wanted time, and always whole repeats of the pictures, so
     # that fast and slow searches see the same ones.
@@ -101,7 +102,7 @@ measure() {
 
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
-# mestimate, gpume on one thread, gpume on all cores.
+# Compares mestimate, gpume on one thread, and gpume on all cores.
 bench_peers() {
     begin cpu
     say "clip: $input, $pictures frames; median frames/s of $runs run(s), past and future, ${block}x$block blocks,"
@@ -119,7 +120,7 @@ bench_peers() {
             if [ -z "$method" ]; then
                 continue
             fi
-            # the same for two rows, one after the other
+            # two rows in sequence may share a measurement of mestimate
             if [ "$last" != "$method $range" ]; then
                 measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
                 peer=$fps
@@ -168,7 +169,7 @@ frames_in() {
 # rates FRAMES: median, minimum and maximum frames/s, and the number of runs.
 rates() { awk -v n="$1" '{ print n / $1 }' | median; }
 
-# Every search at every size and number of threads; for full search also as many processes.
+# Measures every search at every size and number of threads; full search also with one process for each thread.
 bench_threads() {
     begin cpu-threads
     numbers=${BENCH_THREADS:-$(awk "BEGIN { for (n = 1; n < $cores; n *= 2) printf \"%d \", n; print $cores }")}
@@ -191,13 +192,13 @@ bench_threads() {
             best=0
             printf '%-18s' "$algo"
             for n in $numbers; do
-                # as many as one thread does in the time, or too short to be told from noise
+                # more frames for more threads, because a shorter run could not be told from noise
                 more=$(awk "BEGIN { print ($n > 4 ? 4 : $n) * $frames }")
                 # shellcheck disable=SC2046  # numbers
                 set -- $(repeat "$runs" looped "$n" "$more" "$filter" | rates "$more")
                 row cpu "gpume $algo" clip "$size" $block 16 8 "$n" 'rate by threads' fps "$@"
                 one=${one:-$1}
-                # beyond the noise: the most that was seen is less than nine tenths of the best
+                # slower beyond the noise: even the highest rate is below nine tenths of the best
                 mark=$(awk "BEGIN { print ($3 < 0.9 * $best ? \"!\" : \"\") }")
                 best=$(awk "BEGIN { print ($1 > $best ? $1 : $best) }")
                 printf ' %9.1f %6s' "$1" "($(ratio "$1" "$one"))$mark"
@@ -219,12 +220,12 @@ bench_threads() {
     echo
 }
 
-# The sum of all vectors' costs, relative to full search, and how many vectors each search
-# tries, counted by the tests' oracle.
+# Prints the sum of all vectors' costs, relative to full search, and how many vectors each search
+# tries. The oracle of the tests counts them.
 bench_vectors() {
     begin cpu-vectors
     say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search);"
-    say "how many costs a block takes"
+    say "number of costs that are computed for a block"
     : > "$out/tried.txt"
     if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
         size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |

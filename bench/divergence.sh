@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Maps where the lanes of warps part, line by line, on the tests' stand-in for the driver: 'make divergence'.
+# Maps where the lanes of warps diverge, line by line, on the tests' stand-in for the driver: 'make divergence'.
 # bench-gpu.sh reads it for the part 'divergence', which compares the maps with a device's counters.
 #
 # usage: divergence.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg; INPUT is a clip, by default the demonstration's; its pictures from the
-# first second on are taken. Environment (defaults in brackets):
+# BIN_DIR has ffmpeg; INPUT is a clip, by default the demonstration's, whose pictures are taken from
+# the first second on. Environment (defaults in brackets):
 #   ALGO      searches of gpume; mvview, mvfps, mvdenoise; 'all' [ds fs]
 #   BLOCK     [16]
 #   RANGE     [32; of hme 256]
 #   OPTIONS   more options of gpume, as 'exhaustive=1'
 #   SIZE      [1920x1080]
-#   WORST     lines shown of each kernel [10]
+#   WORST     number of lines shown of each kernel [10]
 #   FORMAT    -m: tables for Markdown
 #   GPUME_STANDIN_SMS, GPUME_STANDIN_CC   the device that the kernels are launched for [132, 9.0]
 
-# ncu's names: branches by where a warp's threads go, and how many threads an instruction has
+# names of ncu's metrics: the branches of warps, those at which threads diverge, and the threads of an instruction
 divergence_metrics=smsp__sass_branch_targets.sum,smsp__sass_branch_targets_threads_divergent.sum
 divergence_metrics=$divergence_metrics,smsp__inst_executed.sum,smsp__thread_inst_executed.sum
 divergence_average=smsp__sass_average_branch_targets_threads_uniform.pct
@@ -30,7 +30,7 @@ divergence_run() {
         -frames:v "$div_frames" -f null -
 }
 
-# divergence_ncu FOLDER: each map of the folder, beside what the device counts of the same frames
+# divergence_ncu FOLDER: prints each map of the folder beside the counters of the device for the same frames
 divergence_ncu() {
     if ! command -v "${NCU:-ncu}" > /dev/null; then
         say "divergence: skipped, there is no ncu (part of the CUDA toolkit; NCU=PATH says where)"
@@ -44,7 +44,7 @@ divergence_ncu() {
         [ -f "$div_map" ] || die "there is no map: make divergence makes one, tests/gpu.sh -g packs it"
         div_name=$(basename "$div_map" .graph)
         say "$div_name"
-        # not every ncu has an average of its own
+        # some versions of ncu lack the metric of the average
         for div_metrics in "$divergence_metrics,$divergence_average" "$divergence_metrics"; do
             divergence_run "$1" "$div_name" "${NCU:-ncu}" --csv --page raw --print-units base -k regex:gpume_ \
                 --metrics "$div_metrics" "$bin/ffmpeg" > "$out/run.ncu" 2>&1 && div_status=0 || div_status=$?
@@ -52,7 +52,7 @@ divergence_ncu() {
         done
         if [ "$div_status" != 0 ]; then
             tail -n 5 "$out/run.ncu"
-            die "ncu: does it have the right to read counters?"
+            die "ncu failed; it may lack the permission to read the counters"
         fi
         "${PYTHON:-python3}" "$top/tests/standin/divergence.py" compare "$1/$div_name.csv" "$out/run.ncu" "$csv"
     done
@@ -99,7 +99,7 @@ for algo in $algos; do
     yuv=$size-$frames.yuv
     if [ ! -f "$folder/$yuv" ] || [ -n "${2-}" ]; then
         take_clip "${2-}"
-        # what a scaler computes must not depend on the processor
+        # bitexact, so that the scaled pictures do not depend on the processor
         ffmpeg -i "$input" -map 0:v:0 \
             -vf "trim=start=1,setpts=PTS-STARTPTS,scale=${size%x*}:${size#*x}:flags=bicubic+bitexact+accurate_rnd,format=yuv420p" \
             -fps_mode passthrough -frames:v $frames -f rawvideo "$folder/$yuv"

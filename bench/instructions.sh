@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Counts the instructions of one call of each function that has assembly code, on x86 and on 64-bit Arm:
-# QEMU lists every instruction that libavfilter/tests/gpume_count runs. The caller's own do not count; what
-# a function calls does. Prints a table as README files have it.
+# QEMU lists every instruction that libavfilter/tests/gpume_count runs. Instructions of
+# the caller are not counted; those of functions that it calls are. Prints a table for Markdown.
 #
 # usage: instructions.sh X86_OBJ AARCH64_OBJ
 
@@ -13,7 +13,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gpume-instructions.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# count NAME FLAGS PROGRAM EMULATOR...: a line for each call in $work/NAME
+# count NAME FLAGS PROGRAM EMULATOR...: writes a line for each call to $work/NAME
 count() {
     name=$1
     flags=$2
@@ -50,7 +50,7 @@ count dotprod  neon+dotprod "$arm" qemu-aarch64 -cpu max -L /usr/aarch64-linux-g
 echo '| one call of | x86: C | SSE2 | AVX2 | Arm: C | NEON | DotProd |'
 echo '| --- | ---: | ---: | ---: | ---: | ---: | ---: |'
 awk -F '|' -v work="$work" '
-    # what a level does not have is what it has of the one before it
+    # a level without a version of its own runs that of the level before it, and its cell stays empty
     { of[FILENAME, $1] = $2; if (FILENAME == work "/neon") row[++n] = $1 }
     function cell(level, below, what) {
         if (!((work "/" level, what) in of) || (below && of[work "/" level, what] == of[work "/" below, what]))

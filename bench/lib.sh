@@ -1,14 +1,14 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the benchmark scripts: repeated runs, rows of results, clips. They set $top,
+# Sourced by the benchmark scripts: repeated runs, rows of results, clips. The scripts set $top,
 # $bin and $out to the repository, a folder with ffmpeg and the folder for results.
 
 . "$top/tools/common.sh"
 
 ffmpeg() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 
-# What it takes from its first frame to its last, seconds: without the process's start.
-# What it says goes to $run_log.
+# run_seconds ARGUMENT...: runs ffmpeg and prints the seconds from its first frame to its last,
+# without the start of the process. Its messages go to $run_log.
 run_seconds() {
     run_log=${run_log:-$out/run.log}
     "$bin/ffmpeg" -hide_banner -nostdin -loglevel info -nostats -benchmark -y "$@" -f null - \
@@ -84,7 +84,7 @@ finish() {
     else
         say "no plots: this needs python3 with matplotlib (Debian's package: python3-matplotlib)"
     fi
-    say "figures: $out/bench.csv"
+    say "results: $out/bench.csv"
 }
 
 # take_clip [INPUT]: sets $input, by default to the demonstration's clip.

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Frames a second of gpume-mpi, decoding included, with 1, 2, 4 ranks, and how well they are used:
-# 'make bench-mpi'. In the same run, as a baseline, the other way to share a film: frames are
-# broadcast and their blocks divided (bench/broadcast.c).
+# Measures the frames per second of gpume-mpi, including decoding, with 1, 2 and 4 ranks, and their
+# efficiency: 'make bench-mpi'. The baseline is measured in the same run. It shares a film in the other
+# way: frames are broadcast, and the blocks of each frame are divided among the ranks (bench/broadcast.c).
 #
 # usage: mpi.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, gpume-mpi and broadcast; INPUT is any clip, by default the demonstration's.
-# It is made into a film by repeating its packets. Environment (defaults in brackets):
+# Its packets are repeated to make a film. Environment (defaults in brackets):
 #   BENCH_RANKS     numbers of ranks [1 2 4; with GPUs 1 2 4 8 up to their number]
 #   BENCH_RUNS      runs of each measurement, in turn [3]
-#   BENCH_FRAMES    frames of the film at least [20000]
-#   BENCH_FS_FRAMES frames of the film for full search at least [2000; with GPUs 20000]
-#   BENCH_SIZE      1920x1080: the clip is scaled and, if there is an encoder, coded as H.264; empty:
-#                   its packets are taken as they are [1920x1080]
+#   BENCH_FRAMES    minimum number of frames of the film [20000]
+#   BENCH_FS_FRAMES minimum number of frames of the film for full search [2000; with GPUs 20000]
+#   BENCH_SIZE      size to which the clip is scaled; it is then coded as H.264 if there is an encoder.
+#                   Empty: the packets of the clip are taken as they are [1920x1080]
 #   BENCH_SEARCHES  [ds:64 fs:64]
 #   BENCH_RANKS_PER_GPU  [1]
 #   BENCH_HWACCEL   none or cuda [cuda if there is a GPU]
@@ -62,7 +62,7 @@ trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time "$out
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
-# film FRAMES: prints the name of a film of so many frames or more.
+# film FRAMES: makes a film of at least so many frames, and prints its name.
 film() {
     # shellcheck disable=SC2154  # take_clip sets it
     clip=$input
@@ -80,7 +80,7 @@ film() {
     echo "$name"
 }
 
-# Ranks that have no core of their own are started, too.
+# launch RANKS COMMAND...: runs mpirun. Starts more ranks than there are cores, too.
 launch() {
     n=$1
     shift
@@ -105,7 +105,7 @@ ours() {
     sed -n 's/.* times: .*frames.s \([0-9.]*\).*/\1/p' "$out/mpi.err"
 }
 
-# baseline RANKS FILM SEARCH RANGE
+# baseline RANKS FILM SEARCH RANGE: prints frames/s of the baseline
 baseline() {
     launch "$1" "$bin/broadcast" "$2" "$3" "$4" $backend 1 2> "$out/mpi.err" > "$out/mpi.log" || {
         cat "$out/mpi.err" >&2
@@ -152,4 +152,4 @@ for search in ${BENCH_SEARCHES:-ds:64 fs:64}; do
         done
     done
 done
-say "what each run took: $out/mpi-times.txt; figures: $out/mpi.csv"
+say "times of each run: $out/mpi-times.txt; results: $out/mpi.csv"

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced after lib.sh by the benchmarks that compare pictures with those of others: Python with
-# packages in $out/venv, MVTools, an ffmpeg with libvmaf.
+# Sourced after lib.sh by the benchmarks that compare pictures with those of other programs. Provides
+# Python with packages in $out/venv, MVTools, and an ffmpeg with libvmaf.
 
-# can_vmaf PROGRAM: whether it measures VMAF; sets 'why' if not.
+# can_vmaf PROGRAM: returns whether the ffmpeg PROGRAM can measure VMAF. If not, sets $why.
 can_vmaf() {
     if ! "$1" -hide_banner -filters > "$out/meter.log" 2>&1; then
         why="it does not run"
@@ -30,12 +30,12 @@ take_meter() {
     elif [ "${METER:-}" ]; then
         die "METER: $METER cannot measure VMAF: $why"
     else
-        say "left out: VMAF, $meter: $why (METER=PROGRAM takes another ffmpeg)"
+        say "left out: VMAF, because $meter cannot measure it: $why (METER=PROGRAM uses another ffmpeg)"
     fi
 }
 
-# Sets $python to that of a virtual environment, made of PYTHON, and $version. Where there can be none,
-# to PYTHON itself, with what it has.
+# Sets $python to the interpreter of a virtual environment of PYTHON, and $version to its version. If
+# there can be no virtual environment, sets $python to PYTHON itself.
 take_python() {
     python=${PYTHON:-python3}
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) ||
@@ -45,7 +45,7 @@ take_python() {
         rm -rf "$venv"
         if ! "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
             rm -rf "$venv"
-            say "left out: packages that $python does not have, and it makes no virtual environments (Debian's package: python3-venv)"
+            say "left out: packages that $python lacks, because it cannot make virtual environments (Debian's package: python3-venv)"
             venv=
         fi
     fi
@@ -54,7 +54,7 @@ take_python() {
     export MPLCONFIGDIR="$out/.matplotlib"
 }
 
-# package CODE PACKAGE...: has pip install what this code wants, unless it is there.
+# package CODE PACKAGE...: installs the packages with pip, unless the Python code CODE already runs.
 package() {
     code=$1
     shift
@@ -64,13 +64,13 @@ package() {
     fi
 }
 
-# Has MVTools installed where that is possible.
+# Installs MVTools if that is possible.
 take_mvtools() {
     if ! package "import vapoursynth; vapoursynth.core.mv" vapoursynth vapoursynth-mvtools; then
         case $version in
-            2.* | 3.? | 3.1[01]) why="it needs Python 3.12 or newer (PYTHON=PROGRAM), this is $version" ;;
+            2.* | 3.? | 3.1[01]) why="it needs Python 3.12 or newer, and this is $version (PYTHON=PROGRAM uses another)" ;;
             *)                   why="pip cannot install it for Python $version, see $out/pip.log" ;;
         esac
-        say "left out: MVTools, $why"
+        say "left out: MVTools: $why"
     fi
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by bench-gpu.sh: compares decoding alone with decoding and searching.
 #
-# Starting and ending a process takes a fraction of a second that has nothing to do with
-# the frame rate, so rates are measured in the steady state: a filter at the end of the
+# Starting and ending a process takes a fraction of a second that does not depend on the
+# number of frames, so rates are measured in the steady state: a filter at the end of the
 # graph sets each frame's timestamp to the current time, and the rate covers the frames
 # from 20 % to 90 % of the stream; for several streams, the time while all are running.
 
@@ -133,7 +133,7 @@ compare() {
                 graph=$prefix,gpume=$search
             fi
             "$function" "$number" "$graph" "$@" > "$out/run.rate" || return
-            # of the input's frames: mvfps doubles them
+            # rates count input frames; mvfps doubles their number
             awk -v search="$search" '{ print search ~ /,mvfps/ ? $1 / 2 : $1 }' "$out/run.rate" \
                 >> "$out/run.rates.$search"
         done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Measures how much faster searches and mvfps on the CPU are with more threads: 'make bench-scaling'.
+# Measures searches and mvfps on the CPU by the number of threads: 'make bench-scaling'.
 #
 # usage: scaling.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg; INPUT is any clip, by default pictures that ffmpeg draws. Environment
@@ -24,7 +24,7 @@ runs=${BENCH_RUNS:-3}
 input=${2-}
 numbers=${BENCH_THREADS:-1 2 4 8 16}
 seconds=${BENCH_SECONDS:-1}
-# Held in memory and repeated.
+# Number of pictures, which are held in memory and repeated.
 pictures=12
 
 mkdir -p "$out"
@@ -43,14 +43,14 @@ take_pictures() {
     ffmpeg "$@" -fps_mode passthrough -frames:v $pictures -f rawvideo "$raw"
 }
 
-# chain THREADS FRAMES FILTERS: seconds for pictures that are read once; to clone a frame costs next to
-# nothing.
+# chain THREADS FRAMES FILTERS: prints the seconds that the filters need. The pictures are read once; cloning
+# a frame costs next to nothing.
 chain() {
     run_seconds -filter_threads "$1" -f rawvideo -pixel_format yuv420p -video_size "$size" -framerate 25 \
         -i "$raw" -vf "loop=-1:$pictures,trim=end_frame=$2,$3" -fps_mode passthrough
 }
 
-# measure NAME FILTERS: a line of the table.
+# measure NAME FILTERS: prints a line of the table.
 measure() {
     printf '%-22s' "$1"
     one=
@@ -67,7 +67,7 @@ measure() {
 }
 
 begin scaling
-say "frames/s, the most of $runs runs, by number of threads; in brackets relative to the first number;"
+say "frames/s, the highest of $runs runs, by number of threads; in brackets relative to the first number;"
 say "pictures: ${input:-drawn by ffmpeg}, $pictures frames held in memory; $(nproc 2>/dev/null || echo '?') cores"
 for size in ${BENCH_SIZES:-1920x1080}; do
     take_pictures "$size"
@@ -82,4 +82,4 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     measure 'fs 16x16'  gpume=algo=fs:block=16:range=16:backend=cpu
     measure 'hme 8x8 both + mvfps' gpume=algo=hme:block=8:dir=both:backend=cpu,mvfps=fps=50
 done
-say "figures: $csv"
+say "results: $csv"

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: startup time, memory, and driver calls per frame.
+# Sourced by bench-gpu.sh. Measures the time to the first vector, memory, and driver calls per frame.
 
 # Runs a process until it has the first vectors.
 first_vectors() {
@@ -86,7 +86,7 @@ calls() {
     host=$(awk "BEGIN { printf \"%.1f\", $maxrss / 1024 }")
     printf '%-46s %-9s %6s %6s %7s %8.1f %7.1f %9.1f\n' "$what" "$calls_size" "$1" "$2" "$3" "$4" "$5" "$host"
     if [ "$1" != - ]; then
-        # list the calls by name: a pool that grew late, or something called in every frame
+        # list the calls by name, to find a pool that grew late or a call in every frame
         awk '/^cu(Mem|Array|Tex|Module|Stream|Event|Ctx)/ && !/^cu(Stream|Event)Synchronize/ && $3 {
             printf "    %s %d times\n", $1, $3 }' "$out/run.calls"
         row memory "$what" clip "$calls_size" '' '' 8 '' 'allocations after the tenth frame' calls "$1"
@@ -99,8 +99,8 @@ calls() {
     row memory "$what" clip "$calls_size" '' '' 8 '' 'host memory' MiB "$host"
 }
 
-# Allocations and waits after the first frames, counted in FFmpeg's process. A synchronous
-# copy counts as a wait for the context.
+# Counts the allocations and waits in FFmpeg's process after the first frames. A synchronous copy
+# counts as a wait for the context.
 bench_calls() {
     calls_frames=${BENCH_CALLS_FRAMES:-100}
     calls_sizes=${BENCH_CALLS_SIZES:-1920x1080}

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Converts a film of 24 (or any other number of) frames per second for a display of 60 Hz, by
-# motion-compensated frame interpolation. Sound and subtitles are copied; subtitles of text that the
-# output's format cannot hold are converted.
+# motion-compensated frame interpolation. Sound and subtitles are copied; text subtitles that the format
+# of the output cannot hold are converted.
 #
 # usage: 24-to-60.sh INPUT OUTPUT [RATE]
-# OUTPUT is best a Matroska file (.mkv), which can hold nearly every kind of sound and subtitles.
-# RATE is what mvfps takes: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg
+# A Matroska file (.mkv) as OUTPUT can hold nearly every kind of sound and subtitles.
+# RATE is the option fps of mvfps: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg
 # with mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v mpeg4 -q:v 3].
 
 set -eu
@@ -15,7 +15,7 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
-# What MP4 has for subtitles is not for Matroska, and the other way round: options for each such stream.
+# Matroska cannot hold MP4's format of subtitles, nor MP4 the others: sets an encoder for each such stream.
 case $2 in
     *.mkv)               from='mov_text' to=srt ;;
     *.mp4 | *.m4v | *.mov) from='subrip|srt|ass|ssa|webvtt|text' to=mov_text ;;
@@ -29,7 +29,6 @@ subtitles=$("${FFMPEG:-ffmpeg}" -hide_banner -nostdin -i "$1" 2>&1 | awk -v from
         n++
     }')
 
-# Blocks of 16, for speed; block=8:sweeps=4 is a little better.
 # shellcheck disable=SC2086  # options
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' -map '0:s?' -c copy \
     -vf "mvfps=fps=${3:-60}" \

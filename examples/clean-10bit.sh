@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Takes the noise out of a film in 10 bits, and writes ProRes 422, for editing. A film of 8 bits gains, too:
-# without noise its steps would show. The sound is copied.
+# Denoises a film in 10 bits and writes ProRes 422, for editing. This also helps a film of 8 bits, whose steps
+# would be visible without the noise. The sound is copied.
 #
 # usage: clean-10bit.sh INPUT OUTPUT [STRENGTH]
 # OUTPUT is a .mov or .mkv. STRENGTH is more than 1 for a smoother picture, less to keep some noise [1].
@@ -13,7 +13,7 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
-# The subsampling of chroma changes behind the filter only: in chroma that was scaled, noise is correlated.
+# Chroma is scaled only after the filter, because scaling makes the noise of neighbouring samples correlated.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' \
     -vf "format=yuv420p10|yuv422p10|yuv444p10,mvdenoise=strength=${3:-1},format=yuv422p10" \
     -c:a copy -c:v prores_ks -profile:v hq "$2"

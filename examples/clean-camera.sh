@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Takes the noise out of a live picture with little delay, and encodes it. A frame comes out two frames
-# later: one for the motion search, which looks at the next frame, and one for mvdenoise, which needs that
-# frame's motion. Large frames are scaled down first, so that the processor can keep up.
+# Denoises a live picture with little delay, and encodes it. The delay is two frames: one for the motion
+# search, which needs the next frame, and one for mvdenoise, which needs the motion of that frame. Large
+# frames are scaled down first, so that the processor can keep up.
 #
 # usage: clean-camera.sh INPUT OUTPUT [HEIGHT [INPUT_OPTION...]]
 # HEIGHT is the greatest height of the picture [480]. FFMPEG names an ffmpeg with gpume and mvdenoise [ffmpeg].
-# A camera, to a player elsewhere: clean-camera.sh /dev/video0 - 480 -f v4l2 | nc HOST PORT
+# To send a camera to a player on another machine: clean-camera.sh /dev/video0 - 480 -f v4l2 | nc HOST PORT
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -18,7 +18,7 @@ output=$2
 height=${3:-480}
 shift $(($# < 3 ? $# : 3))
 
-# One frame on each side and one pass; async_depth=1: no frame waits for the search of the next.
+# radius=1 uses one frame on each side; with async_depth=1 no frame waits for the search of the next one.
 exec "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y "$@" -i "$input" -map 0:v:0 \
     -vf "scale=-2:min($height\,ih),gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:async_depth=1,mvdenoise=radius=1:passes=1" \
     -c:v mpeg4 -q:v 3 -flush_packets 1 -f matroska "$output"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Takes the noise out of a film and encodes it. The sound is copied.
+# Denoises a film and encodes it. The sound is copied.
 #
 # usage: clean-film.sh INPUT OUTPUT [STRENGTH]
 # STRENGTH is more than 1 for a smoother picture, less to keep some noise [1]. FFMPEG names an ffmpeg
-# with gpume and mvdenoise [ffmpeg].
+# with mvdenoise [ffmpeg].
 
 set -eu
 if [ $# -lt 2 ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Deinterlaces a tape, then takes the noise out, and encodes it with one frame for each field. The sound is copied.
+# Deinterlaces and denoises a tape, and encodes it with one frame for each field. The sound is copied.
 #
 # usage: deinterlace-tape.sh INPUT OUTPUT [auto|tff|bff]
 # The last argument says which field is the first, for captures that are marked wrongly [auto]: DV is bff. FFMPEG
@@ -12,6 +12,6 @@ if [ $# -lt 2 ]; then
     exit 2
 fi
 
-# Three passes, because time matters less than the picture. Noise is easier to tell from motion between whole frames.
+# Three passes, because time matters less than the picture. mvdenoise comes second because it needs whole frames.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' \
     -vf mvdeint=passes=3:parity="${3:-auto}",mvdenoise -c:a copy -c:v mpeg4 -q:v 2 "$2"

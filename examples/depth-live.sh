@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Disparity of two cameras as they film, the left one first. A map comes when the right camera's next frame has come
-# and both views are matched.
+# Computes the disparity of two cameras while they film. A map is written as soon as the next frame of the right camera
+# has arrived and both views are matched.
 #
 # usage: depth-live.sh LEFT RIGHT OUTPUT [OPTIONS]
 # LEFT, RIGHT: devices like /dev/video0. OUTPUT: a file, a URL, or - for a player: depth-live.sh ... - | ffplay -

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Deinterlaces a recording, decodes and encodes it on the GPU, one frame for each field. The sound is copied. Frames
+# Decodes, deinterlaces and encodes a recording on the GPU, with one frame for each field. The sound is copied. Frames
 # that are not marked as interlaced stay as they are.
 #
 # usage: gpu-deinterlace.sh INPUT OUTPUT [PASSES]

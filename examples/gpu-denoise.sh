@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Decodes, searches, takes out noise and encodes on an NVIDIA GPU: frames stay in its memory, only the
-# coded stream is downloaded. The sound is copied.
+# Decodes, denoises and encodes on an NVIDIA GPU. Frames stay in its memory; only the coded stream is
+# downloaded. The sound is copied.
 #
 # usage: gpu-denoise.sh INPUT OUTPUT [STRENGTH]
 # STRENGTH is more than 1 for a smoother picture, less to keep some noise [1]. FFMPEG names an ffmpeg
-# with gpume, mvdenoise and h264_nvenc [ffmpeg]; the GPU needs an encoder (data-centre cards such as
+# with mvdenoise and h264_nvenc [ffmpeg]; the GPU needs an encoder (data-centre cards such as
 # H100 have none).
 
 set -eu

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Decodes, searches and encodes on an NVIDIA GPU: frames stay in its memory, only the vectors and
-# the coded stream are downloaded. The vectors are written to a file of their own.
+# Decodes, searches and encodes on an NVIDIA GPU, and writes the vectors to a file. Frames stay in the
+# memory of the GPU; only the vectors and the coded stream are downloaded.
 #
 # usage: gpu-transcode.sh INPUT OUTPUT VECTORS.npy
 # FFMPEG names an ffmpeg with gpume and h264_nvenc [ffmpeg]; the GPU needs an encoder (data-centre

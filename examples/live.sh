@@ -21,6 +21,6 @@ if ! "${FFPLAY:-ffplay}" -hide_banner -filters 2>/dev/null | grep -q ' mvfps '; 
     echo "${FFPLAY:-ffplay} has no mvfps: install libsdl2-dev, then ./configure && make, and FFPLAY=build/bin/ffplay" >&2
     exit 1
 fi
-# Large blocks, as this has to keep up.
+# Large blocks, because the search must be fast enough.
 exec "${FFPLAY:-ffplay}" -hide_banner -loglevel error -autoexit "$@" \
     -vf "scale=-2:min($height\,ih),gpume=algo=hme:block=16:dir=both:pel=1:sweeps=8,mvfps=fps=$rate" -i "$input"

@@ -25,7 +25,7 @@
 #include <libavutil/opt.h>
 #include <libavutil/rational.h>
 
-/* Adds a filter behind another. */
+/* Adds a filter after another. */
 static int add(AVFilterContext **filter, AVFilterGraph *graph, const char *name, const char *options,
                AVFilterContext *before)
 {

@@ -19,6 +19,6 @@ if ! rate=$(awk -v s="$seconds" 'BEGIN { if (s + 0 <= 0) exit 1; printf "1000/%d
     exit 2
 fi
 
-# gap: across longer times nothing is interpolated. scene=0: stills differ as scenes do, and are not to be cuts.
+# gap is the longest time that is interpolated. With scene=0 no cuts are detected: stills differ as much as scenes.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -framerate "$rate" -i "$1" \
     -vf "format=yuv420p,mvfps=fps=25:gap=$seconds:scene=0" -c:v mpeg4 -q:v 2 "$2"

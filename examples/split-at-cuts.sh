@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Splits a film at its cuts. At a cut, hardly any block of a frame is found in the previous frame, so
-# the figure 'scene' of stats_file is near 1.
+# the value 'scene' in stats_file is near 1.
 #
 # usage: split-at-cuts.sh INPUT FOLDER [THRESHOLD]
 # Writes FOLDER/cuts.txt, the first frame of each scene and its time in seconds, and the scenes

@@ -6,7 +6,7 @@
 #
 # usage: vectors-of-a-folder.sh CLIPS VECTORS [GPUME_OPTIONS]
 # VECTORS/NAME.EXT.npy has the shape (frames, directions, rows, blocks, 3).
-# FFMPEG names an ffmpeg with gpume [ffmpeg]; JOBS is how many run at a time [number of cores].
+# FFMPEG names an ffmpeg with gpume [ffmpeg]; JOBS is the number of clips at a time [number of cores].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -30,7 +30,7 @@ find "$1" -type f \( -name '*.mp4' -o -name '*.mkv' -o -name '*.mov' -o -name '*
         if [ -f "$out" ]; then
             exit
         fi
-        # the filter writes a plain name, which then becomes the clip'\''s
+        # the filter writes a file with a plain name, which is then renamed
         part=$(mktemp -d "$VECTORS/part.XXXXXX")
         trap "rm -rf \"\$part\"" EXIT
         clip=$(cd "$(dirname "$clip")" && pwd)/${clip##*/}

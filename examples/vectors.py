@@ -80,7 +80,7 @@ def main():
     parser.add_argument('--options', default='algo=hme', help='other options of gpume (default %(default)s)')
     parser.add_argument('--output', metavar='FILE.npy', help='write the array to this file')
     parser.add_argument('--plot', metavar='FILE.png', help='draw a frame with its vectors')
-    parser.add_argument('--frame', type=int, default=1, help='which one, from 0 (default %(default)s)')
+    parser.add_argument('--frame', type=int, default=1, help='number of that frame, from 0 (default %(default)s)')
     arguments = parser.parse_args()
     try:
         vectors = read(arguments.clip, arguments.block, arguments.options)

@@ -61,7 +61,7 @@ config() { (cd "$copy" && ./configure "$@"); }
 
 # Arguments.
 expect help 0 '^  --ffmpeg-source=PATH' config --help
-expect help-names-series 0 "which one to fetch: .*$series" config --help
+expect help-names-series 0 "series of FFmpeg to fetch: .*$series" config --help
 expect unknown-argument 1 "^error: unknown argument 'frobnicate'" config frobnicate
 expect misspelt-option 1 '^error: unknown option --ffmpeg-serie=' config --ffmpeg-serie=9.0
 expect empty-value 1 '^error: --ffmpeg-source needs a value' config --ffmpeg-source=
@@ -93,7 +93,7 @@ done
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
-expect ffmpeg-accepts 0 'gpume: yes   mvview: yes   mvfps: yes   mvdenoise: yes   CUDA: no   ffplay: no' \
+expect ffmpeg-accepts 0 'filters: gpume mvview mvfps mvdenoise mvdeint mvstereo   CUDA: no   ffplay: no' \
     config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 check build/no-folders-of-other-trees "$(echo "$copy"/build/*)" \
@@ -328,7 +328,7 @@ grep -q step "$out"
 check build/progress-again "it counts steps where there are none" test $? != 0
 expect progress-warns 0 'gpume/x.c:1:2: warning: ours' tools/progress.sh "$tree" ours
 expect progress-fails 2 'bad.c:1: error: so bad' tools/progress.sh "$tree" bad
-expect progress-names-log 2 '^error: the build failed; .*make.log has all of it' tools/progress.sh "$tree" bad
+expect progress-names-log 2 '^error: the build failed; .*the complete output is in .*make.log' tools/progress.sh "$tree" bad
 expect progress-verbose 2 '^CC	bad.o' env V=1 tools/progress.sh "$tree" bad
 
 ldd "build/$series/obj/ffmpeg" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) .*/\1/p' |

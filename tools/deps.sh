@@ -32,10 +32,10 @@ gpl       pkg:x264              libx264-dev      the build under the GPL: libx26
 bench-gpu cmd:x264              x264             makes an H.264 clip for the pipelines
 mpi       cmd:mpicc             libopenmpi-dev   gpume-mpi: MPI
 mpi       cmd:mpirun            openmpi-bin      gpume-mpi: starts its processes
-slurm     cmd:/usr/sbin/munged     munge         gpume-mpi under Slurm, tested
-slurm     cmd:/usr/sbin/slurmctld  slurmctld     gpume-mpi under Slurm, tested
-slurm     cmd:/usr/sbin/slurmd     slurmd        gpume-mpi under Slurm, tested
-slurm     cmd:sbatch            slurm-client     gpume-mpi under Slurm, tested
+slurm     cmd:/usr/sbin/munged     munge         tests of gpume-mpi under Slurm
+slurm     cmd:/usr/sbin/slurmctld  slurmctld     tests of gpume-mpi under Slurm
+slurm     cmd:/usr/sbin/slurmd     slurmd        tests of gpume-mpi under Slurm
+slurm     cmd:sbatch            slurm-client     tests of gpume-mpi under Slurm
 aarch64   cmd:aarch64-linux-gnu-gcc   gcc-aarch64-linux-gnu   C compiler for Arm
 aarch64   file:/usr/aarch64-linux-gnu/include/stdlib.h   libc6-dev-arm64-cross   C library for Arm
 aarch64   cmd:aarch64-linux-gnu-g++   g++-aarch64-linux-gnu   the stand-in for the CUDA driver, for Arm
@@ -46,17 +46,17 @@ wine      cmd:wine              wine             runs programs for Windows
 wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
 wine      cmd:winegcc           wine64-tools     the stand-in for the CUDA driver, for Windows
 wine      file:/usr/include/wine/wine/windows/windows.h   libwine-dev   the stand-in for the CUDA driver, for Windows
-packages  cmd:lintian           lintian          packages, tested
-packages  cmd:/usr/sbin/debootstrap   debootstrap   packages, tested in bare Debians
-packages  file:/usr/share/keyrings/debian-archive-keyring.gpg   debian-archive-keyring   packages, tested in bare Debians
-packages  cmd:qemu-aarch64-static   qemu-user-static   packages for Arm, tested
+packages  cmd:lintian           lintian          tests of packages
+packages  cmd:/usr/sbin/debootstrap   debootstrap   tests of packages in bare Debians
+packages  file:/usr/share/keyrings/debian-archive-keyring.gpg   debian-archive-keyring   tests of packages in bare Debians
+packages  cmd:qemu-aarch64-static   qemu-user-static   tests of packages for Arm
 libdav1d  pkg:dav1d             libdav1d-dev     decodes AV1 faster
 libopus   pkg:opus              libopus-dev      encodes Opus
 libsvtav1 pkg:SvtAv1Enc         libsvtav1enc-dev   encodes AV1
 libvpx    pkg:vpx               libvpx-dev       encodes VP8 and VP9
 libx264   pkg:x264              libx264-dev      encodes H.264; under the GPL
-shared    python:ensurepip      python3-venv     PyAV, which links the shared libraries
-shared    pkg:python3           python3-dev      PyAV, which links the shared libraries
+shared    python:ensurepip      python3-venv     tests of the shared libraries with PyAV
+shared    pkg:python3           python3-dev      tests of the shared libraries with PyAV
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 

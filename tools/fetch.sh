@@ -14,8 +14,8 @@ export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/tools/common.sh"
 
-# The first has the newest FFmpeg, the second the release before it. The third is tried
-# only if those two have newer versions.
+# sid has the newest FFmpeg, trixie the release before it. forky is tried only if those two
+# have newer versions than the wanted ones.
 suites='sid trixie'
 later_suites='forky'
 
@@ -100,6 +100,7 @@ EOF
     fi
 }
 
+# private COMMAND ARGUMENT...: runs an apt command with the configuration of this script.
 private() {
     command=$1
     shift

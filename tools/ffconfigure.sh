@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs FFmpeg's configure in TREE/obj by the script that ./configure has written, unless this has been done and its
-# inputs have not changed since.
+# Runs the script that ./configure has written, which runs FFmpeg's configure in TREE/obj. Does nothing if this has been
+# done and its inputs have not changed since.
 #
 # usage: ffconfigure.sh TREE
 
@@ -70,5 +70,10 @@ if enabled CONFIG_CUDA_LLVM; then
 elif enabled CONFIG_CUDA_NVCC; then
     cuda='yes, by nvcc'
 fi
-say "  gpume: $(yes_no CONFIG_GPUME_FILTER)   mvview: $(yes_no CONFIG_MVVIEW_FILTER)   mvfps: $(yes_no CONFIG_MVFPS_FILTER)   mvdenoise: $(yes_no CONFIG_MVDENOISE_FILTER)   CUDA: $cuda   ffplay: $(yes_no CONFIG_FFPLAY)   libx264: $(yes_no CONFIG_LIBX264)"
+filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' "$top/filters.list" | while read -r f; do
+    if enabled "CONFIG_$(printf '%s' "$f" | tr '[:lower:]' '[:upper:]')_FILTER"; then
+        printf ' %s' "$f"
+    fi
+done)
+say "  filters:${filters:- none}   CUDA: $cuda   ffplay: $(yes_no CONFIG_FFPLAY)   libx264: $(yes_no CONFIG_LIBX264)"
 sed -n 's/^License: /  licence: /p' "$base/configure.log"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# ffconfigure.sh appends this to FFmpeg's ffbuild/config.mak where there is assembly code: how much each
-# part is optimized. -O1 takes the compiler half as long as FFmpeg's -O3, and is enough for what reads
-# and writes files, and for C functions that assembly replaces. What decodes, filters and scales has
-# -O2; this project's code, what it is compared with, and encoders have -O3, as FFmpeg has it. Of the
-# patterns that match, make applies the most specific one last.
+# Sets how much each part of FFmpeg is optimized. ffconfigure.sh appends this file to FFmpeg's
+# ffbuild/config.mak if there is assembly code. With -O1 compiling takes half as long as with FFmpeg's
+# -O3; -O1 is enough for code that reads and writes files, and for C functions that assembly replaces.
+# Decoders, filters and scalers are compiled with -O2. This project's code, the code that it is compared
+# with, and encoders are compiled with -O3. If several patterns match, make applies the most specific
+# one last.
 lib%.o fftools/%.o: CFLAGS += -O1
 
 libavcodec/h264_%.o libavcodec/h264dec%o libavcodec/h264idct%o: CFLAGS += -O2

@@ -16,7 +16,7 @@ filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' "$top/filters.list")
 program=${2:?usage: options.sh table|completion|manual FFMPEG [DOC]}
 # the command that runs a program of another system
 run=${GPUME_EXEC-}
-# sh has only the status of a pipe's last command, so commands that can fail write to files here
+# a pipe in sh has the status of its last command only, so commands that can fail write to files here
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 

@@ -13,8 +13,8 @@
 #        package.sh patch SERIES OUT_DIR   the filters as one patch for a source package of that FFmpeg, as
 #                                        distributions have them: debian/patches/gpume.patch
 #
-# MAINTAINER is who the Debian package names, 'name <address>'.
-# Symbols of a newer glibc than GLIBC [2.36, Debian 12's] are an error.
+# MAINTAINER is the maintainer of the Debian package, 'name <address>'.
+# Programs that need a newer glibc than GLIBC [2.36, that of Debian 12] are an error.
 
 set -eu
 LC_ALL=C
@@ -30,6 +30,8 @@ out=$(cd "$3" && pwd)
 cd "$top"
 glibc=${GLIBC:-2.36}
 maintainer=${MAINTAINER:-gpume <gpume@gpume.invalid>}
+# the names of the filters, for texts
+filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | paste -s -d, - | sed 's/,/, /g; s/, \([^,]*\)$/ and \1/')
 
 [ -z "$(git status --porcelain 2>/dev/null)" ] || die "there are changes that are not committed: a package needs its source"
 epoch=$(git log -1 --format=%ct) || die "packages are made from a git repository"
@@ -56,7 +58,7 @@ if [ "$kind" != patch ]; then
     version=$release+gpume$(date -u -d "@$epoch" +%Y%m%d.%H%M)
 fi
 
-# sh has only the status of a pipe's last command, so commands that can fail write to files here
+# a pipe in sh has the status of its last command only, so commands that can fail write to files here
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -108,7 +110,7 @@ programs() {
         fi
     done
     [ -f "$1/ffmpeg$suffix" ] || die "$tree has no ffmpeg: run make first"
-    # the programs must have what users expect, and a licence under which users can pass them on
+    # the programs must have the formats that users expect, and a licence that lets users pass them on
     grep -q -e '--enable-filters' "$tree/configure-ffmpeg.sh" ||
         die "$tree has only what tests need: run ./configure and make again"
     ! grep -q -E '^(CONFIG_GPL|CONFIG_NONFREE|CONFIG_VERSION3)=yes' "$conf" ||
@@ -161,10 +163,10 @@ dist() {
     {
         echo "ffmpeg-gpume $version, gpume's commit $commit"
         echo
-        echo "Programs: bin/. They are FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise, under the"
-        echo "LGPL 2.1 or later (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy the other"
-        echo "archives into its folder build/dist, and run ./configure and make."
-        echo "A GPU needs NVIDIA's driver and nothing else."
+        echo "The programs are in bin/. They are FFmpeg $series with the filters $filters,"
+        echo "under the LGPL 2.1 or later (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy"
+        echo "the other archives into its folder build/dist, and run ./configure and make."
+        echo "To use a GPU, only NVIDIA's driver is needed."
     } > "$dir/ABOUT.txt"
     chmod -R u+w,go-w,a+rX "$dir"
     dated "$dir"
@@ -233,8 +235,8 @@ $names \- FFmpeg with filters that search motion, and use it
 .B ffmpeg\-gpume
 .RI [ options ]\ \-i\ input\ \-vf\ filters\ output
 .SH DESCRIPTION
-This is FFmpeg $series with the filters gpume, mvview, mvfps and mvdenoise. The options of these programs are those of
-ffmpeg, ffprobe and ffplay.
+This is FFmpeg $series with the filters $filters. These programs have the
+options of ffmpeg, ffprobe and ffplay.
 The filters are described in
 .BR gpume (7).
 .SH EXAMPLE
@@ -247,8 +249,8 @@ END
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: gpume
 Comment: FFmpeg $series, see https://ffmpeg.org, with the filters of gpume, commit $commit.
- Some files of FFmpeg have licenses like those of MIT, X11 and BSD; together, all is
- under the one below. The file ffmpeg/LICENSE.md beside this one has the details.
+ Some files of FFmpeg have licenses like those of MIT, X11 and BSD; the whole is
+ under the license below. The file ffmpeg/LICENSE.md beside this one has the details.
 
 Files: *
 Copyright: 2000-$(date -u -d "@$epoch" +%Y) the FFmpeg developers
@@ -287,10 +289,11 @@ Section: video
 Priority: optional
 Homepage: https://ffmpeg.org
 Description: FFmpeg with filters that search motion, and use it
- The filter gpume searches motion vectors, on the CPU or an NVIDIA GPU; mvview
- draws them, mvfps interpolates frames along them, and mvdenoise takes out noise
- along them. This package may be installed beside ffmpeg: its programs are
- ffmpeg-gpume and ffprobe-gpume.
+ The filter gpume searches motion vectors on the CPU or an NVIDIA GPU. mvview
+ draws them; mvfps interpolates frames, mvdenoise denoises and mvdeint
+ deinterlaces along them. mvstereo finds the disparity of two views. This
+ package can be installed beside ffmpeg: its programs are ffmpeg-gpume and
+ ffprobe-gpume.
 END
     chmod -R u+w,go-w,a+rX "$dir"
     (cd "$dir" && find usr -type f > "$tmp/found" && sort "$tmp/found" > "$tmp/files" && xargs md5sum < "$tmp/files" > DEBIAN/md5sums)
@@ -300,7 +303,7 @@ END
     say "$file: $(du -h "$file" | cut -f1)"
 }
 
-# wheel_tag: the platform of a wheel, by what the programs need
+# wheel_tag: prints the platform of a wheel, which depends on the glibc that the programs need
 wheel_tag() {
     case $system in
         linux) echo "manylinux_$(echo "$needed" | tr . _)_$arch" ;;
@@ -308,17 +311,17 @@ wheel_tag() {
     esac
 }
 
-# when the source was changed
+# the time of the last commit
 VERSION=$(date -u -d "@$epoch" +%Y.%-m.%-d.%-H%M | sed 's,\.0*\([0-9]\),.\1,g')
 export VERSION
 
-# pack_wheel FOLDER README: of $tmp/tree
+# pack_wheel FOLDER README: packs $tmp/tree with the metadata of FOLDER
 pack_wheel() {
     file=$(python3 python/build_wheel.py "$out" "$tmp/tree" "$1/METADATA" "$2" "$tmp/licences" "$(wheel_tag)" "$epoch")
     say "$file: $(du -h "$file" | cut -f1)"
 }
 
-# licences DIR SOURCES...: the texts, and where the source is
+# licences DIR: writes the texts of the licences, and where the source is
 licences() {
     mkdir -p "$1"
     cp LICENSE "$1/LICENSE"
@@ -371,7 +374,7 @@ patch_of_series() {
     (cd "$tmp" && diff -ruN a b) > "$tmp/diff" || status=$?
     [ "$status" = 1 ] || die "diff finds nothing, or fails"
     {
-        echo "Description: avfilter: gpume, mvview, mvfps and mvdenoise"
+        echo "Description: avfilter: $filters"
         echo " Filters that search the motion between frames, and use it. Commit $commit of gpume."
         echo "Author: $maintainer"
         echo "Last-Update: $(date -u -d "@$epoch" +%Y-%m-%d)"

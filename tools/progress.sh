@@ -94,7 +94,7 @@ watch() {
     clear
     if [ "${status:-1}" != 0 ]; then
         grep -v "^[A-Z0-9]*$tab" "$log" | tail -n 30 >&2
-        printf 'error: the build failed; %s has all of it\n' "$log" >&2
+        printf 'error: the build failed; the complete output is in %s\n' "$log" >&2
         exit "${status:-1}"
     fi
     # 'make -n' also counts what turns out not to have changed

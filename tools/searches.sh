@@ -6,8 +6,8 @@
 # usage: searches.sh [KIND]     the names of all searches, or of a kind: FULL, PATTERN, PREDICTIVE, HIERARCHICAL
 #        searches.sh -t         a line each: name|kind|title|paper|other names
 #        searches.sh --update   writes names, titles and papers into the tables of doc/searches.md
-#                               and doc/gpume.texi; figures there stay with their search
-#        searches.sh --check    prints what --update would change, or cannot write
+#                               and doc/gpume.texi; the measurements in these tables stay
+#        searches.sh --check    prints what --update would change, and searches that doc/gpume.texi lacks
 
 set -eu
 LC_ALL=C
@@ -103,7 +103,7 @@ case ${1-} in
         differences=$({
             for f in $documents; do
                 { generated "$f" || echo "no table of searches"; } | diff "$top/$f" - |
-                    sed -n "s,^[<>] \(.*\),$f: not as core/searches.h has it: \1,p"
+                    sed -n "s,^[<>] \(.*\),$f: differs from core/searches.h: \1,p"
             done
             undescribed
         })
