@@ -5,9 +5,9 @@
 
 /**
  * @file
- * True motion once more, written from doc/gpume-definition.md, "True motion", as plainly as can
- * be: hme, and what smooth, pel and check make of every search. As in gpume_oracle.h nothing
- * here uses anything of the filter or of FFmpeg, and little is done for speed.
+ * Reference implementation of true motion, written from doc/gpume-definition.md, "True motion", as
+ * plainly as possible: the search hme, and the options smooth, pel and check, which apply to every
+ * search. Like gpume_oracle.h it uses nothing of the filter or of FFmpeg, and is hardly optimized.
  */
 
 #ifndef GPUME_ORACLE_MOTION_H
@@ -19,16 +19,16 @@
 
 #include "gpume_oracle.h"
 
-/** What is wanted of the fields of a pair of pictures. */
+/** Options of a search for motion between two pictures. */
 typedef struct OracleMotion {
     OracleVector (*search)(const OracleBlock *b);   ///< NULL: hme
     OracleCost cost;
     int block, range;
-    int depth;              ///< of samples
+    int depth;              ///< bits per sample
     int smooth;             ///< 0: off
     int sweeps;
     int pel;                ///< 1, 2 or 4
-    int levels;             ///< of hme; 0: as many as are by default
+    int levels;             ///< levels of the pyramid of hme; 0: the default number
 } OracleMotion;
 
 static int oracle_max(int a, int b)
@@ -41,7 +41,7 @@ static int oracle_abs(int a)
     return a < 0 ? -a : a;
 }
 
-/* The quotient rounded down; b is above 0. */
+/* Returns a / b rounded down. b must be positive. */
 static int oracle_floor(int a, int b)
 {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
@@ -61,15 +61,15 @@ static void *oracle_memory(size_t nb, size_t size)
     return p;
 }
 
-/* Samples between samples */
+/* Interpolation between samples */
 
-/* That at the edge is repeated without end. */
+/* Returns the sample at (x, y); outside of the picture that is the nearest sample at its edge. */
 static int oracle_sample(const OraclePicture *p, int x, int y)
 {
     return p->samples[oracle_clip(y, p->h - 1) * p->w + oracle_clip(x, p->w - 1)];
 }
 
-/* H.264's filter of six taps over samples at (x, y), further by (dx, dy) each: -2 to 3 times. */
+/* Returns H.264's 6-tap filter of the samples (x, y) + k * (dx, dy), k from -2 to 3, unscaled. */
 static int oracle_six(const OraclePicture *p, int x, int y, int dx, int dy)
 {
     return      oracle_sample(p, x - 2 * dx, y - 2 * dy) -
@@ -80,19 +80,19 @@ static int oracle_six(const OraclePicture *p, int x, int y, int dx, int dy)
                 oracle_sample(p, x + 3 * dx, y + 3 * dy);
 }
 
-/* b: half a sample to the right of (x, y). */
+/* Returns b of the standard: the value half a sample to the right of (x, y). */
 static int oracle_right(const OraclePicture *p, int max, int x, int y)
 {
     return oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), max);
 }
 
-/* h: half a sample below (x, y). */
+/* Returns h of the standard: the value half a sample below (x, y). */
 static int oracle_below(const OraclePicture *p, int max, int x, int y)
 {
     return oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), max);
 }
 
-/* j: half a sample to the right and below. */
+/* Returns j of the standard: the value half a sample to the right and below (x, y). */
 static int oracle_middle(const OraclePicture *p, int max, int x, int y)
 {
     const int sum = oracle_six(p, x, y - 2, 1, 0) - 5 * oracle_six(p, x, y - 1, 1, 0) +
@@ -108,7 +108,8 @@ static int oracle_mean(int a, int b)
 }
 
 /**
- * The sample at (px / 4, py / 4). In the names of the standard those next to G, a whole one, are
+ * Returns the value at (px / 4, py / 4). In the standard, G, H and M are samples, and the positions
+ * between them are named
  *   G a b c H
  *   d e f g
  *   h i j k m
@@ -157,8 +158,9 @@ static int oracle_quarter(const OraclePicture *pic, int max, int px, int py)
 }
 
 /**
- * The picture with pel times as many samples from the first to the last of a row and of a
- * column, to be freed. Otherwise they would be computed again for each vector.
+ * Returns the picture interpolated to steps of 1 / pel sample, from the first to the last sample of
+ * each row and column. The caller frees its samples. Without it each vector would interpolate the
+ * same samples again.
  */
 static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
 {
@@ -172,7 +174,7 @@ static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
     return (OraclePicture){ large.w, large.h, samples };
 }
 
-/* Passes */
+/* Smoothing passes */
 
 /** Vectors of one precision on one level of the pyramid. */
 typedef struct OracleLevel {
@@ -181,15 +183,15 @@ typedef struct OracleLevel {
     OracleCost cost;
     int depth, smooth, block, range;
     int pel;
-    int threshold;              ///< T, in samples
+    int threshold;              ///< T of the definition, in samples
     int bw, bh;
-    OracleVector *vectors;      ///< dx and dy; costs have no meaning here
+    OracleVector *vectors;      ///< only dx and dy are used
 } OracleLevel;
 
 static int oracle_level_admissible(const OracleLevel *l, int bx, int by, int dx, int dy)
 {
     const int x0 = bx * l->block, y0 = by * l->block;
-    const int x1 = oracle_min(x0 + l->block, l->cur->w) - 1;    // the last sample
+    const int x1 = oracle_min(x0 + l->block, l->cur->w) - 1;    // last sample of the block
     const int y1 = oracle_min(y0 + l->block, l->cur->h) - 1;
 
     return oracle_abs(dx) <= l->range * l->pel && oracle_abs(dy) <= l->range * l->pel &&
@@ -197,7 +199,7 @@ static int oracle_level_admissible(const OracleLevel *l, int bx, int by, int dx,
            y0 * l->pel + dy >= 0 && y1 * l->pel + dy < l->ref->h;
 }
 
-/* D, or something that is not less than limit where D is not. */
+/* Returns D of the definition; where that is limit or more, any value that is limit or more. */
 static int64_t oracle_level_cost(const OracleLevel *l, int bx, int by, int dx, int dy,
                                  int64_t limit)
 {
@@ -210,10 +212,10 @@ static int64_t oracle_level_cost(const OracleLevel *l, int bx, int by, int dx, i
                    oracle_min(l->block, l->cur->w - x0), oracle_min(l->block, l->cur->h - y0), limit);
 }
 
-/* Nonzero: the block exists; it is n. */
+/* Sets *n to the index of neighbour i of block (bx, by). Returns 0 if there is no such block. */
 static int oracle_neighbour(int bw, int bh, int bx, int by, int i, int *n)
 {
-    /* in raster order */
+    /* offsets of the neighbours in raster order */
     static const int around[8][2] = {
         { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
     };
@@ -223,7 +225,7 @@ static int oracle_neighbour(int bw, int bh, int bx, int by, int i, int *n)
     return x >= 0 && x < bw && y >= 0 && y < bh;
 }
 
-/* P */
+/* Returns P of the definition: the penalty for vectors unlike those of the neighbours. */
 static int64_t oracle_penalty(const OracleLevel *l, int bx, int by, int dx, int dy)
 {
     int64_t sum = 0;
@@ -286,7 +288,7 @@ static void oracle_passes(const OracleLevel *l, int nb)
                         oracle_pass_block(l, bx, by);
 }
 
-/* In whole samples. @param vectors the level's */
+/* Returns a level whose vectors are in whole samples. @param vectors array for the vectors of the level */
 static OracleLevel oracle_level(const OracleMotion *m, const OraclePicture *cur,
                                 const OraclePicture *ref, int block, int range,
                                 OracleVector *vectors)
@@ -299,7 +301,7 @@ static OracleLevel oracle_level(const OracleMotion *m, const OraclePicture *cur,
     };
 }
 
-/* From whole samples to parts. */
+/* Refines vectors in whole samples to steps of 1 / pel sample. */
 static void oracle_pel(const OracleMotion *m, const OraclePicture *cur, const OraclePicture *ref,
                        OracleVector *vectors)
 {
@@ -318,7 +320,7 @@ static void oracle_pel(const OracleMotion *m, const OraclePicture *cur, const Or
 
 /* hme */
 
-/* Half as wide and half as high, to be freed. */
+/* Returns the picture at half the width and height. The caller frees its samples. */
 static OraclePicture oracle_halve(const OraclePicture *p)
 {
     const int w = (p->w + 1) / 2, h = (p->h + 1) / 2;
@@ -333,7 +335,10 @@ static OraclePicture oracle_halve(const OraclePicture *p)
     return (OraclePicture){ w, h, samples };
 }
 
-/* The best of block n of before, times factor, where it is one and is admissible. */
+/*
+ * Tries the vector of block (px, py) of before, multiplied by factor, for block (bx, by), if that block
+ * exists and the product is admissible.
+ */
 static void oracle_parent_try(const OracleLevel *l, int bx, int by, const OracleLevel *before,
                               int px, int py, int factor, OracleBest *best)
 {
@@ -353,10 +358,11 @@ static void oracle_parent_try(const OracleLevel *l, int bx, int by, const Oracle
 }
 
 /**
- * Begin a level.
- * @param before the vectors of the level above, or of blocks twice as large
- * @param factor of these vectors
- * @param zero   nonzero: zero is tried, too; else it is taken where there is none
+ * Sets the initial vectors of a level.
+ * @param before the level above in the pyramid, or the same level with blocks twice as large
+ * @param factor by which the vectors of before are multiplied
+ * @param zero   nonzero: also try the zero vector for every block; 0: use it only for blocks without
+ *               an admissible vector
  */
 static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int factor, int zero)
 {
@@ -381,13 +387,13 @@ static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int fa
 
 /* Global candidates */
 
-enum { ORACLE_SMALL = 4, ORACLE_SMALL_RANGE = 15 };     // blocks of the search on level 2
+enum { ORACLE_SMALL = 4, ORACLE_SMALL_RANGE = 15 };     // block size and largest range of the search on level 2
 
-/** The search of one picture's level 2 in another's, and back. 8 bits of each sample. */
+/** The search between level 2 of two pictures in both directions, with samples reduced to 8 bits. */
 typedef struct OracleGlobal {
     OraclePicture cur, ref;
     int range, bw, bh;
-    OracleVector *there, *back;
+    OracleVector *there, *back;     ///< from cur to ref, from ref to cur
 } OracleGlobal;
 
 static OraclePicture oracle_8_bits(const OraclePicture *p, int depth)
@@ -422,7 +428,10 @@ static void oracle_global_free(OracleGlobal *g)
     free(g->back);
 }
 
-/* Where the centre of a small block goes, in blocks. */
+/*
+ * Returns the index of the small block that the centre of small block i points to, in one dimension.
+ * side is the width or height of the picture, d the component of the vector, nb the number of blocks.
+ */
 static int oracle_small_partner(int i, int side, int d, int nb)
 {
     const int start = i * ORACLE_SMALL, length = oracle_min(ORACLE_SMALL, side - start);
@@ -447,7 +456,7 @@ static int oracle_confirmed(const OracleGlobal *g, int bx, int by)
     return 0;
 }
 
-/* Whether a vector of the picture matches a small block. */
+/* Returns whether v, a vector of the full-size picture, also fits a small block of level 2. */
 static int oracle_small_matches(const OracleGlobal *g, int bx, int by, OracleVector v)
 {
     const OracleLevel l = {
@@ -462,7 +471,10 @@ static int oracle_small_matches(const OracleGlobal *g, int bx, int by, OracleVec
            oracle_level_cost(&l, bx, by, dx, dy, INT64_MAX) < 4 * w * h;
 }
 
-/* One step of refinement. cost is INT64_MAX: v is not known to be admissible. */
+/*
+ * Replaces *v by the cheapest admissible vector among itself and its 8 neighbours at distance step.
+ * v->cost stays INT64_MAX if none is admissible.
+ */
 static void oracle_refine(const OracleLevel *l, int bx, int by, int step, OracleBest *v)
 {
     OracleBest best = { 0, 0, INT64_MAX };
@@ -480,7 +492,7 @@ static void oracle_refine(const OracleLevel *l, int bx, int by, int step, Oracle
     *v = best;
 }
 
-/* The vector of a block, which may be that of a candidate. */
+/* Returns the vector of a block: its present one or a better candidate of level 2. */
 static OracleVector oracle_take_candidate(const OracleLevel *l, const OracleGlobal *g, int bx, int by)
 {
     const int x0 = bx * l->block, w = oracle_min(l->block, l->cur->w - x0);
@@ -528,7 +540,7 @@ static void oracle_take_candidates(const OracleLevel *l, const OracleGlobal *g)
     free(taken);
 }
 
-/** Vectors in whole samples. @param vectors gets those of blocks of m->block samples */
+/** Runs the search hme. @param vectors receives the vectors, in whole samples, of blocks of m->block samples */
 static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const OraclePicture *ref,
                        OracleVector *vectors)
 {
@@ -580,10 +592,11 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
 }
 
 /**
- * Search a whole picture, up to but not including the check.
- * @param last, before_last what the two searches before in the same direction put in found
- * @param found   gets what the search itself found; not of hme
- * @param vectors gets what becomes of that
+ * Searches a whole picture, without the check.
+ * @param last, before_last the fields found by the last search in the same direction and by the one
+ *                          before it
+ * @param found   receives the vectors of the search before smooth and pel; not set by hme
+ * @param vectors receives the final vectors
  */
 static inline void oracle_motion(const OracleMotion *m, const OraclePicture *cur,
                                  const OraclePicture *ref, const OracleVector *last,
@@ -607,7 +620,7 @@ static inline void oracle_motion(const OracleMotion *m, const OraclePicture *cur
 
 /* The check */
 
-/* Whether other has the opposite vector where v of block (bx, by) points to. */
+/* Returns whether the block that v of block (bx, by) points to has about the opposite vector in other. */
 static int oracle_consistent(const OracleMotion *m, int w, int h, int bx, int by, OracleVector v,
                              const OracleVector *other)
 {
@@ -636,10 +649,10 @@ static int oracle_median_of(int *v, int nb)
     return nb % 2 ? v[nb / 2] : oracle_floor(v[nb / 2 - 1] + v[nb / 2], 2);
 }
 
-/* Replace the vectors that are marked. */
+/* Replaces the vectors marked as inconsistent by medians of their neighbours, ring by ring from outside. */
 static void oracle_replace(int bw, int bh, OracleVector *vectors)
 {
-    /* the ring of a vector, 0 where it is consistent; -1: none yet */
+    /* ring in which a vector was replaced; 0: consistent, -1: not replaced yet */
     int *ring = oracle_memory(bw * bh, sizeof(*ring));
     int nb_found = 1;
 
@@ -669,7 +682,7 @@ static void oracle_replace(int bw, int bh, OracleVector *vectors)
     free(ring);
 }
 
-/** Check the fields of two pictures, each of which is the other's reference. */
+/** Applies the check to the fields of two pictures that are each other's reference. */
 static inline void oracle_check(const OracleMotion *m, int w, int h, OracleVector *a, OracleVector *b)
 {
     const int bw = oracle_blocks(w, m->block), bh = oracle_blocks(h, m->block);
@@ -686,7 +699,7 @@ static inline void oracle_check(const OracleMotion *m, int w, int h, OracleVecto
     oracle_replace(bw, bh, b);
 }
 
-/** Set the costs of the final vectors: D, wherever they point to. */
+/** Sets the costs of the final vectors to D, also of vectors that point outside of the picture. */
 static inline void oracle_set_costs(const OracleMotion *m, const OraclePicture *cur,
                                     const OraclePicture *ref, OracleVector *vectors)
 {
@@ -710,7 +723,7 @@ static inline void oracle_set_costs(const OracleMotion *m, const OraclePicture *
     free(match);
 }
 
-/** What the blocks of a picture would cost if each were flat. */
+/** Returns the cost of a picture whose blocks are each predicted by their mean. */
 static inline uint64_t oracle_intra(OracleCost cost, const OraclePicture *p, int block)
 {
     uint64_t intra = 0;
