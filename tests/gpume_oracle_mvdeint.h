@@ -5,7 +5,8 @@
 
 /**
  * @file
- * What doc/mvdeint-definition.md defines, sample by sample, as plainly as possible.
+ * Reference implementation of mvdeint, written from doc/mvdeint-definition.md, sample by sample and as
+ * plainly as possible. It is not optimized.
  */
 
 #ifndef GPUME_ORACLE_MVDEINT_H
@@ -15,17 +16,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/** Frames of a sequence at most. */
+/** Maximum number of frames in a sequence. */
 #define DEINT_MAX_FRAMES 8
 #define DEINT_MAX_FIELDS (2 * DEINT_MAX_FRAMES)
 
-/** A component of all frames, and of the estimates of all fields. */
+/** A component of all frames, and its estimates for all fields. Names at the right are of the definition. */
 typedef struct DeintComponent {
     int w, h, sx, sy;
     uint16_t *frames[DEINT_MAX_FRAMES];
     uint16_t *first[DEINT_MAX_FIELDS];      ///< X(0)
     uint16_t *intra[DEINT_MAX_FIELDS];      ///< L
-    uint8_t *still[DEINT_MAX_FIELDS];       ///< whether reach is 0
+    uint8_t *still[DEINT_MAX_FIELDS];       ///< whether the reach of a sample is 0
     uint16_t *estimate[DEINT_MAX_FIELDS];   ///< X(p)
     uint16_t *result[DEINT_MAX_FIELDS];     ///< X(p + 1)
 } DeintComponent;
@@ -40,9 +41,9 @@ typedef struct Deint {
     int refs;
     int parity[DEINT_MAX_FIELDS], progressive[DEINT_MAX_FRAMES];
     DeintComponent components[4];
-    /** By field, and -2, -1, 1, 2 as 0 to 3; NULL: none. */
+    /** Vectors of each field, at distances -2, -1, 1 and 2; NULL: none. */
     DeintVector *vectors[DEINT_MAX_FIELDS][4];
-    int nb_compensated, nb_moved;           ///< samples, and those that are not those of X(0)
+    int nb_compensated, nb_moved;           ///< number of compensated samples, and of those that differ from X(0)
 } Deint;
 
 /** Taps of the interpolation within a field. */
@@ -189,11 +190,11 @@ static void deint_oracle_first(Deint *s)
 
 /* A pass */
 
-/** A candidate of a component: compensated samples and how real they are. */
+/** A candidate of a component: its compensated samples c, and r, how much of each is from samples of the field. */
 typedef struct DeintCandidate {
     int field, distance, partner;
     int *c, *r;
-    const uint8_t *matches;     ///< by area of luma
+    const uint8_t *matches;     ///< whether it matches in each area of luma
 } DeintCandidate;
 
 static int deint_compensated(const Deint *s, const DeintComponent *c, int field, DeintVector v, int x, int y, int *real)
@@ -316,7 +317,7 @@ static unsigned deint_pair(const Deint *s, const DeintComponent *c, const DeintC
     return deint_mean(n, v) >> 1;
 }
 
-/* The vote of an area of luma. */
+/* Returns the vote of area (k, l) of luma for a candidate. */
 static int deint_vote(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int k, int l)
 {
     const int f = deint_min(4, 16 - s->d);
@@ -336,7 +337,7 @@ static int deint_vote(const Deint *s, const DeintComponent *c, int t, const Dein
     return 8 * e > 3 * a + 4 * n ? -1 : a > n;
 }
 
-/* Makes an array of where a candidate matches. */
+/* Returns an array that tells for each area whether a candidate matches. */
 static uint8_t *deint_matches(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
 {
     const int cols = (s->w + 7) / 8 + 1, rows = (s->h + 7) / 8 + 1;
@@ -357,13 +358,13 @@ static uint8_t *deint_matches(const Deint *s, const DeintComponent *c, int t, co
     return matches;
 }
 
-/* The area of luma where a sample is. */
+/* Returns the area of luma that contains a sample of a component. */
 static int deint_area(const Deint *s, const DeintComponent *c, int x, int y)
 {
     return ((4 + (y << c->sy)) >> 3) * ((s->w + 7) / 8 + 1) + ((4 + (x << c->sx)) >> 3);
 }
 
-/* Whether too few candidates match for a sample to be made of them. */
+/* Returns whether a sample keeps its value of X(0) because too few candidates match. */
 static int deint_is_first(const Deint *s, const DeintComponent *c, const DeintCandidate *z, int nb, int x, int y)
 {
     const int nb_areas = ((s->w + 7) / 8 + 1) * ((s->h + 7) / 8 + 1), area = deint_area(s, c, x, y);
@@ -471,7 +472,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     return n < 0 ? z0 - h : z0 + h;
 }
 
-/* Makes a field of a component. @param matches of the candidates; luma, which comes first, sets them */
+/* Makes a field of a component. @param matches areas where each candidate matches; the call for luma sets them */
 static void deint_field(Deint *s, const DeintComponent *c, int pass, int t, uint8_t **matches)
 {
     DeintCandidate z[4];
@@ -511,7 +512,7 @@ static void deint_field(Deint *s, const DeintComponent *c, int pass, int t, uint
     }
 }
 
-/* Makes all results of a pass of the estimates and their vectors; the results are the estimates then. */
+/* Runs a pass: makes all results from the estimates and their vectors, then makes them the new estimates. */
 static void deint_oracle_pass(Deint *s, int pass)
 {
     for (int t = 0; t < 2 * s->nb_frames; t++) {

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The oracle of mvdenoise: what doc/mvdenoise-definition.md says, as plainly as possible. Written from
- * that text, not from the filter.
+ * Reference implementation of mvdenoise, written from doc/mvdenoise-definition.md as plainly as possible,
+ * without looking at the filter. It is not optimized.
  */
 
 #ifndef GPUME_ORACLE_MVDENOISE_H
@@ -28,28 +28,28 @@ typedef struct DenoiseBlock {
 
 typedef struct DenoiseComponent {
     int w, h, sx, sy;
-    int chosen;                                 ///< whether planes has it
+    int chosen;                                 ///< whether the option planes contains it
     const uint16_t *noisy[DENOISE_MAX_FRAMES];
     uint16_t *pilot[DENOISE_MAX_FRAMES];
     uint16_t *out[DENOISE_MAX_FRAMES];
-    int strength[DENOISE_MAX_FRAMES][32];       ///< S_k
-    int estimate[DENOISE_MAX_FRAMES][9];        ///< of each level, then of all
-    int was_matched;                            ///< a picture since the last new one
+    int strength[DENOISE_MAX_FRAMES][32];       ///< S_k of the definition
+    int estimate[DENOISE_MAX_FRAMES][9];        ///< estimates of each level, then of all levels
+    int was_matched;                            ///< whether a picture had matches since the last cut
 } DenoiseComponent;
 
-/** A sequence. Memory of pilots and results is the caller's. */
+/** A sequence. The caller allocates pilot and out of the components. */
 typedef struct Denoise {
     int w, h, d;
     int nb_frames, nb_components;
     int radius, passes;
-    int sigma, factor;                          ///< options, in 1/256; sigma 0: estimated
+    int sigma, factor;                          ///< options sigma (0: estimated) and strength, in 1/256
     int single;                                 ///< levels=0
     int is_repeat[DENOISE_MAX_FRAMES], is_kept[DENOISE_MAX_FRAMES];
     DenoiseComponent components[4];
     const DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
-    int nb_stacked;                             ///< patches of other pictures in stacks
-    int nb_correlated, nb_matched;              ///< own estimates of correlated noise, and with matches
+    int nb_stacked;                             ///< number of patches in stacks that are from other pictures
+    int nb_correlated, nb_matched;              ///< estimates of a single picture: with correlated noise, with matches
 } Denoise;
 
 static int denoise_clip(int64_t v, int64_t low, int64_t high)
@@ -64,17 +64,17 @@ static int64_t denoise_pow2(int n)
 
 /* Noise */
 
-/** Values that are counted in bins, and which of them have which level. */
+/** Values that are counted in bins, and the level of each. */
 typedef struct DenoiseValues {
     int64_t *values;
     int *levels;
     int n;
 } DenoiseValues;
 
-/** What follows from the blocks of a level, or of all. */
+/** Variances of the blocks of one level or of all. */
 typedef struct DenoiseVariances {
     int64_t n, n_total;
-    int64_t fine, total;                        ///< F, D
+    int64_t fine, total;                        ///< F and D of the definition
 } DenoiseVariances;
 
 static void denoise_add_value(DenoiseValues *v, int64_t value, int level)
@@ -83,7 +83,7 @@ static void denoise_add_value(DenoiseValues *v, int64_t value, int level)
     v->levels[v->n++] = level;
 }
 
-/* The least value of the bin that has a value, and its width. */
+/* Returns the lowest value of the bin that contains value, and its width. */
 static int64_t denoise_bin(int64_t value, int64_t *width)
 {
     *width = 1;
@@ -106,7 +106,7 @@ static int64_t denoise_count(const DenoiseValues *v, int level)
     return n;
 }
 
-/* How many values are below one. */
+/* Returns the number of values of a level that are below value. */
 static int64_t denoise_below(const DenoiseValues *v, int level, int64_t value)
 {
     int64_t n = 0;
@@ -163,7 +163,7 @@ static DenoiseVariances denoise_variances(const DenoiseValues *energies, const D
     };
 }
 
-/* The energy of the block that begins at (x0, y0). */
+/* Returns the energy of the block whose first sample is (x0, y0). */
 static int64_t denoise_energy(const uint16_t *p, int w, int x0, int y0, int d)
 {
     static const int kernel[3][3] = { { 1, -2, 1 }, { -2, 4, -2 }, { 1, -2, 1 } };
@@ -229,7 +229,7 @@ static int denoise_is_cut(const uint16_t *now, const uint16_t *before, int w, in
     return 2 * difference > spread;
 }
 
-/* Samples between samples, letter by letter as the standard has them */
+/* Interpolation between samples, with the names of the H.264 standard */
 
 typedef struct DenoisePlane {
     const uint16_t *p;
@@ -271,7 +271,10 @@ static int denoise_j(const DenoisePlane *s, int x, int y)
     return denoise_clip((j1 + 512) >> 10, 0, denoise_pow2(s->d) - 1);
 }
 
-/* The sample at (x, y), in quarters, doubled: some are the mean of two, which is not rounded here. */
+/*
+ * Returns twice the value at (qx / 4, qy / 4). It is doubled because some values are means of two, which
+ * the definition does not round here.
+ */
 static int denoise_quarter(const DenoisePlane *s, int qx, int qy)
 {
     const int x = qx >> 2, y = qy >> 2;
@@ -308,7 +311,7 @@ static void denoise_read(int *patch, const DenoisePlane *s, int x0, int y0, int 
 
 /* Stacks */
 
-/* The vector of a cell, in quarter samples. Returns 0 if there is none. */
+/* Sets *x and *y to the vector of a cell, in quarter samples. Returns 0 if it has none. */
 static int denoise_cell(const Denoise *s, int t, int distance, int c, int r, int *x, int *y)
 {
     const int at_x = denoise_clip(8 * c + 4, 0, s->w - 1), at_y = denoise_clip(8 * r + 4, 0, s->h - 1);
@@ -380,7 +383,7 @@ static void denoise_free_values(DenoiseValues *v)
     free(v->levels);
 }
 
-/* H of the text. */
+/* Returns H of the definition: the noise energy of the picture at half its size. */
 static int64_t denoise_halved(const uint16_t *p, int w, int h, int d)
 {
     uint16_t *small    = malloc(((w / 2) * (h / 2) + 1) * sizeof(*small));
@@ -411,7 +414,7 @@ static int denoise_root(int64_t square)
     return root;
 }
 
-/* The own estimate of a picture, from variances of each level, then of all. */
+/* Estimates the noise from a single picture: own[i] from the variances v[i] of level i, own[8] from those of all. */
 static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int64_t halved, int matched,
                         int nb_blocks, int *nb_correlated)
 {
@@ -479,7 +482,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     }
 }
 
-/* The estimate of a component of picture t. */
+/* Sets the estimate of a component of picture t. anew: whether the picture follows a cut or is the first. */
 static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
 {
     DenoiseValues energies = denoise_alloc_values(c->w * c->h), totals = denoise_alloc_values(c->w * c->h);
@@ -521,7 +524,7 @@ static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
     denoise_free_values(&coarse);
 }
 
-/* S of each tone of a component of picture t; all are 0 if it stays as it is. */
+/* Sets S of each tone of a component of picture t; all are 0 if the component is not filtered. */
 static void denoise_strength(const Denoise *s, DenoiseComponent *c, int t)
 {
     int stays = 1;
@@ -557,7 +560,7 @@ typedef struct DenoiseStack {
     int noisy[2 * DENOISE_MAX_RADIUS + 1][64], pilot[2 * DENOISE_MAX_RADIUS + 1][64];  ///< doubled samples
 } DenoiseStack;
 
-/* The tone of the patch at (x, y). */
+/* Returns the tone of the patch at (x, y). */
 static int denoise_tone(const DenoisePlane *s, int x, int y)
 {
     int patch[64], sum = 32;
@@ -643,7 +646,7 @@ static int64_t denoise_over_time(int count, int k, int j)
     return llround(1024 * a * cos(3.14159265358979323846 * (2 * j + 1) * k / (2. * count)));
 }
 
-/* All patches of a stack, of doubled samples; over space, then over time. */
+/* Transforms the patches of a stack, which have doubled samples, in space and then in time. */
 static void denoise_forward(int64_t (*c)[64], int (*patches)[64], int nb, int base, int d, int f)
 {
     for (int k = 0; k < nb; k++) {
@@ -714,7 +717,7 @@ static void denoise_backward(int64_t *result, int64_t (*c)[64], int nb, int own)
         }
 }
 
-/* What becomes of a stack; returns the weight. */
+/* Filters a stack into a patch and returns the weight of the patch. */
 static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength, int d, int second)
 {
     int64_t c[2 * DENOISE_MAX_RADIUS + 1][64], q[2 * DENOISE_MAX_RADIUS + 1][64];
@@ -758,7 +761,7 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
     return weight;
 }
 
-/* Where patch i of a row of samples begins, or -1: there are not so many. */
+/* Returns the first sample of patch i of a row, or -1 if the row has fewer patches. */
 static int denoise_place(int i, int length)
 {
     const int nb = length <= 8 ? 1 : (length - 5) / 4 + 1;

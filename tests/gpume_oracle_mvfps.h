@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Interpolated pictures once more, written from doc/mvfps-definition.md as plainly as can be.
- * Nothing here uses anything of the filter or of FFmpeg, and nothing is done for speed.
- * x >> n rounds down, x & n is what that leaves.
+ * Reference implementation of mvfps, written from doc/mvfps-definition.md as plainly as possible. It
+ * uses nothing of the filter or of FFmpeg, and is not optimized. x >> n rounds down, also if x is
+ * negative, and x & (2^n - 1) is the remainder.
  */
 
 #ifndef GPUME_ORACLE_BETWEEN_H
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** In quarter samples. */
+/** A vector in quarter samples. */
 typedef struct BetweenVector {
     int x, y;
 } BetweenVector;
@@ -28,10 +28,10 @@ typedef struct BetweenBlock {
     int x, y;
 } BetweenBlock;
 
-/** The vectors of a frame that point into one other. */
+/** The vectors of a frame that point into one other frame. */
 typedef struct BetweenField {
     int nb_blocks;              ///< 0: the field is missing
-    BetweenBlock *blocks;       ///< those that have samples in the picture
+    BetweenBlock *blocks;       ///< blocks that are at least partly in the picture
     BetweenVector *cells;       ///< set by mvfps_oracle_make()
     uint8_t *has;               ///< whether a cell has a vector
 } BetweenField;
@@ -40,13 +40,13 @@ typedef struct BetweenField {
 typedef struct BetweenComponent {
     int w, h, sx, sy;
     const uint16_t *a, *c;
-    uint16_t *out;              ///< what is made
+    uint16_t *out;              ///< the result
 } BetweenComponent;
 
 typedef struct Between {
     int w, h, d;
     int t;                      ///< the phase, 1 to 4095
-    int p, q;                   ///< the times to the frames before A and after C, of 256
+    int p, q;                   ///< time from the frame before A to A, and from C to the one after it; 256: A to C
     int nb_components;
     BetweenComponent components[4];
     BetweenField f, k, f0, k0;
@@ -54,13 +54,13 @@ typedef struct Between {
     /* set by mvfps_oracle_make() */
     int cols, rows;
     BetweenVector *vectors;
-    BetweenVector *offsets;     ///< of the cells, in 1/16 sample
-    int nb_offsets;             ///< so many of them are not 0
+    BetweenVector *offsets;     ///< offsets of the cells, in 1/16 sample
+    int nb_offsets;             ///< number of offsets other than 0
 } Between;
 
 typedef struct BetweenHypothesis {
     BetweenVector v, o;
-    int has[16];                ///< which cells have joined
+    int has[16];                ///< which cells belong to the hypothesis
     int e, s;
 } BetweenHypothesis;
 
@@ -123,7 +123,7 @@ static void mvfps_oracle_read(const Between *b, BetweenField *field)
         }
 }
 
-/* The vector that a field has at a place, NULL if it has none there. */
+/* Returns the vector of a field at sample (x, y), or NULL if the field has none there. */
 static const BetweenVector *mvfps_oracle_at(const Between *b, const BetweenField *field, int x, int y)
 {
     const int at = mvfps_oracle_clip(y >> 3, 0, b->rows - 1) * b->cols +
@@ -134,19 +134,22 @@ static const BetweenVector *mvfps_oracle_at(const Between *b, const BetweenField
 
 /* Positions */
 
-/* Where what has v at the phase is in A, in 1/8 samples from there, ... */
+/*
+ * Returns how far from its position at the phase an object that moves by v is in A, in 1/8 sample, for one
+ * component of v ...
+ */
 static int mvfps_oracle_a(const Between *b, int v)
 {
     return -((2 * v * b->t + 2048) >> 12);
 }
 
-/* ... and in C. */
+/* ... and how far away it is in C. */
 static int mvfps_oracle_c(const Between *b, int v)
 {
     return 2 * v + mvfps_oracle_a(b, v);
 }
 
-/* Distance from the fields */
+/* Distance of a vector from those of the fields */
 
 static int mvfps_oracle_d(const BetweenVector *u, BetweenVector v)
 {
@@ -179,7 +182,7 @@ static int mvfps_oracle_sample(const BetweenComponent *m, const uint16_t *sample
     return samples[mvfps_oracle_clip(y, 0, m->h - 1) * m->w + mvfps_oracle_clip(x, 0, m->w - 1)];
 }
 
-/* The sample 1/8 (ex, ey) from (x, y). */
+/* Returns the value at (x + ex / 8, y + ey / 8), interpolated linearly. */
 static int mvfps_oracle_linear(const BetweenComponent *m, const uint16_t *samples, int x, int y,
                           int ex, int ey)
 {
@@ -276,7 +279,7 @@ static BetweenVector mvfps_oracle_second(const Between *b, const BetweenVector *
 
 /* Acceleration */
 
-/* Rounded down; d is more than 0. */
+/* Returns n / d rounded down. d must be positive. */
 static int64_t mvfps_oracle_divide(int64_t n, int64_t d)
 {
     return n / d - (n % d < 0);
@@ -297,7 +300,7 @@ static int64_t mvfps_oracle_l(int64_t p)
     return mvfps_oracle_divide(536870912 + mvfps_oracle_divide(p * (256 + p), 2), p * (256 + p));
 }
 
-/* A change of velocity, of a component, from the numbers before the shift. */
+/* Returns one component of a change of velocity, which is given in 1/4096. */
 static int mvfps_oracle_change(int64_t sum)
 {
     const int64_t v = mvfps_oracle_divide(sum + 2048, 4096);
@@ -305,7 +308,7 @@ static int mvfps_oracle_change(int64_t sum)
     return v < -32000 ? -32000 : v > 32000 ? 32000 : v;
 }
 
-/* Whether a cell counts; then sum is b + d and difference b - d. */
+/* Returns whether a cell counts, and sets *sum to b + d and *difference to b - d of the definition if so. */
 static int mvfps_oracle_counts(const Between *b, int c, int r, BetweenVector *sum,
                           BetweenVector *difference)
 {
@@ -330,7 +333,7 @@ static int mvfps_oracle_counts(const Between *b, int c, int r, BetweenVector *su
     return abs(difference->x) + abs(difference->y) <= 128 && abs(sum->x) + abs(sum->y) <= 511;
 }
 
-/* What S, a component of the sum over n cells, becomes in the offset. */
+/* Returns one component of the offset. s is that component of S, the sum over n cells. */
 static int mvfps_oracle_part(const Between *b, int64_t s, int64_t g, int64_t n)
 {
     const int64_t t = mvfps_oracle_divide((int64_t)b->t * (4096 - b->t), 4096);
@@ -379,8 +382,8 @@ static const int mvfps_oracle_taps[16][4] = {
 };
 
 /*
- * The sample of a component where what is at (x, y) is, (ex, ey) / 8 samples of luma and the offset
- * from there.
+ * Returns the value of a component at the distance (ex, ey) / 8, in samples of luma, plus the offset o
+ * from sample (x, y).
  */
 static int mvfps_oracle_along(const Between *b, const BetweenComponent *m, const uint16_t *samples,
                          int x, int y, int ex, int ey, BetweenVector o)
@@ -422,7 +425,7 @@ static const int mvfps_oracle_slope[4][8] = {
     {  9, 10, 10, 11, 12, 13, 13, 13 }, {  2,  2,  3,  4,  5,  6,  7,  8 },
 };
 
-/* The slope of sample x of a tile of a component with 1 / 2^shift of the samples. */
+/* Returns the slope for sample x of a tile, in one dimension, of a component subsampled by 2^shift. */
 static int mvfps_oracle_slope_at(int p, int x, int shift)
 {
     int sum = 0;
@@ -432,7 +435,7 @@ static int mvfps_oracle_slope_at(int p, int x, int shift)
     return (sum + (1 << shift) / 2) >> shift;
 }
 
-/* The trust in a sample. */
+/* Returns the trust in the prediction from samples pa and pc. */
 static int mvfps_oracle_trust(const Between *b, const BetweenHypothesis *y, int pa, int pc)
 {
     const int u = 64 + (y->e >> 3) + 8 * (abs(pa - pc) >> (b->d - 8));
@@ -441,7 +444,7 @@ static int mvfps_oracle_trust(const Between *b, const BetweenHypothesis *y, int 
     return g < 1 ? 1 : g;
 }
 
-/* The tile's difference, and the share. */
+/* Sets the tile's difference e and the share s of a hypothesis. */
 static void mvfps_oracle_weigh(const Between *b, BetweenHypothesis *y, int i, int j)
 {
     const BetweenComponent *m = &b->components[0];
@@ -528,7 +531,7 @@ static void mvfps_oracle_tile(const Between *b, int i, int j)
     }
 }
 
-/** Make the picture at the phase. */
+/** Makes the picture at the phase. */
 static void mvfps_oracle_make(Between *b)
 {
     BetweenField *const fields[4] = { &b->f, &b->k, &b->f0, &b->k0 };
@@ -573,11 +576,9 @@ static void mvfps_oracle_make(Between *b)
     b->offsets = NULL;
 }
 
-/* Cuts and fades */
-
 /* Repeats */
 
-/* Whether component 0 of one picture repeats that of the other. */
+/* Returns whether component 0 of one picture repeats that of the other. */
 static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {
     const int across = (w + 15) / 16, nb = across * ((h + 15) / 16);
@@ -614,9 +615,9 @@ static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, i
     return is_repeat;
 }
 
-/* New detail */
+/* New detail, and fades */
 
-/* The detail of a picture of w x h samples: of a small picture of cols x rows samples. */
+/* Returns the detail of a picture of w x h samples, computed from a small picture of cols x rows samples. */
 static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d, int s, int cols, int rows)
 {
     int *m = mvfps_oracle_memory(cols * rows, sizeof(*m));
@@ -648,7 +649,7 @@ static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d
     return detail;
 }
 
-/* What the option scene is compared with: how much of the detail of each picture is not in the other. */
+/* Returns the value that is compared with the option scene: how much detail of each picture the other lacks. */
 static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {
     const int s = ((w > h ? w : h) + 127) / 128, cols = (w + s - 1) / s, rows = (h + s - 1) / s;
@@ -683,7 +684,7 @@ static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int 
     return (double)cost / (double)(f + 128 * n);
 }
 
-/** Whether two pictures' components 0, of d bits, are of a fade. */
+/** Returns whether two pictures, given by their components 0 with d bits, belong to a fade. */
 static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {
     const int across = (w + 15) / 16, nb = across * ((h + 15) / 16);
@@ -729,7 +730,7 @@ static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int
     return is_fade;
 }
 
-/** mode=blend: a share of so many parts of 4096 of the frame after. */
+/** Returns a sample of mode=blend. part is the weight, in 1/4096, of the later frame. */
 static int mvfps_oracle_blend(int a, int c, int part)
 {
     return ((int64_t)a * (4096 - part) + (int64_t)c * part + 2048) / 4096;

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * What mvstereo has to make, written from doc/mvstereo-definition.md, naively.
+ * Reference implementation of mvstereo, written from doc/mvstereo-definition.md as plainly as possible.
+ * It is not optimized.
  */
 
 #ifndef GPUME_ORACLE_MVSTEREO_H
@@ -15,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Two views, and what is found in them. */
+/** Two views and their disparities. */
 typedef struct StereoOracle {
     int w, h;
-    int m, n;               ///< disparities m to m + n - 1
+    int m, n;               ///< the range of disparities is m to m + n - 1
     int rows, fill, fast;
-    int nb;                 ///< of each sample: n, or a part of them
-    int *base;              ///< the first of each, from m
+    int nb;                 ///< number of disparities tried for each sample, at most n
+    int *base;              ///< first disparity tried for each sample, minus m
     uint8_t *left, *right;
     uint8_t table[256];
-    int *v;                 ///< -1: a hole
+    int *v;                 ///< disparity - m, in 1/16 sample; -1: a hole
     int *age;
     int *confidence;
 } StereoOracle;
@@ -89,7 +90,7 @@ static int stereo_noise(const uint8_t *p, int w, int h)
             list[nb++] = abs(sum);
         }
     qsort(list, nb, sizeof(*list), stereo_compare_ints);
-    /* more than half of them have at most this */
+    /* the lowest value that more than half of them do not exceed */
     median = nb ? list[nb / 2] : 0;
     free(list);
     return median;
@@ -152,7 +153,7 @@ static int stereo_cost(const StereoOracle *o, int x, int y, int k)
     return least;
 }
 
-/* Adds the costs of the path that comes from (dx, dy). */
+/* Adds the costs of the paths in direction (dx, dy) to sum. */
 static void stereo_path(const StereoOracle *o, const int *cost, int *sum, int dx, int dy)
 {
     const int n = o->nb;
@@ -243,7 +244,7 @@ static void stereo_median(int *v, int w, int h)
     free(to);
 }
 
-/* Returns the size of the piece of a sample, whose samples are listed. */
+/* Returns the size of the piece that contains sample q, and lists its samples. */
 static int stereo_piece(const StereoOracle *o, uint8_t *seen, int *list, int q)
 {
     int nb = 1;
@@ -341,7 +342,7 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
     free(to);
 }
 
-/* Sets v and confidence of views that are ready, and whose base and nb are set. */
+/* Sets v and confidence. The views must be prepared, base and nb set. */
 static void stereo_match_from(StereoOracle *o)
 {
     const int nb = o->w * o->h;
@@ -402,7 +403,7 @@ static void stereo_free(StereoOracle *o)
     free(o->age);
 }
 
-/* Sets v and confidence of views that are ready. */
+/* Sets v and confidence. The views must be prepared. */
 static void stereo_match(StereoOracle *o)
 {
     o->base = calloc(o->w * o->h, sizeof(*o->base));
@@ -430,7 +431,10 @@ static void stereo_match(StereoOracle *o)
     o->base = NULL;
 }
 
-/* Finds the range of views that are ready; m and n are those before, n = 0 if there are none. */
+/*
+ * Finds the range of disparities. The views must be prepared; m and n must be those of the pair before, n = 0 if
+ * there is none.
+ */
 static void stereo_range(StereoOracle *o)
 {
     StereoOracle c = { .rows = o->rows };
@@ -484,7 +488,7 @@ static void stereo_range(StereoOracle *o)
     stereo_free(&c);
 }
 
-/* Stabilises v by the pair before, or NULL. */
+/* Stabilises v with the pair before. @param before may be NULL */
 static void stereo_stabilise(StereoOracle *o, const StereoOracle *before)
 {
     o->age = calloc(o->w * o->h, sizeof(*o->age));
@@ -511,7 +515,10 @@ static void stereo_stabilise(StereoOracle *o, const StereoOracle *before)
     }
 }
 
-/* Makes the map of views of 8 bits. find: whether the range is to be found; before: the pair before, or NULL. */
+/*
+ * Makes the disparity map of views with 8 bits. @param find whether to find the range of disparities
+ * @param before the pair before, or NULL
+ */
 static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoOracle *before)
 {
     stereo_brightness(o);
@@ -526,7 +533,7 @@ static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoO
         stereo_stabilise(o, before);
 }
 
-/* Returns what an output has of a sample; as RGB that of the scale if x and y are in it. */
+/* Returns the colour for l, from 0 to 1024, as 0xRRGGBB. */
 static int stereo_scale(int l)
 {
     static const int colors[9][3] = {
