@@ -321,11 +321,6 @@ static void add_options(Clip *c, const VSMap *in)
             add_option(c, in, o->name);
 }
 
-static int64_t argument(const Clip *c, const VSMap *in, const char *name, int64_t otherwise)
-{
-    return property(c, in, name, otherwise);
-}
-
 /* A search of the user's, or the one that the filter makes by itself, on the backend that is asked for. */
 static void add_search(Clip *c, const VSMap *in, const char *usual)
 {
@@ -347,7 +342,7 @@ static void set_denoise(Clip *c, const VSMap *in)
     int error, bits = nb_planes < 0 ? 7 : 0;
 
     snprintf(usual, sizeof(usual), "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=%d",
-             (int)FFMAX(argument(c, in, "radius", 2), 1));
+             (int)FFMAX(property(c, in, "radius", 2), 1));
     add_search(c, in, usual);
     c->leaves_repeats = !c->chain.len;
     for (int i = 0; i < nb_planes; i++)
@@ -360,14 +355,14 @@ static void set_denoise(Clip *c, const VSMap *in)
 static void set_fps(Clip *c, const VSMap *in)
 {
     add_search(c, in, "algo=hme:block=8:dir=both:pel=1:sweeps=4");
-    c->out.fpsNum = argument(c, in, "fpsnum", 2 * c->in.fpsNum);
-    c->out.fpsDen = argument(c, in, "fpsden", c->vs->mapNumElements(in, "fpsnum") < 0 ? c->in.fpsDen : 1);
+    c->out.fpsNum = property(c, in, "fpsnum", 2 * c->in.fpsNum);
+    c->out.fpsDen = property(c, in, "fpsden", c->vs->mapNumElements(in, "fpsnum") < 0 ? c->in.fpsDen : 1);
     av_bprintf(&c->chain, "mvfps=fps=%"PRId64"/%"PRId64, c->out.fpsNum, c->out.fpsDen);
 }
 
 static void set_deinterlace(Clip *c, const VSMap *in)
 {
-    const int tff = argument(c, in, "tff", -1);
+    const int tff = property(c, in, "tff", -1);
     int error;
     const char *rate = c->vs->mapGetData(in, "rate", 0, &error), *which;
 
@@ -472,7 +467,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     c->in   = c->out = *vs->getVideoInfo(c->node);
     c->per_frame = 1;
     vs->getCoreInfo(core, &info);
-    c->threads = argument(c, in, "threads", info.numThreads);
+    c->threads = property(c, in, "threads", info.numThreads);
     av_bprint_init(&c->chain, 0, AV_BPRINT_SIZE_UNLIMITED);
     wrong = check_clip(c);
     if (!wrong)

@@ -134,7 +134,7 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
         left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
             as the option layout says ("sbsl": side by side).
         output: the map of the left view; .mkv keeps disparities exactly.
-        show: the filter's option output: "disparity", "gray8", "color", "depth" or "confidence".
+        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "float".
         start, duration, threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes
             them.
 
