@@ -79,16 +79,16 @@ def _device(text: str) -> Any:
 
 
 def _shared(args: argparse.Namespace) -> Dict[str, Any]:
-    return {"device": args.device, "start": args.start, "duration": args.duration, "size": args.size,
-            "input_options": args.input_options}
+    return {name: getattr(args, name) for name in ("device", "start", "duration", "size", "input_options")
+            if hasattr(args, name)}     # fields cannot be scaled
 
 
 def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
     """Write what the filter writes; of .npz one for each field, in a folder."""
     def command(files: str) -> List[str]:
         filters = [*size_filters(args.size), search_text(args.device, files, **options)]
-        return [*input_arguments(args.input, args.start, args.duration, args.input_options), "-map", "0:v:0",
-                "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
+        return [*input_arguments(args.input, args.start, args.duration, args.input_options, True),
+                "-map", "0:v:0", "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
 
     ending = os.path.splitext(args.output)[1]
     if args.output == "-":
@@ -118,6 +118,9 @@ def _pass_on(command: List[str]) -> None:
 def _fields(args: argparse.Namespace, options: Dict[str, Any], bar: Bar, ending: str,
             write: Callable[[str, Any], None]) -> None:
     """Write a file for each field into the folder OUT."""
+    if os.path.splitext(args.output)[1] and not os.path.isdir(args.output):
+        raise ValueError(f"'{args.output}' is no folder, and no file that this command writes; "
+                         f"for a new folder of this name write '{args.output}{os.sep}'")
     os.makedirs(args.output, exist_ok=True)
     with gpume.vectors(args.input, **_shared(args), **options) as fields:
         for field in fields:
@@ -162,8 +165,6 @@ def _score(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
 def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[str, Any], Bar], None]:
     def command(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
         more = _shared(args)
-        if function is gpume.deinterlace:
-            del more["size"]
         if function is gpume.interpolate:
             more["fps"] = args.fps
         function(args.input, args.output, codec=args.codec, quality=args.quality, overwrite=not args.no_overwrite,
@@ -171,14 +172,15 @@ def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[
     return command
 
 
-_COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], None], str]] = {
-    "vectors": (_vectors, "write vectors: OUT is a .npys, .npy or .csv, - (.npys), or a folder for .npz"),
-    "flow": (_flow, "write the flow into the next frame, a file for each frame, into the folder OUT"),
-    "score": (_score, "say how much moves, how well motion explains it, and where cuts are"),
-    "fps": (_video(gpume.interpolate), "convert the frame rate"),
-    "denoise": (_video(gpume.denoise), "take noise out"),
-    "deinterlace": (_video(gpume.deinterlace), "make whole pictures of fields"),
-    "draw": (_video(gpume.draw), "draw the motion"),
+#: What a command does, in words, and the filter whose options --set takes.
+_COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], None], str, str]] = {
+    "vectors": (_vectors, "write vectors: OUT is a .npys, .npy or .csv, - (.npys), or a folder for .npz", "gpume"),
+    "flow": (_flow, "write the flow into the next frame, a file for each frame, into the folder OUT", "gpume"),
+    "score": (_score, "say how much moves, how well motion explains it, and where cuts are", "gpume"),
+    "fps": (_video(gpume.interpolate), "convert the frame rate", "mvfps"),
+    "denoise": (_video(gpume.denoise), "denoise along motion vectors", "mvdenoise"),
+    "deinterlace": (_video(gpume.deinterlace), "deinterlace along motion vectors", "mvdeint"),
+    "draw": (_video(gpume.draw), "draw the motion", "mvview"),
 }
 
 
@@ -187,14 +189,14 @@ def _parser() -> argparse.ArgumentParser:
                                      "made with them.")
     parser.add_argument("--version", action="version", version=gpume.__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (_, text) in _COMMANDS.items():
+    for name, (_, text, filter_name) in _COMMANDS.items():
         p = commands.add_parser(name, help=text, description=text)
-        p.add_argument("input", metavar="IN")
+        p.add_argument("input", metavar="IN", help="a video file, or whatever else ffmpeg can open")
         if name == "score":
             p.add_argument("output", metavar="OUT", nargs="?", default="-", help="a file; by default standard output")
             p.add_argument("--json", action="store_true", help="all figures of all frames, as JSON")
         else:
-            p.add_argument("output", metavar="OUT")
+            p.add_argument("output", metavar="OUT", help="a file or folder, as said above")
         if name == "flow":
             p.add_argument("--format", choices=["flo", "kitti", "picture"], default="flo")
             p.add_argument("--longest", type=float, help="of --format picture: length of full colour, in samples")
@@ -207,11 +209,12 @@ def _parser() -> argparse.ArgumentParser:
         p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
         p.add_argument("--start", help="where to begin, in seconds")
         p.add_argument("--duration", help="how much of it, in seconds")
-        p.add_argument("--size", type=_size, help="scale pictures to WIDTHxHEIGHT first")
-        p.add_argument("--format-in", dest="input_options", default=[], type=lambda f: ["-f", f],
+        if name != "deinterlace":
+            p.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="scale pictures to this size first")
+        p.add_argument("--format-in", dest="input_options", default=[], type=lambda f: ["-f", f], metavar="FORMAT",
                        help="format of the input, where its name does not say it")
         p.add_argument("--set", action="append", default=[], type=_option, metavar="NAME=VALUE",
-                       help="an option of the filter; may be repeated")
+                       help=f"an option of the filter {filter_name}; may be repeated")
         p.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
 

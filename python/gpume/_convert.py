@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._process import Output, PathLike, Process, Progress, probe, write
+from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, probe, write
 from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
@@ -33,15 +33,14 @@ def _convert(before: List[str], output: PathLike, device: Device, codec: Optiona
 
 
 def _process(input: PathLike, output: PathLike, filters: List[str], device: Device, start: Optional[Time],
-             duration: Optional[Time], size: Optional[Tuple[int, int]], threads: Optional[int], codec: Optional[str],
-             quality: int, audio: bool, overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
+             duration: Optional[Time], threads: Optional[int], codec: Optional[str], quality: int, audio: bool,
+             overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
              progress: Optional[Progress]) -> None:
     maps = ["-map", "0:v:0", *(["-map", "0:a?", "-c:a", "copy"] if audio else [])]
     if os.fspath(output).lower().endswith((".y4m", ".gif")):
         maps = maps[:2]
-    _convert([*input_arguments(input, start, duration, input_options),
-              *(["-filter_threads", str(threads)] if threads else []), *maps,
-              "-vf", ",".join([*size_filters(size), *filters])],
+    _convert([*input_arguments(input, start, duration, input_options, filters[0].startswith("scale")),
+              *(["-filter_threads", str(threads)] if threads else []), *maps, "-vf", ",".join(filters)],
              output, device, codec, quality, overwrite, output_options, progress)
 
 
@@ -51,7 +50,7 @@ _COMMON = """
         device: where the motion is searched: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the
             index of a GPU.
         start, duration: the part of the input, in seconds or as ffmpeg takes it.
-        size: (width, height) to which pictures are scaled before anything else.
+        size: (width, height) to which pictures are scaled before anything else; by default the first one's.
         threads: of the filters; by default as many as there are processors.
         codec: an encoder of ffmpeg.
         quality: of MPEG-4, from 1 (best) to 31.
@@ -90,8 +89,8 @@ def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, 
         fps: frames per second: a number, "30000/1001", or a factor of the input's, "2x".
 COMMON
     """
-    _process(input, output, [filter_text("mvfps", fps=fps, **options)], device, start, duration,
-             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    _process(input, output, [*size_filters(size), filter_text("mvfps", fps=fps, **options)], device, start, duration,
+             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
@@ -105,8 +104,8 @@ def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start
     Args:
 COMMON
     """
-    _process(input, output, [filter_text("mvdenoise", **options)], device, start, duration,
-             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    _process(input, output, [*size_filters(size), filter_text("mvdenoise", **options)], device, start, duration,
+             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
@@ -120,7 +119,7 @@ def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", s
 COMMON
     """
     _process(input, output, [filter_text("mvdeint", **options)], device, start, duration,
-             None, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, start: Optional[Time] = None,
@@ -166,11 +165,9 @@ def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: O
         search: options of the filter gpume, as vectors() takes them; by default those that the viewer has.
 COMMON
     """
-    filters = [filter_text("mvview", **options)]
-    if search is not None:
-        filters.insert(0, search_text(device, **search))
-    _process(input, output, filters, device, start, duration,
-             size, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    searches = [] if search is None else [search_text(device, **search)]
+    _process(input, output, [*size_filters(size), *searches, filter_text("mvview", **options)], device, start, duration,
+             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 class FrameScore(NamedTuple):
@@ -234,19 +231,18 @@ def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Ti
     for key in ("dir", "refs"):
         if key in options:
             raise TypeError(f"'{key}' is not valid here")
-    arguments = input_arguments(input, start, duration, input_options)
+    arguments = input_arguments(input, start, duration, input_options, True)
     if size is None:
         found = probe(input, "stream=width,height:stream_side_data=rotation", input_options)
+        if "width" not in found:
+            raise Error(NO_VIDEO)
         size = int(found["width"]), int(found["height"])
         turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
         if round(turned / 90) % 2:      # ffmpeg turns it
             size = size[1], size[0]
-        scale: List[str] = []
-    else:
-        scale = size_filters(size)
     search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
     process = Process([*arguments, *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
-                       "-vf", ",".join([*scale, "format=gray", search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+                       "-vf", ",".join([*size_filters(size), "format=gray", search]), "-fps_mode", "passthrough", "-f", "null", "-"])
     frames: List[FrameScore] = []
     try:
         for line in iter(process.stdout.readline, b""):

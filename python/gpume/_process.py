@@ -25,6 +25,9 @@ _MUXERS = {
 }
 
 
+NO_VIDEO = "the input has no video"
+
+
 class Error(RuntimeError):
     """ffmpeg failed, or cannot do what was asked for.
 
@@ -158,8 +161,10 @@ class Process:
 
     def error(self, message: str = "ffmpeg failed") -> Error:
         """Wait for its end, and return what it said."""
-        status = self.wait()
-        return Error(f"{message} (status {status})", self.command, list(self._state.lines), status)
+        status, lines = self.wait(), list(self._state.lines)
+        if any("matches no streams" in line for line in lines):
+            message = NO_VIDEO
+        return Error(f"{message} (status {status})", self.command, lines, status)
 
     def check(self) -> None:
         """Wait for its end.

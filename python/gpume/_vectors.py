@@ -73,17 +73,22 @@ def device_options(device: Device) -> "dict[str, Value]":
 
 
 def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time],
-                    input_options: Sequence[str]) -> List[str]:
-    """Return the arguments that open a file. Raises FileNotFoundError if there is none."""
+                    input_options: Sequence[str], scaled: bool = False) -> List[str]:
+    """Return the arguments that open a file. Raises FileNotFoundError if there is none.
+
+    Args:
+        scaled: whether the filters begin with size_filters(), which keep the size where it changes in mid-stream.
+    """
     if isinstance(path, os.PathLike) and not os.path.exists(path):
         raise FileNotFoundError(f"{os.fspath(path)} does not exist")
     return [*(["-ss", str(start)] if start is not None else []),
-            *(["-t", str(duration)] if duration is not None else []), *input_options, "-i", url(path)]
+            *(["-t", str(duration)] if duration is not None else []), *(["-reinit_filter", "0"] if scaled else []),
+            *input_options, "-i", url(path)]
 
 
 def size_filters(size: Optional[Tuple[int, int]]) -> List[str]:
-    """Return the filters that bring pictures to a size (width, height)."""
-    return [f"scale={int(size[0])}:{int(size[1])}"] if size is not None else []
+    """Return the filters that bring all pictures to a size (width, height), or to that of the first one."""
+    return ["scale" if size is None else f"scale={int(size[0])}:{int(size[1])}"]
 
 
 class _Records:
@@ -169,7 +174,7 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
         device: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
         start: where to begin, in seconds or as ffmpeg takes it.
         duration: how much of it, likewise.
-        size: (width, height) to which pictures are scaled before the search.
+        size: (width, height) to which pictures are scaled before the search; by default the first one's.
         threads: of the search; by default as many as there are processors.
         input_options: options of ffmpeg for the input, for example ["-f", "lavfi"].
         options: those of the filter gpume, by their names: dir="both", refs=2, block=16, range=64, tree=True ...
@@ -184,7 +189,7 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
         TypeError, ValueError: an argument is not valid.
     """
     search = search_text(device, RECORDS, **options)
-    return Vectors([*input_arguments(input, start, duration, input_options),
+    return Vectors([*input_arguments(input, start, duration, input_options, True),
                     *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
                     "-vf", ",".join([*size_filters(size), search]), "-fps_mode", "passthrough", "-f", "null", "-"])
 

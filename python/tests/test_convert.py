@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -138,6 +139,33 @@ def test_score(tmp_path):
     assert b"cuts: 0.8" in command("score", film).stdout
 
 
+def test_size_changes(tmp_path):
+    """Pictures keep the first one's size, so that arrays have one shape and no frame is lost or numbered again."""
+    parts = [make(tmp_path / f"{i}.mpg", f"testsrc2=s={size}:r=10,trim=end_frame=8", "-c:v", "mpeg2video")
+             for i, size in enumerate(("320x240", "200x140"))]
+    film = tmp_path / "film.mpg"
+    film.write_bytes(b"".join(pathlib.Path(part).read_bytes() for part in parts))
+    fields = list(gpume.vectors(film))
+    nb = len(fields) + 1
+    assert [f.number for f in fields] == list(range(2, nb + 1)) and nb >= 14
+    assert {(f.width, f.height) for f in fields} == {(320, 240)}
+    score = gpume.motion_score(film)
+    assert len(score.cuts) == 1 and all(f.cut or f.residual < 5 for f in score.frames)
+    assert command("vectors", film, tmp_path / "v.npy").returncode == 0
+    assert len(np.load(tmp_path / "v.npy")) == nb
+    assert command("flow", film, tmp_path / "flo").returncode == 0
+    assert len(os.listdir(tmp_path / "flo")) == nb - 1
+
+
+def test_no_video(tmp_path):
+    sound = make(tmp_path / "sound.mkv", "sine=d=1", "-c:a", "flac")
+    for call in (lambda: list(gpume.vectors(sound)), lambda: gpume.motion_score(sound),
+                 lambda: gpume.denoise(sound, tmp_path / "x.mkv")):
+        with pytest.raises(gpume.Error, match="the input has no video"):
+            call()
+    assert os.listdir(tmp_path) == ["sound.mkv"]
+
+
 def test_command_line(clip, tmp_path):
     for name in ("v.csv", "v.npy", "v.npys"):
         assert command("vectors", clip, name, "--set", "block=16", cwd=tmp_path).returncode == 0
@@ -167,6 +195,11 @@ def test_command_line(clip, tmp_path):
     bad = command("vectors", clip, tmp_path / "x.npy", "--set", "nosuch=1")
     assert bad.returncode == 1 and b"nosuch" in bad.stderr
     assert not [p for p in tmp_path.iterdir() if p.name.startswith("x.")]
+    # a name that is not that of a file is no folder by mistake
+    for arguments in (("vectors", clip, "v.txt"), ("flow", clip, "v.flo")):
+        bad = command(*arguments, cwd=tmp_path)
+        assert bad.returncode == 1 and b"is no folder" in bad.stderr and not (tmp_path / arguments[2]).exists()
+    assert command("deinterlace", clip, tmp_path / "x.mkv", "--size", "64x48").returncode == 2
     bad = command("fps", tmp_path / "none.mkv", tmp_path / "x.mkv")
     assert bad.returncode == 1 and b"No such file" in bad.stderr and b"Traceback" not in bad.stderr
 
