@@ -167,8 +167,8 @@ def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[
         more = _shared(args)
         if function is gpume.interpolate:
             more["fps"] = args.fps
-        function(args.input, args.output, codec=args.codec, quality=args.quality, overwrite=not args.no_overwrite,
-                 progress=bar, **more, **options)
+        function(args.input, args.output, codec=args.codec, quality=args.quality, audio=not args.no_audio,
+                 overwrite=not args.no_overwrite, progress=bar, **more, **options)
     return command
 
 
@@ -205,6 +205,7 @@ def _parser() -> argparse.ArgumentParser:
         if name in ("fps", "denoise", "deinterlace", "draw"):
             p.add_argument("--codec", help="an encoder of ffmpeg [by the name: .mkv is lossless]")
             p.add_argument("--quality", type=int, default=2, help="of MPEG-4, 1 (best) to 31 [2]")
+            p.add_argument("--no-audio", action="store_true", help="leave the sound out, which is copied otherwise")
             p.add_argument("--no-overwrite", action="store_true", help="fail if OUT exists")
         p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
         p.add_argument("--start", help="where to begin, in seconds")

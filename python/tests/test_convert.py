@@ -80,6 +80,8 @@ def test_sound_stays(tmp_path):
     said = subprocess.run([gpume.ffmpeg_exe("ffprobe"), "-v", "error", "-show_entries", "stream=codec_name", "-of",
                            "csv=p=0", str(tmp_path / "out.mkv")], check=True, stdout=subprocess.PIPE).stdout.split()
     assert said == [b"ffv1", b"flac"]
+    # sound that a format cannot hold
+    assert command("denoise", film, tmp_path / "out.avi", "--no-audio", "--set", "radius=0").returncode == 0
 
 
 def test_overwriting(clip, tmp_path):
