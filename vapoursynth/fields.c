@@ -14,83 +14,57 @@
 
 #include "libavutil/mem.h"
 
-void free_fields(Fields **f)
+/* Sets the data NAMEPast1, NAMEFuture1 and so on. */
+static void set_data(const Lane *lane, VSMap *map, const char *name, int distance, const void *data, size_t size)
 {
-    for (int i = 0; *f && i < (*f)->nb; i++) {
-        av_free((*f)->field[i].mvs);
-        av_free((*f)->field[i].costs);
-        av_free((*f)->field[i].consistent);
+    char key[64];
+
+    snprintf(key, sizeof(key), "%s%s%d", name, distance < 0 ? "Past" : "Future", FFABS(distance));
+    lane->vs->mapSetData(map, key, data, size, dtBinary, maReplace);
+}
+
+static int set_field(const Lane *lane, VSMap *map, const GpumeField *g, int distance)
+{
+    int32_t *mvs        = av_malloc_array(g->nb, 2 * sizeof(*mvs));
+    uint8_t *consistent = av_malloc(g->nb);
+    const int failed    = !mvs || !consistent;
+
+    for (int i = 0; i < g->nb && !failed; i++) {
+        mvs[2 * i]     = g->mvs[i].motion_x;
+        mvs[2 * i + 1] = g->mvs[i].motion_y;
+        consistent[i]  = !(g->mvs[i].flags & GPUME_FLAG_INCONSISTENT);
     }
-    av_freep(f);
+    if (!failed) {
+        lane->vs->mapSetInt(map, "GpumeDistances", distance, maAppend);
+        set_data(lane, map, "GpumeVectors", distance, mvs, g->nb * 2 * sizeof(*mvs));
+        set_data(lane, map, "GpumeCosts", distance, g->costs, g->nb * sizeof(*g->costs));
+        set_data(lane, map, "GpumeConsistent", distance, consistent, g->nb);
+    }
+    av_free(mvs);
+    av_free(consistent);
+    return failed ? AVERROR(ENOMEM) : 0;
 }
 
 int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
 {
     Lane *lane = opaque;
-    Fields *f = av_mallocz(sizeof(*f));
+    VSMap *map = lane->vs->createMap();
+    int ret = av_fifo_write(lane->fields, &map, 1);
 
-    if (!f)
-        return AVERROR(ENOMEM);
-    *lane->end = f;
-    lane->end  = &f->next;
-    f->bw    = r->params->bw;
-    f->bh    = r->params->bh;
-    f->block = r->params->block;
-    f->pel   = r->params->pel;
-    for (int i = 0; i < r->search.nb_fields; i++) {
-        const GpumeField *g = &r->search.fields[i];
-
-        f->field[i].distance   = r->params->distance[g->reference];
-        f->field[i].mvs        = av_malloc_array(g->nb, 2 * sizeof(int32_t));
-        f->field[i].costs      = av_memdup(g->costs, g->nb * sizeof(*g->costs));
-        f->field[i].consistent = av_malloc(g->nb);
-        f->nb = i + 1;
-        if (!f->field[i].mvs || !f->field[i].costs || !f->field[i].consistent)
-            return AVERROR(ENOMEM);
-        for (int j = 0; j < g->nb; j++) {
-            f->field[i].mvs[2 * j]     = g->mvs[j].motion_x;
-            f->field[i].mvs[2 * j + 1] = g->mvs[j].motion_y;
-            f->field[i].consistent[j]  = !(g->mvs[j].flags & GPUME_FLAG_INCONSISTENT);
-        }
-        if (f->field[i].distance == -1)
-            f->is_cut = stats[i].cost >= 2 * stats[i].intra && stats[i].cost;
+    if (ret < 0) {
+        lane->vs->freeMap(map);
+        return ret;
     }
-    return 0;
-}
+    lane->vs->mapSetInt(map, "GpumeCols", r->params->bw, maReplace);
+    lane->vs->mapSetInt(map, "GpumeRows", r->params->bh, maReplace);
+    lane->vs->mapSetInt(map, "GpumeBlock", r->params->block, maReplace);
+    lane->vs->mapSetInt(map, "GpumePel", r->params->pel, maReplace);
+    for (int i = 0; i < r->search.nb_fields && ret >= 0; i++) {
+        const int distance = r->params->distance[r->search.fields[i].reference];
 
-Fields *take_fields(Lane *lane)
-{
-    Fields *f = lane->fields;
-
-    if (f) {
-        lane->fields = f->next;
-        if (!lane->fields)
-            lane->end = &lane->fields;
+        ret = set_field(lane, map, &r->search.fields[i], distance);
+        if (distance == -1)
+            lane->vs->mapSetInt(map, "_SceneChangePrev", stats[i].cost >= 2 * stats[i].intra && stats[i].cost, maReplace);
     }
-    return f;
-}
-
-void set_field_properties(const Clip *c, VSMap *map, const Fields *f)
-{
-    const VSAPI *vs = c->vs;
-
-    vs->mapSetInt(map, "GpumeCols", f->bw, maReplace);
-    vs->mapSetInt(map, "GpumeRows", f->bh, maReplace);
-    vs->mapSetInt(map, "GpumeBlock", f->block, maReplace);
-    vs->mapSetInt(map, "GpumePel", f->pel, maReplace);
-    vs->mapDeleteKey(map, "GpumeDistances");
-    for (int i = 0; i < f->nb; i++) {
-        const int nb = f->bw * f->bh, d = f->field[i].distance;
-        char key[64];
-
-        vs->mapSetInt(map, "GpumeDistances", d, maAppend);
-        snprintf(key, sizeof(key), "GpumeVectors%s%d", d < 0 ? "Past" : "Future", FFABS(d));
-        vs->mapSetData(map, key, (char *)f->field[i].mvs, 8 * nb, dtBinary, maReplace);
-        snprintf(key, sizeof(key), "GpumeCosts%s%d", d < 0 ? "Past" : "Future", FFABS(d));
-        vs->mapSetData(map, key, (char *)f->field[i].costs, 4 * nb, dtBinary, maReplace);
-        snprintf(key, sizeof(key), "GpumeConsistent%s%d", d < 0 ? "Past" : "Future", FFABS(d));
-        vs->mapSetData(map, key, (char *)f->field[i].consistent, nb, dtBinary, maReplace);
-        if (d == -1)
-            vs->mapSetInt(map, "_SceneChangePrev", f->is_cut, maReplace);
-    }
+    return ret;
 }

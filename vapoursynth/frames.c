@@ -13,7 +13,6 @@
 #include "plugin.h"
 
 #include "libavutil/imgutils.h"
-#include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 /* Pixel formats */
@@ -62,18 +61,9 @@ static void copy_planes(const Clip *c, VSFrame *write, const VSFrame *read, AVFr
     }
 }
 
-/** What an AVFrame keeps of the frame that it comes from: its properties. */
-typedef struct Origin {
-    const VSFrame *frame;
-    const VSAPI *vs;
-} Origin;
-
-static void free_origin(void *opaque, uint8_t *data)
+static void free_origin(void *vs, uint8_t *frame)
 {
-    Origin *o = (Origin *)data;
-
-    o->vs->freeFrame(o->frame);
-    av_free(o);
+    ((const VSAPI *)vs)->freeFrame((const VSFrame *)frame);
 }
 
 int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t otherwise)
@@ -103,28 +93,24 @@ static void set_properties(const Clip *c, AVFrame *frame, const VSFrame *f)
 AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts)
 {
     AVFrame *frame = av_frame_alloc();
-    Origin *origin = av_malloc(sizeof(*origin));
 
-    if (!frame || !origin)
-        goto fail;
+    if (!frame)
+        return NULL;
     frame->width    = c->in.width;
     frame->height   = c->in.height;
     frame->format   = c->format;
     frame->pts      = pts;
     frame->duration = 1;
     set_properties(c, frame, f);
-    if (av_frame_get_buffer(frame, 0) < 0)
-        goto fail;
-    copy_planes(c, NULL, f, frame);
-    *origin = (Origin){ c->vs->addFrameRef(f), c->vs };
-    frame->opaque_ref = av_buffer_create((uint8_t *)origin, sizeof(*origin), free_origin, NULL, 0);
+    /* the frame whose properties the output frame has */
+    frame->opaque_ref = av_buffer_create((uint8_t *)f, 1, free_origin, (void *)c->vs, 0);
     if (frame->opaque_ref)
-        return frame;
-    c->vs->freeFrame(f);
-fail:
-    av_free(origin);
-    av_frame_free(&frame);
-    return NULL;
+        c->vs->addFrameRef(f);
+    if (!frame->opaque_ref || av_frame_get_buffer(frame, 0) < 0)
+        av_frame_free(&frame);
+    else
+        copy_planes(c, NULL, f, frame);
+    return frame;
 }
 
 static void set_duration(const Clip *c, VSMap *map)
@@ -146,7 +132,7 @@ static void set_duration(const Clip *c, VSMap *map)
 
 const VSFrame *export_frame(const Clip *c, AVFrame *frame)
 {
-    const VSFrame *origin = frame->opaque_ref ? ((Origin *)frame->opaque_ref->data)->frame : NULL;
+    const VSFrame *origin = frame->opaque_ref ? (const VSFrame *)frame->opaque_ref->data : NULL;
     VSFrame *out = c->vs->newVideoFrame(&c->out.format, c->out.width, c->out.height, origin, c->core);
 
     copy_planes(c, out, NULL, frame);

@@ -97,7 +97,7 @@ static const VSFrame *kept_frame(const Clip *c, int64_t n, VSFrameContext *ctx)
     f   = c->vs->getFrameFilter(n, c->node, ctx);
     out = c->vs->copyFrame(f, c->core);
     c->vs->freeFrame(f);
-    set_field_properties(c, c->vs->getFramePropertiesRW(out), c->kept[i].fields);
+    c->vs->copyMap(c->kept[i].fields, c->vs->getFramePropertiesRW(out));
     return out;
 }
 
@@ -261,7 +261,7 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
         close_lane(c, &c->lanes[i]);
     for (int i = 0; i < MAX_KEPT; i++) {
         vs->freeFrame(c->kept[i].frame);
-        free_fields(&c->kept[i].fields);
+        vs->freeMap(c->kept[i].fields);
     }
     vs->freeNode(c->node);
     av_bprint_finalize(&c->chain, NULL);

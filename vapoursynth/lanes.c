@@ -12,33 +12,31 @@
 
 #include "plugin.h"
 
-#include "libavutil/avstring.h"
 #include "libavutil/mem.h"
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 
 void close_lane(const Clip *c, Lane *lane)
 {
-    Fields *f;
+    VSMap *fields;
 
     avfilter_graph_free(&lane->graph);
-    lane->end = &lane->fields;
-    while ((f = take_fields(lane)))
-        free_fields(&f);
+    while (lane->fields && av_fifo_read(lane->fields, &fields, 1) >= 0)
+        c->vs->freeMap(fields);
+    av_fifo_freep2(&lane->fields);
     c->vs->freeFrame(lane->last);
     lane->last = NULL;
 }
 
 static int parse_chain(Lane *lane, const char *chain)
 {
-    AVFilterInOut *in = avfilter_inout_alloc(), *out = avfilter_inout_alloc();
-    int ret = AVERROR(ENOMEM);
+    AVFilterInOut *in = NULL, *out = NULL;
+    int ret = avfilter_graph_parse2(lane->graph, chain, &in, &out);
 
-    if (in && out) {
-        *out = (AVFilterInOut){ .name = av_strdup("in"),  .filter_ctx = lane->source };
-        *in  = (AVFilterInOut){ .name = av_strdup("out"), .filter_ctx = lane->sink };
-        ret  = in->name && out->name ? avfilter_graph_parse_ptr(lane->graph, chain, &in, &out, NULL) : ret;
-    }
+    if (ret >= 0)
+        ret = avfilter_link(lane->source, 0, in->filter_ctx, in->pad_idx);
+    if (ret >= 0)
+        ret = avfilter_link(out->filter_ctx, out->pad_idx, lane->sink, 0);
     avfilter_inout_free(&in);
     avfilter_inout_free(&out);
     return ret;
@@ -52,7 +50,9 @@ int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
     close_lane(c, lane);
     lane->flushed = 0;
     lane->graph   = avfilter_graph_alloc();
-    if (!p || !lane->graph)
+    lane->fields  = av_fifo_alloc2(4, sizeof(VSMap *), AV_FIFO_FLAG_AUTO_GROW);
+    lane->vs      = c->vs;
+    if (!p || !lane->graph || !lane->fields)
         goto end;
     lane->graph->nb_threads = c->threads;
     lane->source = avfilter_graph_alloc_filter(lane->graph, avfilter_get_by_name("buffer"), "in");
@@ -149,10 +149,10 @@ int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
 }
 
 /* Keeps an output frame, or its fields; both are given away. */
-static void keep(Clip *c, int64_t n, const VSFrame *frame, Fields *fields)
+static void keep(Clip *c, int64_t n, const VSFrame *frame, VSMap *fields)
 {
     c->vs->freeFrame(c->kept[c->next_kept].frame);
-    free_fields(&c->kept[c->next_kept].fields);
+    c->vs->freeMap(c->kept[c->next_kept].fields);
     c->kept[c->next_kept].n      = n;
     c->kept[c->next_kept].frame  = frame;
     c->kept[c->next_kept].fields = fields;
@@ -168,11 +168,12 @@ int pull(Clip *c, Lane *lane)
         const int64_t n = c->kind == FPS ? av_rescale_q_rnd(frame->pts, av_buffersink_get_time_base(lane->sink),
                                                             av_make_q(c->out.fpsDen, c->out.fpsNum),
                                                             AV_ROUND_NEAR_INF) : lane->next_out;
-        Fields *fields = take_fields(lane);
+        VSMap *fields = NULL;
 
+        av_fifo_read(lane->fields, &fields, 1);
         lane->next_out = n + 1;
         if (n < lane->exact_from) {
-            free_fields(&fields);
+            c->vs->freeMap(fields);
         } else if (c->kind == VECTORS) {
             keep(c, n, NULL, fields);
         } else {

@@ -17,6 +17,7 @@
 #include "VapourSynth4.h"
 
 #include "libavutil/bprint.h"
+#include "libavutil/fifo.h"
 #include "libavutil/frame.h"
 #include "libavutil/mathematics.h"
 #include "libavfilter/avfilter.h"
@@ -32,13 +33,6 @@
 
 enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY };
 
-/** Motion fields of a frame. */
-typedef struct Fields {
-    struct Fields *next;
-    int nb, bw, bh, block, pel, is_cut;
-    struct { int distance; int32_t *mvs; uint32_t *costs; uint8_t *consistent; } field[GPUME_MAX_REFERENCES];
-} Fields;
-
 /** A graph that is being fed. */
 typedef struct Lane {
     AVFilterGraph *graph;       ///< NULL: it is closed
@@ -49,8 +43,9 @@ typedef struct Lane {
     int flushed;
     unsigned used;              ///< when
     const VSFrame *last;        ///< that came out
-    Fields *fields, **end;      ///< of the next output frames
+    AVFifo *fields;             ///< VECTORS: properties of the next output frames
     GpumeSink results;
+    const VSAPI *vs;
 } Lane;
 
 typedef struct Clip {
@@ -68,7 +63,7 @@ typedef struct Clip {
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass
     Lane lanes[MAX_LANES];
     unsigned clock;
-    struct { int64_t n; const VSFrame *frame; Fields *fields; } kept[MAX_KEPT];
+    struct { int64_t n; const VSFrame *frame; VSMap *fields; } kept[MAX_KEPT];
     int next_kept;
     const VSAPI *vs;
     VSCore *core;
@@ -87,12 +82,8 @@ int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t other
 
 /* fields.c: motion fields */
 
-void free_fields(Fields **f);
-/** Keeps a result of gpume until its frame comes out. */
+/** Makes properties of a result of gpume, which its lane keeps until the frame comes out. */
 int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
-/** Takes the fields of the next output frame out of a lane; the caller frees them. Returns NULL if it has none. */
-Fields *take_fields(Lane *lane);
-void set_field_properties(const Clip *c, VSMap *map, const Fields *f);
 
 /* analyse.c: vectors in the form of MVUtensils */
 
