@@ -32,7 +32,7 @@ int ff_mvview_format_supported(enum AVPixelFormat format)
 
     depth = desc->comp[0].depth;
     bytes = depth > 8 ? 2 : 1;
-    if (depth < 8 || depth > (desc->flags & AV_PIX_FMT_FLAG_RGB ? 8 : 16))
+    if (depth < 8 || depth > 16 || desc->flags & AV_PIX_FMT_FLAG_RGB && desc->comp[0].shift)
         return 0;
     /* luma must have a plane of its own */
     if (!(desc->flags & AV_PIX_FMT_FLAG_RGB) &&

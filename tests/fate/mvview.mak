@@ -61,7 +61,7 @@ $(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
 
 # Samples of more than 8 bits are converted to the byte order of this machine.
 FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors
-fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrp10,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/le//" | uniq; }
+fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrpf32,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/.*le$$/le/" | uniq; }
 fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
 # mvview warns of vectors that were moved, once for itself and the filters after it; its own vectors are right
 MVVIEW_WARNINGS = ffmpeg -v warning -lavfi "$(GPUME_SRC),$(1),mvview,mvfps" -f null - 2>&1 | sed -n -e "s/^.Parsed_\(mv[a-z]*\)[^]]*.*\(The filter\)/\1: \2/p"
@@ -76,11 +76,12 @@ fate-mvview-twice: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC)$(GPUME_COMMA)mvview=mod
 
 # One of each kind of format
 MVVIEW_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gray16le gray16be yuv420p10le \
-                 yuv420p10be yuv422p12le yuv444p16be p010le p016be rgb24 bgra 0rgb gbrp gbrap
-# FFmpeg's series convert to gray16 and p010 differently, so the background must not have samples of the picture.
+                 yuv420p10be yuv422p12le yuv444p16be p010le p016be rgb24 bgra 0rgb gbrp gbrap \
+                 gbrp10le gbrp16be rgb48le
+# FFmpeg's series convert to these differently, so the background must not have samples of the picture.
 FATE_MVVIEW_FORMATS = fate-mvview-formats fate-mvview-format
 fate-mvview-format: MVVIEW_FORMATS = p010le
-$(FATE_MVVIEW_FORMATS): CMD = $(call GPUME_EACH,$(MVVIEW_FORMATS),[ "$${f#gray16}" = "$${f#p0}" ] && b=gray || b=black; $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$$f,mode=arrows+flow+blocks:legend=1:background=$$b) -pix_fmt $$f)
+$(FATE_MVVIEW_FORMATS): CMD = $(call GPUME_EACH,$(MVVIEW_FORMATS),case $$f in (gray16*|p0*|gbrp1*|rgb48*) b=black;; (*) b=gray;; esac; $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both$(GPUME_COMMA)$(GPUME_SCALE)$$f,mode=arrows+flow+blocks:legend=1:background=$$b) -pix_fmt $$f)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
 

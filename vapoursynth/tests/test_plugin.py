@@ -14,7 +14,7 @@ core = vs.core
 FFMPEG = os.environ.get("GPUME_FFMPEG", "/opt/ffmpeg/ffmpeg")
 FFMS2 = "/usr/lib/x86_64-linux-gnu/libffms2.so.5"
 W, H = 160, 128
-NAMES = {vs.YUV420P8: "yuv420p", vs.YUV444P10: "yuv444p10le", vs.GRAY16: "gray16le", vs.RGB24: "gbrp",
+NAMES = {vs.YUV420P8: "yuv420p", vs.YUV444P10: "yuv444p10le", vs.GRAY16: "gray16le", vs.RGB24: "gbrp", vs.RGB48: "gbrp16le",
          vs.YUV422P12: "yuv422p12le"}
 
 
