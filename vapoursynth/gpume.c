@@ -71,7 +71,7 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
     [DEINTERLACE] = { "Deinterlace", "mvdeint", "mode,parity", "clip:vnode;tff:int:opt;rate:data:opt;",
                       "threads:int:opt;" },
     [VECTORS]     = { "Vectors", "gpume", NOT_HERE,
-                      "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;dir:data:opt;",
+                      "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;dir:data:opt;refs:int:opt;",
                       "device:int:opt;threads:int:opt;" },
     [ANALYSE]     = { "Analyse", "gpume", NOT_HERE ",dir,refs,block,pel",
                       "super:vnode;clip:vnode;delta:int:opt;algo:data:opt;range:int:opt;",

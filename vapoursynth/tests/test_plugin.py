@@ -144,6 +144,10 @@ def test_all_options():
         arguments = re.findall(r"(\w+):", getattr(core.gpume, function).signature)
         assert options and options <= set(arguments), function
     assert core.gpume.Denoise.signature.startswith("clip:vnode;radius:int:opt;sigma:float:opt;strength:float:opt;")
+    # as the page says
+    for function, first in (("FPS", "clip fpsnum fpsden mode scene cut"), ("Vectors", "clip algo block range dir refs"),
+                            ("Analyse", "super clip delta algo range")):
+        assert re.findall(r"(\w+):\w+(?:\[\])?(?::opt)?;", getattr(core.gpume, function).signature)[:len(first.split())] == first.split()
 
 
 @pytest.mark.parametrize("format", list(NAMES), ids=list(NAMES.values()))
