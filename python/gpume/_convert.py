@@ -133,14 +133,19 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
         left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
             as the option layout says ("sbsl": side by side).
         output: the map of the left view; .mkv keeps disparities exactly.
-        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "float".
+        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8".
+            The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,
+            columns), in samples.
         start, duration, threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes
             them.
 
     Raises:
         Error: ffmpeg failed.
         FileNotFoundError, FileExistsError, OSError: of the files.
+        ValueError: show is "float", which no video file keeps.
     """
+    if show == "float":
+        raise ValueError("no video file keeps 'float': use file='maps.npy', which writes an array of it")
     options["output"] = show
     if right is None:
         filters = ["-map", "0:v:0", *(["-filter_threads", str(threads)] if threads else []),

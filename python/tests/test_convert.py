@@ -112,6 +112,11 @@ def test_deinterlace_and_disparity(clip, tmp_path):
     assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstereo=layout=sbsl:output=color", tmp_path / "z.mkv")
     gpume.disparity(clip, clip, tmp_path / "x.mkv", start=0.2, show="gray8", max=32, threads=1)
     assert len(hashes(tmp_path / "x.mkv")) == 4
+    gpume.disparity(clip, clip, tmp_path / "x.mkv", file=str(tmp_path / "maps.npy"), max=32)
+    maps = np.load(tmp_path / "maps.npy")
+    assert maps.shape == (6, 140, 200) and maps.dtype == np.float32 and abs(np.median(maps[np.isfinite(maps)])) < 0.1
+    with pytest.raises(ValueError, match="maps.npy"):
+        gpume.disparity(clip, clip, tmp_path / "x.mkv", show="float")
     with pytest.raises(gpume.Error, match="nosuch"):
         gpume.disparity(clip, clip, tmp_path / "x.mkv", nosuch=1)
 
