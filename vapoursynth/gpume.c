@@ -352,6 +352,18 @@ static void set_denoise(Clip *c, const VSMap *in)
     av_bprintf(&c->chain, "mvdenoise=planes=%d", bits);
 }
 
+static void set_view(Clip *c, const VSMap *in)
+{
+    int error;
+    const char *source = c->vs->mapGetData(in, "source", 0, &error);
+    char usual[128];
+
+    snprintf(usual, sizeof(usual), "algo=hme:dir=%s:refs=%d", error || strcmp(source, "future") ? "past" : "future",
+             (int)FFMAX(property(c, in, "distance", 1), 1));
+    add_search(c, in, usual);
+    av_bprintf(&c->chain, "mvview=search=auto");
+}
+
 static void set_fps(Clip *c, const VSMap *in)
 {
     add_search(c, in, "algo=hme:block=8:dir=both:pel=1:sweeps=4");
@@ -402,8 +414,7 @@ static void set_up(Clip *c, const VSMap *in)
         set_fps(c, in);
         break;
     case VIEW:
-        add_search(c, in, "algo=hme:block=8");
-        av_bprintf(&c->chain, "mvview=search=auto");
+        set_view(c, in);
         break;
     case DEINTERLACE:
         set_deinterlace(c, in);

@@ -71,6 +71,7 @@ CASES = [
     (lambda c: core.gpume.FPS(c, fpsnum=30000, fpsden=1001, mode="blend"), "mvfps=fps=30000/1001:mode=blend"),
     (lambda c: core.gpume.FPS(c, fpsnum=10, search="algo=ds:block=16:dir=both"), "gpume=algo=ds:block=16:dir=both,mvfps=fps=10"),
     (lambda c: core.gpume.View(c, mode="flow+arrows", legend=1), "mvview=mode=flow+arrows:legend=1"),
+    (lambda c: core.gpume.View(c, source="future", distance=2, backend="cpu"), "mvview=source=future:distance=2"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, passes=1), "mvdeint=parity=tff:passes=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, passes=3, refs=1), "mvdeint=parity=tff:passes=3:refs=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=0, rate="single", passes=1), "mvdeint=parity=bff:passes=1:mode=send_frame"),
