@@ -284,9 +284,7 @@ static void add_option(Clip *c, const VSMap *in, const char *name)
         av_bprintf(&c->chain, ":%s=%.9g", name, vs->mapGetFloat(in, name, 0, &error));
         break;
     case ptData:
-        /* a word, not a filter */
-        av_bprintf(&c->chain, ":%s=%.*s", name, (int)strcspn(vs->mapGetData(in, name, 0, &error), "[],;:'\\"),
-                   vs->mapGetData(in, name, 0, &error));
+        av_bprintf(&c->chain, ":%s=%s", name, vs->mapGetData(in, name, 0, &error));
         break;
     }
 }
@@ -329,7 +327,7 @@ static void add_search(Clip *c, const VSMap *in, const char *usual)
 
     if (error && c->vs->mapNumElements(in, "backend") < 0 && c->vs->mapNumElements(in, "device") < 0)
         return;
-    av_bprintf(&c->chain, "gpume=%.*s", (int)strcspn(error ? usual : search, "[],;'\\"), error ? usual : search);
+    av_bprintf(&c->chain, "gpume=%s", error ? usual : search);
     add_option(c, in, "backend");
     add_option(c, in, "device");
     av_bprintf(&c->chain, ",");
@@ -400,6 +398,25 @@ static const char *check_clip(Clip *c)
         return "this format is not supported; convert the clip to 8, 10, 12, 14 or 16 bits";
     if (c->kind == FPS && (c->in.fpsNum <= 0 || c->in.fpsDen <= 0))
         return "the clip must have a constant frame rate, as std.AssumeFPS gives it";
+    return NULL;
+}
+
+/* Returns what is wrong with arguments that no filter has, or NULL. */
+static const char *check_arguments(const Clip *c, const VSMap *in)
+{
+    int error;
+    const char *rate = c->vs->mapGetData(in, "rate", 0, &error);
+
+    if (rate && strcmp(rate, "single") && strcmp(rate, "double"))
+        return "'rate' must be \"double\" or \"single\"";
+    if (c->threads < 0)
+        return "'threads' must not be negative";
+    for (int i = 0; i < c->vs->mapNumElements(in, "planes"); i++) {
+        const int64_t plane = c->vs->mapGetInt(in, "planes", i, &error);
+
+        if (plane < 0 || plane >= c->in.format.numPlanes)
+            return "'planes' has the number of a plane that the clip does not have";
+    }
     return NULL;
 }
 
@@ -481,6 +498,8 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     c->threads = property(c, in, "threads", info.numThreads);
     av_bprint_init(&c->chain, 0, AV_BPRINT_SIZE_UNLIMITED);
     wrong = check_clip(c);
+    if (!wrong)
+        wrong = check_arguments(c, in);
     if (!wrong)
         set_up(c, in);
     if (wrong) {

@@ -254,6 +254,8 @@ def test_properties():
     (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[8, 8], overlap=0), c, algo="no"), "no"),
     (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "squares"),
     (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
+    (lambda c: core.gpume.Denoise(c, search="algo=hme,negate"), "negate"), (lambda c: core.gpume.Denoise(c, threads=-1), "threads"),
+    (lambda c: core.gpume.Denoise(c, planes=[0, 7]), "planes"), (lambda c: core.gpume.Deinterlace(c, rate="half"), "rate"),
     (lambda c: core.gpume.FPS(core.std.AssumeFPS(c, fpsnum=0, fpsden=1) if 0 else
                               core.std.BlankClip(varformat=1, format=vs.GRAY8)), "must not change"),
 ])
