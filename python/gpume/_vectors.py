@@ -229,6 +229,8 @@ class Estimator:
         """
         if pix_fmt not in self._FORMATS:
             raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(self._FORMATS)}")
+        if width < 1 or height < 1 or not 1 <= refs <= 8 or not fps > 0:
+            raise ValueError(f"{width}x{height}, refs={refs}, fps={fps}: sizes and fps must be above 0, refs from 1 to 8")
         for key in ("dir", "async_depth"):
             if key in options:
                 raise TypeError(f"'{key}' is not valid here; use both")

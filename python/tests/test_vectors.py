@@ -132,6 +132,7 @@ def test_estimator_of_16_bits_and_colours():
 
 @pytest.mark.parametrize("call", [
     lambda: gpume.Estimator(64, 48, "nv12"), lambda: gpume.Estimator(65, 48, "yuv420p"),
+    lambda: gpume.Estimator(0, 48), lambda: gpume.Estimator(64, 48, refs=9), lambda: gpume.Estimator(64, 48, fps=0),
     lambda: gpume.vectors("x", device="gpu"), lambda: gpume.vectors("x", device=-1),
 ])
 def test_bad_values(call):
