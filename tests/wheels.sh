@@ -11,7 +11,7 @@
 #                Debian 13 that QEMU runs. Neither Debian nor PyPI has a Python for Windows: Wine runs the programs and
 #                loads the plugin, and the package runs on this system's Python
 #
-# WHEELS_RELEASES names the releases of the part python.
+# WHEELS_RELEASES names the releases of the part python, WHEELS_CROSS the systems of the part others.
 # pip in the bare Debian uses the certificates of PIP_CERT, of /etc/pip.conf or of this system.
 
 set -u
@@ -239,7 +239,7 @@ on_windows() {
 part_others() {
     python3 -m venv "$work/env" && "$work/env/bin/pip" install -q numpy pytest >> "$log" 2>&1
     check wheels/others/peers "see $log" test $? = 0
-    for cross in aarch64 windows; do
+    for cross in ${WHEELS_CROSS-aarch64 windows}; do
         case $cross in
             aarch64) compiler=aarch64-linux-gnu-gcc kind='ELF 64-bit.*aarch64' tag='manylinux_2_[0-9]*_aarch64' exe="" so=so ;;
             windows) compiler=x86_64-w64-mingw32-gcc kind='PE32\+.*x86-64' tag=win_amd64 exe=.exe so=dll ;;
