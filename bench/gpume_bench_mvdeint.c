@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What mvdeint takes for a field on the device, its search included: in all, and kernel by kernel.
+ * Measures mvdeint for a field on the device, including its search, in total and kernel by kernel.
  */
 
 #include "config_components.h"
@@ -26,7 +26,7 @@
 #if CONFIG_MVDEINT_FILTER
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
-/** Pictures of the clip, of which two are fields of a frame; and frames of a run. */
+/** Number of pictures of the clip, two of which become the fields of a frame; number of frames of a run. */
 #define PICTURES 32
 #define FRAMES   64
 
@@ -36,7 +36,7 @@ typedef struct BenchMvdeint {
     Mvdeint *mvdeint;
 } BenchMvdeint;
 
-/* A frame of the fields of two pictures, on the device; chroma is half as much of the luma. */
+/* Returns a frame on the device whose fields are from two pictures of the clip; chroma is half of luma. */
 static AVFrame *weave(Bench *b, AVBufferRef *frames, const uint8_t *first, const uint8_t *second)
 {
     AVFrame *host = bench_host_frame(b, frames);
@@ -80,7 +80,7 @@ static void mvdeint_uninit(BenchMvdeint *d)
     av_buffer_unref(&d->frames);
 }
 
-/* Adds a frame, and makes what can be made. Returns how many fields that were. */
+/* Adds a frame and makes the fields that it completes. Returns their number. */
 static int push(BenchMvdeint *d, int i)
 {
     AVFrame *frame = av_frame_clone(d->in[i % (PICTURES / 2)]);
@@ -97,7 +97,7 @@ static int push(BenchMvdeint *d, int i)
     return nb;
 }
 
-/* Microseconds for each field that is made, with the device and the host at work side by side. */
+/* Returns the time per field in microseconds, while device and host work at the same time. */
 static double make_fields(Bench *b, BenchMvdeint *d)
 {
     int64_t began;
@@ -135,7 +135,7 @@ void bench_mvdeint(Bench *b, const char *path)
         bench_times(b, &row, &times);
         printf("%-6d %4dx%-4d %10.2f %5.1f %% %9.0f\n", row.count, b->width, b->height, bench_median(&times),
                bench_spread(&times), 1e6 / bench_median(&times));
-        /* what a further pass runs are the same kernels */
+        /* further passes run the same kernels */
         if (row.count == 1) {
             bench_keep_busy(b);
             bench_record_launches(1);

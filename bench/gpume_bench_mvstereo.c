@@ -5,8 +5,8 @@
 
 /**
  * @file
- * What mvstereo takes for a pair of views on the device: in all, kernel by kernel, and how much of costs and
- * paths goes to and from its memory.
+ * Measures mvstereo for a pair of views on the device: in total, kernel by kernel, and the memory traffic of
+ * costs and paths.
  */
 
 #include "config_components.h"
@@ -24,12 +24,12 @@
 #if CONFIG_MVSTEREO_FILTER
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
-/** Pairs of a run. */
+/** Number of pairs in a run. */
 #define PAIRS 8
-/** Rows in the lower half of the picture have nearer things. */
+/** Disparities of the upper and the lower half of the picture. */
 #define FAR   16
 #define NEAR  40
-/** Bytes that each sample and disparity takes to and from memory: costs once, four paths read, written, and added. */
+/** Bytes transferred for each sample and disparity: costs once, four paths each written, read and added. */
 #define BYTES (1 + 4 + 4 + 4)
 
 typedef struct BenchMvstereo {
@@ -39,7 +39,7 @@ typedef struct BenchMvstereo {
     Mvstereo *mvstereo;
 } BenchMvstereo;
 
-/* A view on the device: the picture, from some columns on. */
+/* Returns a view on the device: the picture shifted by some columns. */
 static AVFrame *make_view(Bench *b, AVBufferRef *frames, const uint8_t *luma, int is_right)
 {
     AVFrame *host = bench_host_frame(b, frames);
@@ -88,7 +88,7 @@ static void mvstereo_uninit(BenchMvstereo *d)
     av_buffer_unref(&d->out_frames);
 }
 
-/* Some maps, behind what keeps the device busy. */
+/* Makes maps, queued after the fill that keeps the device busy. */
 static double make_maps(Bench *b, BenchMvstereo *d, int recording)
 {
     const CUstream stream = b->hwctx->stream;
@@ -110,7 +110,7 @@ static double make_maps(Bench *b, BenchMvstereo *d, int recording)
     return ms * 1000 / PAIRS;
 }
 
-/* By options: their name, and the options. */
+/* Measures mvstereo with options. @param what name of the row */
 static void measure(Bench *b, const char *path, const char *what, MvstereoConfig cfg)
 {
     BenchRow row = {

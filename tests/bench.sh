@@ -36,22 +36,22 @@ PYTHON=$python GPUME_VIDEO=$work/none START=0 FRAMES=7 CROP=96x80 SIGMAS=10 BENC
     > "$work/log" 2>&1
 check bench-denoise/runs "$(tail -n 1 "$work/log")" test $? = 0
 
-# figure FILE METHOD METRIC: prints a number of a table
-figure() {
+# result FILE METHOD METRIC: prints a value from a CSV file
+result() {
     awk -F, -v method="$2" -v metric="$3" '$NF + 0 == $NF { for (i = 1; i < NF; i++)
         if ($i == method && index($0, "," metric ",")) { print $NF; exit } }' "$work/out/$1.csv"
 }
 
-# better NAME MORE LESS BY
+# better NAME A B MARGIN: checks that A exceeds B by more than MARGIN
 better() { check "bench-denoise/$1" "$2, not $4 more than $3" awk "BEGIN { exit !(\"$2\" + 0 > \"$3\" + $4) }"; }
 
-noisy=$(figure denoise noisy psnr)
+noisy=$(result denoise noisy psnr)
 better noise 28.5 "$noisy" 0
 better noise-not-more "$noisy" 27.5 0
-better nlmeans "$(figure denoise nlmeans psnr)" "$noisy" 2
-better bm3d "$(figure denoise bm3d psnr)" "$noisy" 2
-better mvdenoise "$(figure denoise mvdenoise psnr)" "$(figure denoise nlmeans psnr)" 1
-better rate "$(figure denoise mvdenoise 'rate 1')" 0 0.1
+better nlmeans "$(result denoise nlmeans psnr)" "$noisy" 2
+better bm3d "$(result denoise bm3d psnr)" "$noisy" 2
+better mvdenoise "$(result denoise mvdenoise psnr)" "$(result denoise nlmeans psnr)" 1
+better rate "$(result denoise mvdenoise 'rate 1')" 0 0.1
 for encoder in libx264 mpeg4; do
     better "gain-$encoder" "$(awk -F, -v e=$encoder '$3 == e && $4 == "mvdenoise" && /,bd-psnr/ { print $NF }' \
         "$work/out/gain.csv")" 0 1

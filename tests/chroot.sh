@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by tests that need a bare Debian: folders that debootstrap fills and chroot enters. Each command has its own
-# namespace, whose mounts end with it. QEMU runs Arm's programs, and the kernel knows QEMU only in that namespace. Needs root, debootstrap and unshare; for Arm qemu-aarch64-static.
+# Sourced by tests that need a bare Debian: debootstrap fills a folder, and chroot runs commands in it. Each command has
+# its own mount namespace, so its mounts disappear with it. Arm's programs run with QEMU, which is registered with the
+# kernel only in that namespace. Needs root, debootstrap and unshare; for Arm also qemu-aarch64-static.
 
 bare_folder=$top/build/chroots
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the demonstration on a clip of a few frames and checks its files and figures.
+# Runs the demonstration on a clip of a few frames and checks the files and numbers that it makes.
 #
 # usage: tests/demo.sh RESULTS SERIES
 

@@ -28,7 +28,7 @@
 #define MAX_CELLS ((MAX_SIDE + CELL - 1) / CELL)
 #define NB_FRAMES 13
 /** Number of frames for which a cell and its neighbours must stay unchanged before the cell is marked. */
-#define REST      6
+#define MIN_AGE      6
 
 static enum AVPixelFormat device_formats[64];
 static int nb_device_formats;
@@ -185,7 +185,7 @@ static void look(void *opaque, int i, const AVFrame *in, const AVFrame *out)
             int constant;
 
             t->age[y][x] = is_still(t, i, x, y) ? t->age[y][x] + 1 : 0;
-            constant = t->age[y][x] >= REST;
+            constant = t->age[y][x] >= MIN_AGE;
             t->nb_constant += constant;
             t->nb_cells++;
             CHECK(marked[y][x] == constant, "frame %d, cell %d,%d is%s constant", i, x, y,

@@ -1053,7 +1053,7 @@ static const char *const tree_keys[] = {
 };
 
 /* Gets a value of a field. Returns 0 if the field has no such value. */
-static int tree_figure(const TestStream *s, int i, int j, int key, uint64_t *value)
+static int tree_value(const TestStream *s, int i, int j, int key, uint64_t *value)
 {
     const OracleTree *t = &s->pics[i].trees[j];
     const int side = 4 << key;
@@ -1077,7 +1077,7 @@ static void print_tree(AVBPrint *text, const TestStream *s, int i, int j, const 
     uint64_t value;
 
     for (int key = 0; key < FF_ARRAY_ELEMS(tree_keys); key++)
-        if (tree_figure(s, i, j, key, &value))
+        if (tree_value(s, i, j, key, &value))
             av_bprintf(text, format, tree_keys[key], value);
 }
 
@@ -1608,7 +1608,7 @@ static int check_metadata(const TestStream *s, int i, const AVFrame *frame, char
                 snprintf(wanted[5], 64, "%"PRIu64, s->pics[i].intra);
                 snprintf(wanted[6], 64, "%.4f", f.scene);
                 for (int k = 0; k < FF_ARRAY_ELEMS(tree_keys); k++)
-                    if (tree_figure(s, i, j, k, &value))
+                    if (tree_value(s, i, j, k, &value))
                         snprintf(wanted_tree[k], 64, "%"PRIu64, value);
             }
         }

@@ -167,9 +167,9 @@ typedef struct TestStream {
     int smooth, check;
     int pel;                ///< 0: 1
     int sweeps;             ///< 0: test_sweeps()
-    int levels;             ///< of hme; 0: automatic
+    int levels;             ///< levels of hme; 0: automatic
     int tree_max;           ///< side of the largest blocks of a tree; 0: blocks of one size
-    int lambda, qp;         ///< of a tree; negative: not set
+    int lambda, qp;         ///< options of trees; negative: not set
     int nb_references;
     /** test_expect() adds the opposite direction of a distance if check is on and it is missing. */
     int distance[GPUME_MAX_REFERENCES];

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Streams that filters do not expect, with wrong vectors, times that jump and sizes that change, and what filters
- * must do with them all the same. Shared by the tests and the fuzzer. To add a filter, add a row to stream_kinds.
+ * Streams with wrong vectors, times that jump and sizes that change, and checks of what filters make from them.
+ * Shared by the tests and the fuzzer. To add a filter, add a row to stream_kinds.
  */
 
 #ifndef GPUME_STREAM_CASE_H
@@ -20,18 +20,18 @@
 #include "gpume_frame_case.h"
 
 #define STREAM_MAX_FRAMES 7
-/** The graph is closed after so many frames: two frames of the input may be years apart. */
+/** Number of output frames after which the graph is closed: two frames of the input may be years apart. */
 #define STREAM_MAX_OUTPUT 48
 
 typedef struct StreamCase StreamCase;
 
-/** What is special about a filter. */
+/** Properties of a filter. */
 typedef struct StreamKind {
     const char *filter;
     int max_frames;
-    int least_frames;           ///< so many output frames have to come of a stream on average
+    int least_frames;           ///< minimum of the average number of output frames of a stream
     void (*draw_options)(StreamCase *c, TestRandom *d);
-    void (*draw_vectors)(Input *in, TestRandom *d);             ///< NULL: no frame has any
+    void (*draw_vectors)(Input *in, TestRandom *d);             ///< NULL: no frame has vectors
     void (*draw_properties)(AVFrame *f, TestRandom *d);         // optional
     /** Checks output frame n. @param last time of the frame before it, or AV_NOPTS_VALUE */
     void (*check_frame)(const StreamCase *c, const AVFrame *out, int n, int64_t last);  // optional
@@ -49,11 +49,11 @@ struct StreamCase {
     AVFrame *frames[STREAM_MAX_FRAMES];
 };
 
-/** What comes out of a run. */
+/** The result of a run. */
 typedef struct StreamResult {
     int ret;                    ///< 0, or the error that ended it
     int nb;
-    uint64_t hash;              ///< of all frames
+    uint64_t hash;              ///< hash of all output frames
 } StreamResult;
 
 #define DRAWN(d, list) ((list)[test_draw(d, FF_ARRAY_ELEMS(list))])
@@ -82,7 +82,7 @@ static void draw_fps_properties(AVFrame *f, TestRandom *d)
 static void check_fps_frame(const StreamCase *c, const AVFrame *out, int n, int64_t last)
 {
     CHECK(out->pts != AV_NOPTS_VALUE && (last == AV_NOPTS_VALUE || out->pts > last),
-          "frame %d comes at %"PRId64", the one before at %"PRId64, n, out->pts, last);
+          "frame %d has time %"PRId64", the frame before it %"PRId64, n, out->pts, last);
 }
 
 /* mvdenoise */
@@ -98,7 +98,7 @@ static void draw_denoise_options(StreamCase *c, TestRandom *d)
              test_draw(d, 2) ? 7 : test_draw(d, 16), test_draw(d, 2));
 }
 
-/* Motion fields of some distances, as gpume leaves them with refs; or anything. */
+/* Sets motion fields of several distances, as gpume does with refs, or arbitrary vectors. */
 static void draw_distant_fields(Input *in, TestRandom *d)
 {
     int distance[8], nb = 0;
@@ -113,11 +113,11 @@ static void draw_distant_fields(Input *in, TestRandom *d)
     in->block = 4 << test_draw(d, 4);
     in->pel   = 1 << test_draw(d, 3);
     fields_of_vectors(in, d, distance, nb, 1 << test_draw(d, 12));
-    /* they come as side data alone */
+    /* only as side data */
     in->nb_fields = 0;
 }
 
-/* Checks that a frame has all that its input has but the samples; vectors may have been searched. */
+/* Checks that a frame has all properties and side data of its input frame; vectors may have been searched. */
 static void check_denoise_frame(const StreamCase *c, const AVFrame *out, int n, int64_t last)
 {
     const AVFrame *in = c->nb ? c->frames[FFMIN(n, c->nb - 1)] : out;
@@ -179,7 +179,7 @@ static void check_deint_frame(const StreamCase *c, const AVFrame *out, int n, in
     const AVFrame *in = deint_input(c, n);
 
     CHECK(in && out->width == in->width && out->height == in->height && out->format == in->format,
-          "frame %d is of another size", n);
+          "frame %d has the wrong size or format", n);
 }
 
 static int one_for_each_field(const StreamCase *c)
@@ -235,7 +235,7 @@ static void draw_stream_frame(StreamCase *c, int i, int64_t pts, TestRandom *d)
         in.w = 1 + test_draw(d, 64);
         in.h = 1 + test_draw(d, 64);
     }
-    /* the same picture again at times */
+    /* few seeds, so that pictures repeat */
     in.seed = test_draw(d, 4);
     if (c->kind->draw_vectors && (!c->searches || !test_draw(d, 16)))
         c->kind->draw_vectors(&in, d);
@@ -322,13 +322,13 @@ static StreamResult run_stream(const StreamCase *c, int threads, void (*configur
     return r;
 }
 
-/* Checks that threads and processors do not matter, errors have messages, and the input stays as it was. */
+/* Checks that results do not depend on threads and processors, errors have messages, and the input is unchanged. */
 static StreamResult check_stream(const StreamCase *c)
 {
     static const struct {
         const char *name;
         int threads, cpu_flags;
-    } ways[] = { { "with 5 threads", 5, -1 }, { "in plain C", 2, 0 } };
+    } variants[] = { { "with 5 threads", 5, -1 }, { "in plain C", 2, 0 } };
     const int depth = av_pix_fmt_desc_get(c->first.format)->comp[0].depth;
     uint64_t before = 0, after = 0;
     StreamResult first;
@@ -337,17 +337,17 @@ static StreamResult check_stream(const StreamCase *c)
         before = hash_frame(before, c->frames[i]);
     first = run_stream(c, 1, NULL);
     CHECK(first.ret >= 0 || test_nb_errors, "%s, without a message", av_err2str(first.ret));
-    for (int i = 0; i < FF_ARRAY_ELEMS(ways); i++) {
+    for (int i = 0; i < FF_ARRAY_ELEMS(variants); i++) {
         /* samples above the depth: mvdenoise and mvdeint do not define the result */
-        const int is_same = c->first.in_range || depth == 8 || depth == 16 || ways[i].cpu_flags < 0 ||
+        const int is_same = c->first.in_range || depth == 8 || depth == 16 || variants[i].cpu_flags < 0 ||
                             (strcmp(c->kind->filter, "mvdenoise") && strcmp(c->kind->filter, "mvdeint"));
         StreamResult other;
 
-        av_force_cpu_flags(ways[i].cpu_flags);
-        other = run_stream(c, ways[i].threads, NULL);
+        av_force_cpu_flags(variants[i].cpu_flags);
+        other = run_stream(c, variants[i].threads, NULL);
         av_force_cpu_flags(-1);
         CHECK(other.ret == first.ret && other.nb == first.nb && (other.hash == first.hash || !is_same),
-              "another result %s: %d frames and %s, not %d and %s", ways[i].name, other.nb,
+              "another result %s: %d frames and %s, not %d and %s", variants[i].name, other.nb,
               av_err2str(other.ret), first.nb, av_err2str(first.ret));
     }
     for (int i = 0; i < c->nb; i++) {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Builds the shared libraries, installs them, and tests programs that link them: examples/read_vectors.c
-# by pkg-config, PyAV compiled from PyPI's source, and the system's mpv, in a window, if it needs libraries of the same
-# version. Their results are compared with ffmpeg's, byte by byte.
+# Builds the shared libraries, installs them, and tests programs that link them: examples/read_vectors.c with the flags
+# of pkg-config, PyAV compiled from its source on PyPI, and the system's mpv, in a window, if it needs libraries of the
+# same version. Their results must be the same bytes as those of ffmpeg.
 #
 # usage: tests/shared.sh RESULTS SERIES
-# With QUICK=1 only what the tests need of FFmpeg is built, if the libraries are not there yet.
+# With QUICK=1 only the parts of FFmpeg that the tests need are built, if the libraries are not there yet.
 # Needs what 'tools/deps.sh shared tests' installs; mpv and Xvfb (Debian's packages mpv, xvfb) if they are there.
 
 set -u
@@ -23,7 +23,7 @@ clip=$top/tests/clips/h264.mkv
 log=$work/log
 rm -rf "$work"
 mkdir -p "$work"
-# programs may find the libraries only by the prefix
+# programs must find the libraries only by the prefix
 unset LD_LIBRARY_PATH
 
 # The libraries.
@@ -51,12 +51,12 @@ done
 "$ffmpeg" -hide_banner -L > "$log" 2>&1
 grep -q '^#define CONFIG_GPL 1' "$tree/obj/config.h" ||
     check shared/licence "it is not the LGPL" grep -q 'GNU Lesser General Public' "$log"
-# gpume's parts, and some parts that the usual build leaves out
-there='filters.gpume filters.mvview filters.mvfps filters.mvdenoise'
+# gpume's filters, and some features of FFmpeg that the usual build leaves out
+features='filters.gpume filters.mvview filters.mvfps filters.mvdenoise filters.mvdeint filters.mvstereo'
 [ -n "${QUICK-}" ] ||
-    there="$there filters.v360 filters.bm3d filters.afftdn decoders.vc1 decoders.cook encoders.jpeg2000 demuxers.rtsp
+    features="$features filters.v360 filters.bm3d filters.afftdn decoders.vc1 decoders.cook encoders.jpeg2000 demuxers.rtsp
            muxers.hls protocols.http bsfs.trace_headers"
-for what in $there; do
+for what in $features; do
     "$ffmpeg" -hide_banner "-${what%.*}" > "$log" 2>&1
     check "shared/has-${what#*.}" "not in -${what%.*}" grep -qw "${what#*.}" "$log"
 done

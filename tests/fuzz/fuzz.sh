@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the stand-in for the driver; what mvview
-# draws, on both; streams for mvfps and mvdenoise. New inputs are kept in build/fuzz/ and used by the next run. Inputs
-# that fail are build/fuzz/crash-*.
+# Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the stand-in for the driver; mvview on
+# both; streams for mvfps, mvdenoise, mvdeint and mvstereo. New inputs are kept in build/fuzz/ and used by the next run.
+# Inputs that fail are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
 #   SECONDS   for each fuzzer; 0: run each corpus once; replay: the same, with the programs gpume_replay_*
-#   NAME      options, cpu, cuda, view, view-cuda, fps, denoise; default: all
+#   NAME      options, cpu, cuda, view, view-cuda, fps, denoise, deint, stereo; default: all
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
@@ -25,7 +25,7 @@ out=$top/build/fuzz
 mkdir -p "$out"
 ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 UBSAN_OPTIONS=print_stacktrace=1
-# report what the stand-in finds at once
+# abort at the first error that the stand-in finds
 GPUME_STANDIN_ABORT=1
 export ASAN_OPTIONS UBSAN_OPTIONS GPUME_STANDIN_ABORT
 
