@@ -52,22 +52,22 @@ typedef struct MvdeintContext {
     { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvdeint_options[] = {
-    { "mode", "how many frames leave", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MODE_FIELD }, MODE_FRAME, MODE_FIELD,
+    { "mode", "number of output frames", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MODE_FIELD }, MODE_FRAME, MODE_FIELD,
       FLAGS, .unit = "mode" },
-        CONST("send_frame", "one for each frame", MODE_FRAME, "mode"),
+        CONST("send_frame", "one for each input frame", MODE_FRAME, "mode"),
         CONST("send_field", "one for each field", MODE_FIELD, "mode"),
-    { "parity", "which field of a frame is the first", OFFSET(parity), AV_OPT_TYPE_INT, { .i64 = PARITY_AUTO },
+    { "parity", "field of a frame that comes first", OFFSET(parity), AV_OPT_TYPE_INT, { .i64 = PARITY_AUTO },
       PARITY_AUTO, PARITY_BFF, FLAGS, .unit = "parity" },
         CONST("tff",  "the top field", PARITY_TFF, "parity"),
         CONST("bff",  "the bottom field", PARITY_BFF, "parity"),
-        CONST("auto", "what the frame says; the top field where it says nothing", PARITY_AUTO, "parity"),
+        CONST("auto", "as marked in the frame; the top field if it is not marked", PARITY_AUTO, "parity"),
     { "deint", "which frames to deinterlace", OFFSET(deint), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS,
       .unit = "deint" },
         CONST("all",        "all frames", 0, "deint"),
-        CONST("interlaced", "those that are marked as interlaced", 1, "deint"),
-    { "passes", "how often frames are made of those of the pass before", OFFSET(passes), AV_OPT_TYPE_INT,
-      { .i64 = 2 }, 1, MVDEINT_MAX_PASSES, FLAGS },
-    { "refs", "fields on each side that help to make a frame", OFFSET(refs), AV_OPT_TYPE_INT,
+        CONST("interlaced", "frames that are marked as interlaced", 1, "deint"),
+    { "passes", "number of passes; each further one starts from the result of the pass before", OFFSET(passes),
+      AV_OPT_TYPE_INT, { .i64 = 2 }, 1, MVDEINT_MAX_PASSES, FLAGS },
+    { "refs", "number of fields before and after a field that help to make its frame", OFFSET(refs), AV_OPT_TYPE_INT,
       { .i64 = MVDEINT_MAX_REFS }, 1, MVDEINT_MAX_REFS, FLAGS },
     { NULL }
 };

@@ -83,17 +83,18 @@ typedef struct MvdenoiseContext {
     { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvdenoise_options[] = {
-    { "radius", "frames on each side that help to denoise a frame", OFFSET(radius), AV_OPT_TYPE_INT,
+    { "radius", "number of frames before and after a frame that help to denoise it", OFFSET(radius), AV_OPT_TYPE_INT,
       { .i64 = 2 }, 0, MVDENOISE_MAX_RADIUS, FLAGS },
     { "sigma", "standard deviation of the noise, in units of 8-bit samples; 0: estimated for each plane",
       OFFSET(sigma), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 100, FLAGS },
-    { "levels", "whether an estimated sigma differs by brightness", OFFSET(levels), AV_OPT_TYPE_BOOL,
+    { "levels", "whether the estimate of sigma depends on brightness", OFFSET(levels), AV_OPT_TYPE_BOOL,
       { .i64 = 1 }, 0, 1, FLAGS },
     { "strength", "factor of sigma, given or estimated", OFFSET(strength), AV_OPT_TYPE_DOUBLE, { .dbl = 1 },
       0, 10, FLAGS },
-    { "passes", "1: threshold coefficients; 2: then filter them by the result", OFFSET(passes), AV_OPT_TYPE_INT,
-      { .i64 = 2 }, 1, 2, FLAGS },
-    { "planes", "planes to denoise, as bits", OFFSET(planes), AV_OPT_TYPE_INT, { .i64 = 7 }, 0, 15, FLAGS },
+    { "passes", "1: only threshold coefficients; 2: then filter the noisy ones, guided by that result", OFFSET(passes),
+      AV_OPT_TYPE_INT, { .i64 = 2 }, 1, 2, FLAGS },
+    { "planes", "planes to denoise, as a bit mask; 7: all but alpha", OFFSET(planes), AV_OPT_TYPE_INT, { .i64 = 7 }, 0, 15,
+      FLAGS },
     GPUME_SEARCH_OPTION(search)
     { NULL }
 };

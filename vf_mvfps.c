@@ -96,14 +96,14 @@ static const AVOption mvfps_options[] = {
         CONST("mci",   "motion-compensated interpolation", MVFPS_MCI,   "mode"),
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "mode"),
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
-    { "scene", "scene cut threshold: share of a picture's detail that is nowhere in the one before; "
-               "fades are no cuts; 0: off",
+    { "scene", "scene cut threshold: share of the detail of one frame that the other one lacks; "
+               "fades are not cuts; 0: off",
       OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1000, FLAGS },
     { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
         CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
-    { "gap", "longest time between two frames that is interpolated; across longer ones the first frame is repeated",
+    { "gap", "longest time between two frames that interpolation fills; across longer ones the first frame is repeated",
       OFFSET(gap), AV_OPT_TYPE_DURATION, { .i64 = 2 * AV_TIME_BASE }, 1, INT64_MAX, FLAGS },
     { "repeats", "what to do with input frames that repeat the one before them", OFFSET(interpolates_repeats),
       AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS, .unit = "repeats" },
