@@ -93,8 +93,8 @@ static const AVOption mvdenoise_options[] = {
       0, 10, FLAGS },
     { "passes", "1: only threshold coefficients; 2: then filter the noisy ones, guided by that result", OFFSET(passes),
       AV_OPT_TYPE_INT, { .i64 = 2 }, 1, 2, FLAGS },
-    { "planes", "planes to denoise, as a bit mask; 7: all but alpha", OFFSET(planes), AV_OPT_TYPE_INT, { .i64 = 7 }, 0, 15,
-      FLAGS },
+    { "planes", "planes to denoise, as a bit mask; 7: all but alpha", OFFSET(planes), AV_OPT_TYPE_INT,
+      { .i64 = 7 }, 0, 15, FLAGS },
     GPUME_SEARCH_OPTION(search)
     { NULL }
 };
