@@ -46,7 +46,7 @@ static int64_t *sort_pts(const Film *film)
 }
 
 /* Returns whether every picture has a timestamp of its own. */
-static int all_pts(const Film *film)
+static int all_have_pts(const Film *film)
 {
     int64_t *pts = sort_pts(film);
     int ok = pts && (!film->nb_frames || pts[0] != AV_NOPTS_VALUE);
@@ -111,7 +111,7 @@ void film_count(Film *film, enum AVCodecID codec, int has_reordering)
     film->nb_frames = 0;
     for (int64_t i = 0; i < film->nb_packets; i++)
         film->nb_frames += film->packets[i].shown;
-    film->has_pts = all_pts(film);
+    film->has_pts = all_have_pts(film);
     hash_packets(film);
     if (desc && desc->props & AV_CODEC_PROP_INTRA_ONLY)
         has_reordering = 0;

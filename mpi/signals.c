@@ -43,7 +43,7 @@ static void add_number(Line *l, int64_t n)
 }
 
 /* Prints the signal and, on rank 0, the current segments of all ranks, including the rank that has died. */
-static void handle(int signal)
+static void handle_signal(int signal)
 {
     const Shared *s = shared;
     Line line = { .len = 0 };
@@ -73,7 +73,7 @@ static void handle(int signal)
 void signals_catch(const Shared *world)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
-    struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESETHAND };
+    struct sigaction action = { .sa_handler = handle_signal, .sa_flags = SA_RESETHAND };
 
     shared = world;
     sigemptyset(&action.sa_mask);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The frames that mvdeint makes of drawn clips, beside bwdif's and the truth: no field is worse than bwdif's where
- * its neighbours do not match, no lines are combed, and what stands still does not flicker.
+ * Compares the frames that mvdeint makes from drawn clips with those of bwdif and with the true ones: no field may be
+ * worse than that of bwdif where its neighbours do not match, no lines may be combed, and still areas may not flicker.
  */
 
 #ifndef GPUME_DEINT_QUALITY_H
@@ -29,13 +29,13 @@
 
 enum { QUALITY_W = 112, QUALITY_H = 96, QUALITY_FIELDS = 20 };
 
-/** How far below bwdif's a field may be, in dB: what half a level at a few samples of a matched area is worth. */
+/** How far a field may be below that of bwdif, in dB: the effect of half a level at a few samples of a matched area. */
 #define QUALITY_LEAST 0.2
 
-/** Samples in a row that are seen as a line. */
+/** Number of successive samples that are visible as a line. */
 #define QUALITY_ROW 6
 
-/** What happens in a clip, of a texture that moves. */
+/** What happens in a clip of a moving texture. */
 typedef enum QualityEvent {
     QUALITY_PAN, QUALITY_CUT, QUALITY_FADE_OUT, QUALITY_FADE_IN, QUALITY_DISSOLVE, QUALITY_FLASH, QUALITY_FLASH_2,
     QUALITY_BLACK, QUALITY_LONE, QUALITY_ORDER, QUALITY_BOX, QUALITY_NOISE, QUALITY_NB
@@ -85,7 +85,7 @@ static int quality_sample(const QualityClip *c, int t, int x, int y)
     return v;
 }
 
-/* Has a filter make all frames of the clip's fields. */
+/* Makes the frames of all fields of the clip with a filter. */
 static void quality_run(QualityClip *c, const char *name, const char *options, uint8_t (*out)[QUALITY_H][QUALITY_W])
 {
     TestFilter f = { .name = name, .options = options, .nb_threads = 1 };
@@ -131,7 +131,7 @@ static double quality_error(uint8_t (*a)[QUALITY_W], uint8_t (*b)[QUALITY_W])
     return sum / (double)(QUALITY_H * QUALITY_W);
 }
 
-/* How far a sample is above both lines beside it, or below them (less than 0), or 0. */
+/* Returns how far a sample is above both neighbouring lines (> 0) or below them (< 0), or 0. */
 static int quality_apart(uint8_t (*p)[QUALITY_W], int x, int y)
 {
     const int up = p[y][x] - p[y - 1][x], down = p[y][x] - p[y + 1][x];
@@ -139,7 +139,7 @@ static int quality_apart(uint8_t (*p)[QUALITY_W], int x, int y)
     return up > 0 && down > 0 ? FFMIN(up, down) : up < 0 && down < 0 ? FFMAX(up, down) : 0;
 }
 
-/* Samples that stand out from both lines beside them though the truth does not, in a row of at least QUALITY_ROW. */
+/* Returns the number of samples that wrongly stand out from both neighbouring lines, QUALITY_ROW or more in a row. */
 static int quality_combed(uint8_t (*p)[QUALITY_W], uint8_t (*truth)[QUALITY_W])
 {
     int nb = 0;
@@ -154,7 +154,7 @@ static int quality_combed(uint8_t (*p)[QUALITY_W], uint8_t (*truth)[QUALITY_W])
     return nb;
 }
 
-/* A frame of two fields of a pan that are far apart is seen to be combed. */
+/* Tests that combing is detected in a frame woven from distant fields of a pan. */
 static void quality_check_combing(QualityClip *c)
 {
     int nb;
@@ -162,10 +162,10 @@ static void quality_check_combing(QualityClip *c)
     for (int y = 0; y < QUALITY_H; y++)
         memcpy(c->made[0][y], c->truth[8 * (y & 1)][y], QUALITY_W);
     nb = quality_combed(c->made[0], c->truth[0]);
-    CHECK(nb >= 20, "only %d samples of woven fields are seen to be combed", nb);
+    CHECK(nb >= 20, "only %d samples of woven fields are found to be combed", nb);
 }
 
-/* The mean squared difference of frames beside each other. */
+/* Returns the mean squared difference between successive frames. */
 static double quality_flicker(uint8_t (*p)[QUALITY_H][QUALITY_W])
 {
     double sum = 0;
@@ -200,7 +200,7 @@ static void quality_check(QualityClip *c, const char *options)
     CHECK(worst >= -QUALITY_LEAST, "field %d is %.2f dB below bwdif's", at, -worst);
     CHECK(combed <= combed_bwdif, "%d samples are combed, %d of bwdif's", combed, combed_bwdif);
     CHECK(c->event != QUALITY_NOISE || quality_flicker(c->made) < quality_flicker(c->bwdif),
-          "noise that stands still flickers more than bwdif's");
+          "still noise flickers more than with bwdif");
 }
 
 static void deint_quality(int nb_seeds)

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The pictures that mvdeint makes beside those of the oracle, sample by sample, and its estimates beside
- * bwdif's; what it makes of still areas, cuts and lone fields.
+ * Compares the pictures that mvdeint makes with those of the oracle, sample by sample, and its estimates with
+ * those of bwdif. Tests still areas, cuts and lone fields.
  */
 
 #include <inttypes.h>
@@ -32,18 +32,18 @@
 #include "gpume_oracle_mvdeint.h"
 #include "gpume_samples.h"
 
-/** A part that takes longer does not end. */
+/** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
 enum Content {
     CONTENT_MOTION,     ///< a texture that moves
-    CONTENT_NOISE,      ///< with noise
-    CONTENT_CUT,        ///< another one from some field on
+    CONTENT_NOISE,      ///< the same, with noise
+    CONTENT_CUT,        ///< the same, with another texture from some field on
     CONTENT_STILL,
     CONTENT_RANDOM,
     CONTENT_EXTREME,    ///< samples of 0 and maximum
     CONTENT_FLAT,
-    CONTENT_STRIPES,    ///< lines of one sample that stand still, beside a texture that moves
+    CONTENT_STRIPES,    ///< still lines one sample high beside a moving texture
     CONTENT_FADE,
     CONTENT_NB
 };
@@ -64,14 +64,14 @@ typedef struct Case {
     TestRandom r;
     TestShape shape;
     enum Content content;
-    int mx, my;                 ///< from field to field, in quarter samples
-    int cut;                    ///< first field behind it
+    int mx, my;                 ///< motion from field to field, in quarter samples
+    int cut;                    ///< first field after the cut
     MvdeintConfig cfg;
     MvdeintInput inputs[DEINT_MAX_FRAMES];
 
     int nb_frames;
     AVFrame *frames[DEINT_MAX_FRAMES];
-    uint8_t *copies[DEINT_MAX_FRAMES];          ///< of the frames' bytes
+    uint8_t *copies[DEINT_MAX_FRAMES];          ///< copies of the frames' bytes
     uint16_t *truth[DEINT_MAX_FIELDS][4];       ///< all lines at the time of a field
     Deint oracle;
 } Case;
@@ -80,7 +80,7 @@ static int nb_pictures, nb_compensated, nb_moved, nb_on_device;
 
 /* Pictures */
 
-/* A sample at the time of field t. */
+/* Returns a sample at the time of field t. */
 static int draw_sample(Case *c, int t, int i, int x, int y)
 {
     const int max = (1 << c->shape.depth) - 1, one = 1 << (c->shape.depth - 8);
@@ -118,7 +118,7 @@ static void draw_options(Case *c)
     }
 }
 
-/* Weaves frames of what is there at the time of each field. */
+/* Weaves frames from the picture at the time of each field. */
 static void draw_frames(Case *c)
 {
     for (int t = 0; t < 2 * c->nb_frames; t++)
@@ -295,7 +295,7 @@ static void take_vectors(Case *c, GpumeEngine *e, int *t)
     }
 }
 
-/* Has the motion of the oracle's estimates searched, which tests/gpume_unit.c tests. */
+/* Searches the motion in the oracle's estimates with gpume's search, which tests/gpume_unit.c tests. */
 static void search(Case *c)
 {
     TestExecutor executor = { .kind = TEST_SERIAL };
@@ -355,7 +355,7 @@ static void compare(const Case *c, const AVFrame *f, int t)
 
 /* Frames on the device */
 
-/* Lets the frame of the next field be made, and looks at all of it. @param hw_frames NULL: in memory */
+/* Makes the frame of the next field and checks all of it. @param hw_frames NULL: in memory */
 static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
 {
     AVFrame *out    = hw_frames ? test_upload(&c->shape, hw_frames, NULL) : test_canaries(&c->shape, &c->r);
@@ -385,7 +385,7 @@ static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
     av_frame_free(&out);
 }
 
-/* Has the frames of a case made; each as soon as it can be. */
+/* Makes the frames of a case, each as soon as possible. */
 static void run_pictures(Case *c, Mvdeint *m, int on_device)
 {
     AVBufferRef *hw_frames = on_device ? test_device_frames(&c->shape) : NULL;
@@ -411,14 +411,14 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
             CHECK(next.frame->data[0] == data[t / 2] && next.is_second == (t & 1) &&
                   next.passes == c->inputs[t / 2].passes &&
                   (next.after ? next.after->data[0] == data[t / 2 + 1] : t / 2 + 1 == c->nb_frames),
-                  "another field than %d is next", t);
+                  "the next field is not %d", t);
             if (next.passes && (t & 1))
-                CHECK(ff_mvdeint_make(m, NULL) >= 0, "field %d cannot be left out", t);
+                CHECK(ff_mvdeint_make(m, NULL) >= 0, "field %d cannot be skipped", t);
             else
                 make_next(c, m, hw_frames, t);
             t++;
         }
-        /* one more frame tells of the last one, and each pass needs a few fields ahead */
+        /* the last frame needs the one after it, and each pass needs a few further fields */
         CHECK(n == c->nb_frames || on_device || c->cfg.executor.nb_threads > 1 ||
               t == FFMAX(2 * n - c->cfg.refs * c->cfg.passes, 0), "%d fields come after %d frames", t, n + 1);
     }
@@ -426,7 +426,7 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
     av_buffer_unref(&hw_frames);
 }
 
-/* On the device, the first sequence is drawn as in memory, so a seed means the same in both. */
+/* A seed gives the same first sequence on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
@@ -437,7 +437,7 @@ static void run_case(uint64_t seed, int on_device)
     int ret;
 
     test_watch(TEST_SECONDS);
-    /* every other one in plain C */
+    /* every second case in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
     if (on_device && !test_fits_device(c[0].shape.format)) {
@@ -447,7 +447,7 @@ static void run_case(uint64_t seed, int on_device)
     draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
     c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
-    /* a sequence of another size and format, and at times the first one again */
+    /* a sequence of another size and format; sometimes the first one again */
     c[1].cfg = c[0].cfg;
     c[1].oracle.refs = c[0].oracle.refs;
     expect(&c[0]);
@@ -474,9 +474,9 @@ static void run_case(uint64_t seed, int on_device)
     free_case(&c[1]);
 }
 
-/* Beside bwdif */
+/* Comparison with bwdif */
 
-/* Has bwdif make the frames of a case. Returns how many came. */
+/* Makes the frames of a case with bwdif. Returns their number. */
 static int run_bwdif(const Case *c, AVFrame **out)
 {
     TestFilter bwdif = { .name = "bwdif", .options = "mode=send_field", .nb_threads = 1 };
@@ -499,7 +499,7 @@ static int run_bwdif(const Case *c, AVFrame **out)
 }
 
 /* Compares the estimates of three fields with bwdif's frames; of a lone frame bwdif makes none of one field. */
-static void beside_bwdif(uint64_t seed)
+static void compare_with_bwdif(uint64_t seed)
 {
     AVFrame *frames[DEINT_MAX_FIELDS];
     Case c;
@@ -525,7 +525,7 @@ static void beside_bwdif(uint64_t seed)
     free_case(&c);
 }
 
-/* Returns whether a case has lines that stand still, interlaced in one order. */
+/* Returns whether a case has still lines, interlaced in one order. */
 static int has_stripes(const Case *c)
 {
     for (int n = 0; n < c->nb_frames; n++)
@@ -534,7 +534,7 @@ static int has_stripes(const Case *c)
     return c->content == CONTENT_STRIPES && c->nb_frames > 2 && c->shape.w >= 20 && c->mx && c->cfg.passes;
 }
 
-/* Lines of one sample that stand still are woven exactly, up to the edge of what moves beside them. */
+/* Tests that still lines one sample high are woven exactly, up to the edge of the moving texture beside them. */
 static void stripes(int nb)
 {
     for (uint64_t seed = 20000; nb; seed++) {
@@ -549,7 +549,7 @@ static void stripes(int nb)
             for (int t = 1; t < 2 * c.nb_frames - 1; t++)
                 for (int i = 0; i < c.shape.w * c.shape.h; i++)
                     nb_wrong += i % c.shape.w < half && c.oracle.components[0].estimate[t][i] != c.truth[t][0][i];
-            CHECK(!nb_wrong, "%d samples of lines that stand still are wrong", nb_wrong);
+            CHECK(!nb_wrong, "%d samples of still lines are wrong", nb_wrong);
             nb--;
         }
         free_case(&c);
@@ -565,7 +565,7 @@ static void in_memory(int nb)
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     for (int i = 0; i < nb / 4 && LIBAVFILTER_VERSION_MAJOR > 11; i++)
-        beside_bwdif(1000 + i);
+        compare_with_bwdif(1000 + i);
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(nb < 100 || (nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb),
           "%d samples compensated, %d moved", nb_compensated, nb_moved);

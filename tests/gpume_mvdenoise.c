@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The pictures that mvdenoise makes, in memory and on a device, beside those of the oracle, sample by
- * sample; its estimates of noise; the filter in its graph.
+ * Compares the pictures that mvdenoise makes, in memory and on a device, with those of the oracle, sample by
+ * sample. Tests its estimates of noise, and the filter in a graph.
  */
 
 #include <inttypes.h>
@@ -34,9 +34,9 @@
 
 enum Content {
     CONTENT_NOISE,      ///< a texture that moves, with noise
-    CONTENT_CUT,        ///< the same, and another one from some picture on
+    CONTENT_CUT,        ///< the same, with another texture from some picture on
     CONTENT_CLEAN,
-    CONTENT_BARS,       ///< flat above and below, or at the sides
+    CONTENT_BARS,       ///< with flat bars above and below, or at the sides
     CONTENT_RANDOM,
     CONTENT_EXTREME,    ///< samples of 0 and maximum
     CONTENT_FLAT,
@@ -60,18 +60,18 @@ typedef struct Case {
     TestRandom r;
     TestShape shape;
     enum Content content;
-    int noise;                  ///< in 1/16 of samples of 8 bits
-    int mx, my;                 ///< from picture to picture, in quarter samples
-    int cut;                    ///< first picture behind it
-    int exact;                  ///< vectors are where the texture moves, or nearly there
-    int block;                  ///< 0: of all sizes
-    int missing;                ///< of 16 fields so many are not there
+    int noise;                  ///< strength in 1/16 of 8-bit samples
+    int mx, my;                 ///< motion from picture to picture, in quarter samples
+    int cut;                    ///< first picture after the cut
+    int exact;                  ///< vectors are those of the texture, or nearly so
+    int block;                  ///< side of a block; 0: mixed sizes
+    int missing;                ///< number of fields of 16 that are missing
     MvdenoiseConfig cfg;
 
     int nb_frames;
     int flags[DENOISE_MAX_FRAMES];
     AVFrame *frames[DENOISE_MAX_FRAMES];
-    uint8_t *copies[DENOISE_MAX_FRAMES];        ///< of the frames' bytes
+    uint8_t *copies[DENOISE_MAX_FRAMES];        ///< copies of the frames' bytes
     uint16_t *samples[DENOISE_MAX_FRAMES][4];   ///< without padding bits
     uint16_t *expected[DENOISE_MAX_FRAMES][4];
     uint16_t *pilots[DENOISE_MAX_FRAMES][4];
@@ -79,14 +79,14 @@ typedef struct Case {
     int nb_blocks[DENOISE_MAX_FRAMES];
 } Case;
 
-/** A part that takes longer does not end. */
+/** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
 static int nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device;
 
 /* Pictures */
 
-/* About normal, with a standard deviation of 1. */
+/* Returns approximately normal noise with a standard deviation of 1. */
 static double draw_normal(TestRandom *r)
 {
     double sum = -6;
@@ -312,7 +312,7 @@ static void compare(const Case *c, const AVFrame *f, int n)
 
 /* Frames on the device */
 
-/* Lets the next picture be made, and looks at all of it. @param hw_frames NULL: in memory */
+/* Makes the next picture and checks all of it. @param hw_frames NULL: in memory */
 static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
 {
     AVFrame *out    = hw_frames ? test_upload(&c->shape, hw_frames, NULL) : test_canaries(&c->shape, &c->r);
@@ -342,7 +342,7 @@ static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
     av_frame_free(&out);
 }
 
-/* Has the pictures of a case made; each as soon as it can be. */
+/* Makes the pictures of a case, each as soon as possible. */
 static void run_pictures(Case *c, Mvdenoise *m, int on_device)
 {
     const int delay = c->cfg.radius * c->cfg.passes;
@@ -367,7 +367,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
             ff_mvdenoise_flush(m);
         }
         while ((next = ff_mvdenoise_next(m)) && nb_out < c->nb_frames) {
-            CHECK(next->data[0] == data[nb_out], "another picture than %d is next", nb_out);
+            CHECK(next->data[0] == data[nb_out], "the next picture is not %d", nb_out);
             make_next(c, m, hw_frames, nb_out++);
         }
     }
@@ -375,7 +375,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
     av_buffer_unref(&hw_frames);
 }
 
-/* On the device, the first sequence is drawn as in memory, so a seed means the same in both. */
+/* A seed gives the same first sequence on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
     TestRandom flags = { .state = test_mix(seed + 77) };
@@ -387,7 +387,7 @@ static void run_case(uint64_t seed, int on_device)
     int ret;
 
     test_watch(TEST_SECONDS);
-    /* every other one in plain C */
+    /* every second case in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c[0], seed);
     if (on_device && !test_fits_device(c[0].shape.format)) {
@@ -397,11 +397,11 @@ static void run_case(uint64_t seed, int on_device)
     draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
     executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
     c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
-    /* frames that are not denoised, or are called repeats */
+    /* frames that are not denoised, or are marked as repeats */
     for (int i = 0; i < 2 && !test_draw(&flags, 3); i++)
         for (int n = 1; n < c[i].nb_frames; n++)
             c[i].flags[n] = test_draw(&flags, 3) ? 0 : test_draw(&flags, 4);
-    /* a sequence of another size and, in memory, format, and at times the first one again */
+    /* a sequence of another size and, in memory, format; sometimes the first one again */
     c[1].cfg = c[0].cfg;
     expect(&c[0]);
     if (on_device)
@@ -445,11 +445,11 @@ static void run_grain(int nb)
             nb--;
         }
     }
-    /* which noise is found to be depends on the case, so that a few show nothing */
+    /* whether noise is found to be correlated depends on the case, so a few cases prove nothing */
     CHECK(nb_drawn < 4 || nb_correlated > before, "no noise was correlated in %d cases", nb_drawn);
 }
 
-/* Copies the samples of a frame, into rows of other lengths. */
+/* Copies the samples of a frame into rows of another length. */
 static AVFrame *copy_samples(Case *c, const AVFrame *from)
 {
     AVFrame *to = test_canaries(&c->shape, &c->r);
@@ -461,7 +461,7 @@ static AVFrame *copy_samples(Case *c, const AVFrame *from)
     return to;
 }
 
-/* Returns whether frames of which so many rows and columns are cut off are found to have the same samples. */
+/* Returns whether two frames are found to be equal when rows and columns are cropped from them. */
 static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, MvdenoiseCudaRepeats **repeats)
 {
     AVBufferRef *hw_frames[2] = { NULL };
@@ -489,7 +489,7 @@ static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, 
     return ret;
 }
 
-/* Frames are equal, differ by one sample, or differ only where they have been cropped. */
+/* Tests frames that are equal, differ by one sample, or differ only where they have been cropped. */
 static void repeats(int nb, int on_device)
 {
     MvdenoiseCudaRepeats *on = NULL;
@@ -513,7 +513,7 @@ static void repeats(int nb, int on_device)
         kept.w -= cut;
         kept.h -= cut;
         i = test_draw(&c.r, c.shape.nb_components);
-        /* a side is where ends are easily missed */
+        /* often at an edge, which a comparison misses most easily */
         x = test_draw(&c.r, 2) ? test_width(&c.shape, i) - 1 : test_draw(&c.r, test_width(&c.shape, i));
         y = test_draw(&c.r, 2) ? test_height(&c.shape, i) - 1 : test_draw(&c.r, test_height(&c.shape, i));
         is_inside = x < test_width(&kept, i) && y < test_height(&kept, i);
@@ -535,7 +535,7 @@ static void repeats(int nb, int on_device)
 
 /* Noise */
 
-/* A picture that is smooth here and detailed there, with noise. */
+/* Draws a noisy picture that has smooth and detailed parts. */
 static void draw_scene(uint16_t *p, int w, int h, int depth, double sigma, TestRandom *r)
 {
     for (int y = 0; y < h; y++)
@@ -584,8 +584,8 @@ static int estimate(MvdenoiseEstimate *e, const uint16_t *p, int w, int h, int d
 }
 
 /*
- * A picture whose noise has a strength of 8 and is correlated: as an encoder leaves it, of which each sample is
- * the mean of itself and its neighbours.
+ * Draws a picture whose noise has a strength of 8 and is correlated, as after an encoder: each sample is the
+ * mean of itself and its neighbours.
  */
 static void draw_correlated(uint16_t *p, int w, int h, int depth, TestRandom *r)
 {
@@ -608,13 +608,13 @@ static void draw_correlated(uint16_t *p, int w, int h, int depth, TestRandom *r)
     av_free(clean);
 }
 
-/* Checks an estimate of white noise: 4.6 % more than its sigma, as rather too much is taken out than too little. */
+/* Checks an estimate of white noise. It is 4.6 % above sigma, because a bit too much denoising is the lesser evil. */
 static void check_white(int found, double sigma, const char *what)
 {
     CHECK(found >= 0.93 * 256 * sigma && found <= 1.15 * 256 * sigma, "%g of %g%s", found / 256., sigma, what);
 }
 
-/* The estimate of white noise is near, and of no noise 0; that of correlated noise is more, up to twice. */
+/* Tests estimates: near sigma for white noise, 0 without noise, up to twice sigma for correlated noise. */
 static void estimates(void)
 {
     static const double sigmas[] = { 0, 2, 3, 5, 10, 20, 30, 40 };
@@ -633,7 +633,7 @@ static void estimates(void)
         snprintf(test_context, sizeof(test_context), "noise of %g in %d bits", sigma, depth);
         found = estimate(&e, p, w, h, depth, 1, -1);
         check_white(found, sigma, "");
-        /* then it changes by a quarter of the difference, but at a cut at once */
+        /* then it changes by a quarter of the difference, but at once at a cut */
         draw_scene(p, w, h, depth, sigma + 4, &r);
         next = estimate(&e, p, w, h, depth, 0, -1);
         CHECK(fabs(next - found - 256) < 120, "%g after %g", next / 256., found / 256.);
@@ -669,11 +669,11 @@ static void check_above(void)
     }
 }
 
-/* What is left of the noise */
+/* Remaining noise */
 
 #define GAIN_FRAMES 7
 
-/* Returns the mean squared error of the middle one of pictures of a moving texture, in which noise has been. */
+/* Denoises pictures of a moving texture. Returns the mean squared error of the one in the middle. */
 static double error_left(int radius, int passes, int sigma, double noise)
 {
     TestExecutor executor = { TEST_SERIAL };
@@ -720,7 +720,7 @@ static double error_left(int radius, int passes, int sigma, double noise)
     return error;
 }
 
-/* Each frame on both sides takes out more noise, and so does the second pass. */
+/* Tests that each additional frame on both sides removes more noise, and that the second pass does. */
 static void gains(void)
 {
     static const double noises[] = { 5, 10, 20 };
@@ -746,9 +746,9 @@ static void gains(void)
 #define MAX_CASES 3
 #define MAX_OUT   (MAX_CASES * DENOISE_MAX_FRAMES + 1)
 
-/** Frames that follow each other, of one format, and what mvdenoise makes of them. */
+/** Successive frames of one format, and the output of mvdenoise. */
 typedef struct Sequence {
-    Case cases[MAX_CASES];      ///< of a size each
+    Case cases[MAX_CASES];      ///< each with its own size
     int nb_cases;
     char options[200];
     int nb_threads;
@@ -801,7 +801,7 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-/* Keeps what comes out, in memory. */
+/* Stores an output frame in memory. */
 static int take_out(Sequence *q, TestFilter *f)
 {
     int ret = 0;
@@ -837,7 +837,7 @@ static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], A
 }
 
 /*
- * All frames come out, in order, each with its properties and the samples that the oracle has.
+ * Checks that all frames are output, in order, each with its properties and the samples of the oracle.
  * Metadata is lost where FFmpeg cannot copy it.
  */
 static void check_out(const Sequence *q, int has_metadata)
@@ -863,7 +863,7 @@ static void check_out(const Sequence *q, int has_metadata)
 
 static int nb_sequences;
 
-/* Frames on the device with those of a sequence, of a pool for each of its sizes. */
+/* Uploads the frames of a sequence to the device, with a pool for each size. */
 typedef struct Uploaded {
     AVBufferRef *hw_frames[MAX_CASES];
     AVFrame *frames[MAX_CASES][DENOISE_MAX_FRAMES];
@@ -916,12 +916,12 @@ static void sequences(int nb, int on_device)
 /** The first seed of a sequence in the format YUV420P; draw_case() takes the formats in turn. */
 #define FIRST_YUV420P (400 * FF_ARRAY_ELEMS(formats) + 1)
 
-/** A sequence whose run is repeated. */
+/** A sequence that is run repeatedly. */
 typedef struct Repeated {
     Sequence q;
     Uploaded u;
     int on_device;
-    uint64_t expected;          ///< hash of the samples that come out; 0: the oracle knows them
+    uint64_t expected;          ///< hash of the output samples; 0: compare with the oracle
 } Repeated;
 
 static uint64_t hash_out(const Sequence *q);
@@ -945,7 +945,10 @@ static void release_out(void *opaque)
     free_out(&r->q);
 }
 
-/* Each allocation fails in turn, from the configuration on: an error or the right frames, and nothing leaks. */
+/*
+ * Makes each allocation fail in turn, from the configuration on. The result must be an error or the right frames,
+ * without leaks.
+ */
 static void failing_allocations(int on_device, int step)
 {
     Repeated r = { .on_device = on_device };
@@ -966,7 +969,7 @@ static void failing_allocations(int on_device, int step)
     free_sequence(q);
 }
 
-/* Returns a number for all samples that came out. */
+/* Returns a hash of all output samples. */
 static uint64_t hash_out(const Sequence *q)
 {
     uint64_t hash = q->nb_out;
@@ -1031,7 +1034,7 @@ int main(int argc, char **argv)
     test_init("gpume_mvdenoise");
     if (test_options(&o, "gpume_mvdenoise", argc, argv) < 0)
         return 1;
-    step = o.quick ? 5 : 1;     // of allocations that fail
+    step = o.quick ? 5 : 1;     // distance between allocations that fail
     test_watch(TEST_SECONDS);
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);

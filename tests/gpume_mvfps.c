@@ -5,7 +5,7 @@
 
 /**
  * @file
- * The pictures that mvfps makes, in memory and on a device, beside those of the oracle, sample by
+ * Compares the pictures that mvfps makes, in memory and on a device, with those of the oracle, sample by
  * sample.
  */
 
@@ -42,7 +42,7 @@ enum Content {
     CONTENT_HALVES,     ///< two textures that move differently
     CONTENT_FLAT,
     CONTENT_EXTREME,    ///< samples of 0 and maximum
-    CONTENT_FLICKER,    ///< pictures of 0 and of maximum in turn
+    CONTENT_FLICKER,    ///< alternating pictures of 0 and of maximum
     CONTENT_NB
 };
 
@@ -50,7 +50,7 @@ static const char *const content_names[CONTENT_NB] = {
     "random", "texture", "halves", "flat", "extreme", "flicker",
 };
 
-/** Vectors of a motion that changes, that point where the texture moves, nearly there, anywhere, ... */
+/** Kinds of vectors: those of accelerated motion, the true ones, nearly true ones, arbitrary ones, ... */
 enum Motion {
     MOTION_ACCELERATED,
     MOTION_TRUE,
@@ -59,7 +59,7 @@ enum Motion {
     MOTION_ZERO,
     MOTION_FAR,         ///< outside the picture
     MOTION_HUGE,
-    MOTION_WILD,        ///< bytes that no search leaves
+    MOTION_WILD,        ///< side data that no search writes
     MOTION_MIXED,
     MOTION_NB
 };
@@ -76,11 +76,11 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_NV16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_P210,
 };
 
-/** Where the changes of velocity of MOTION_ACCELERATED are. */
+/** Changes of velocity of MOTION_ACCELERATED, relative to the limits of the definition. */
 enum Change {
     CHANGE_ANY,
-    CHANGE_DIFFERENCE,  ///< the two differ about as much as they may
-    CHANGE_SUM,         ///< they are about as large as they may be
+    CHANGE_DIFFERENCE,  ///< their difference is near the limit
+    CHANGE_SUM,         ///< their sum is near the limit
     CHANGE_NB
 };
 
@@ -90,23 +90,23 @@ typedef struct Case {
     TestShape shape;
     enum Content content;
     int fades;                          ///< textures become brighter and darker
-    int repeats;                        ///< textures stand still
+    int repeats;                        ///< textures do not move
     enum Motion motion;
-    int mx[2], my[2];           ///< of the textures from picture to picture, in quarter samples
+    int mx[2], my[2];           ///< motion of the textures from picture to picture, in quarter samples
     enum Change change;
-    int changes[2][2][2];       ///< of velocity: of the textures, before and after, x and y
-    int slopes[2][2][2];        ///< across and down; of velocity and change, x and y, in 64 samples
-    int shake;                  ///< of MOTION_ACCELERATED, in quarter samples
-    int distances[MAX_FRAMES - 1][2];   ///< of each pair to the frames before and after it
-    int noise;                  ///< in samples of 8 bits
-    int block;                  ///< 0: of all sizes
-    int holes;                  ///< of 8 blocks so many have no vector
-    int scale;                  ///< 0: of all kinds
+    int changes[2][2][2];       ///< changes of velocity: by texture, before and after, x and y
+    int slopes[2][2][2];        ///< across and down; by velocity and change, x and y; per 64 samples
+    int shake;                  ///< random part of MOTION_ACCELERATED, in quarter samples
+    int distances[MAX_FRAMES - 1][2];   ///< distances of each pair from the frames before and after it
+    int noise;                  ///< amplitude in units of 8-bit samples
+    int block;                  ///< side of a block; 0: mixed sizes
+    int holes;                  ///< number of blocks of 8 without a vector
+    int scale;                  ///< motion_scale; 0: mixed
     int junk;                   ///< words have bits below their samples
 
     int nb_frames;
     AVFrame *frames[MAX_FRAMES];
-    uint8_t *copies[MAX_FRAMES];                ///< of the frames' bytes
+    uint8_t *copies[MAX_FRAMES];                ///< copies of the frames' bytes
     uint16_t *samples[MAX_FRAMES][4];           ///< without padding bits
 } Case;
 
@@ -136,7 +136,7 @@ static int draw_sample(Case *c, int n, int i, int x, int y, int flat)
     default:
         v = test_texture(c->seed + 4 * part + i, 4 * x - (way(c, part, moved, 0) >> test_shift_x(&c->shape, i)),
                          4 * y - (way(c, part, moved, 1) >> test_shift_y(&c->shape, i)), 4);
-        /* from picture to picture darker, or from dark to bright */
+        /* each picture is darker than the one before, or dark changes to bright */
         if (c->fades)
             v = v * (8 - 3 * moved % 8) / 8;
         v = (v << (c->shape.depth - 8)) +
@@ -161,7 +161,7 @@ static int draw_motion(Case *c, enum Motion motion, int truth)
     }
 }
 
-/* x or y of a vector of frame n, as the one before or the one after of a pair. */
+/* Returns x or y of a vector of frame n, which is the first or the second frame of a pair. */
 static int draw_accelerated(Case *c, int n, int part, int x, int y, int future, int i)
 {
     const int after = n & 1, pair = FFMIN(n - after, c->nb_frames - 2);
@@ -181,7 +181,7 @@ static int draw_accelerated(Case *c, int n, int part, int x, int y, int future, 
 
 static void draw_vector(Case *c, AVMotionVector *mv, int n, int x, int y, int w, int h, int future)
 {
-    const int rare = test_draw(&c->r, 24);      // another distance than 1
+    const int rare = test_draw(&c->r, 24);      // a distance other than 1
     static const int scales[] = { 1, 2, 4, 4, 3, 5, 16, 32, 1000, 0 };
     const int scale = c->scale ? c->scale : scales[test_draw(&c->r, FF_ARRAY_ELEMS(scales))];
     const enum Motion motion = c->motion == MOTION_MIXED ? test_draw(&c->r, MOTION_MIXED)
@@ -282,7 +282,7 @@ static void read_field(const Case *c, BetweenField *field, const AVFrame *f, int
 
 /* Cases */
 
-/* The times from a pair to the frames before and after it, of 256. */
+/* Sets the distances of a pair from the frames before and after it, in 1/256 of that within the pair. */
 static void draw_distances(Case *c, int *distances)
 {
     static const int some[] = { 63, 64, 100, 171, 255, 256, 257, 300, 512, 1023, 1024, 1025, 0 };
@@ -296,10 +296,10 @@ static void draw_distances(Case *c, int *distances)
     }
 }
 
-/* Both changes of a texture's velocity. */
+/* Draws both changes of a texture's velocity. */
 static void draw_changes(Case *c, int changes[2][2])
 {
-    /* so much of each is across, the rest down */
+    /* the part that is horizontal; the rest is vertical */
     const int across = test_draw_range(&c->r, 0, 256);
     const int difference = 128 + test_draw_range(&c->r, -1, 1), part = test_draw_range(&c->r, 0, difference);
     const int most = test_draw(&c->r, 2) ? 60 : 12;
@@ -406,7 +406,7 @@ static void free_case(Case *c)
 
 /* Frames on the device */
 
-/* Returns whether such pictures can be there, and there are kernels for them. */
+/* Returns whether the device can have such pictures and has kernels for them. */
 static int fits_device(const Case *c)
 {
     const AVPixFmtDescriptor *desc = c->shape.desc;
@@ -414,7 +414,7 @@ static int fits_device(const Case *c)
     return desc->log2_chroma_w <= 1 && desc->log2_chroma_h <= desc->log2_chroma_w && test_fits_device(c->shape.format);
 }
 
-/* Where pictures are made, and between which frames. */
+/* Where pictures are made, and the frames between which they are made. */
 typedef struct Target {
     Mvfps *mvfps;
     AVBufferRef *hw_frames;             ///< NULL: in memory
@@ -444,7 +444,7 @@ static void close_target(Target *t)
     av_buffer_unref(&t->hw_frames);
 }
 
-/* The word that a picture has to have; mode MVFPS_MCI: b was made. */
+/* Returns the expected word of a picture. With MVFPS_MCI, b must have been made. */
 static int expected_word(const Case *c, const BetweenComponent *m, int n, int i, int x, int y, int part,
                          enum MvfpsMode mode)
 {
@@ -457,9 +457,9 @@ static int expected_word(const Case *c, const BetweenComponent *m, int n, int i,
 }
 
 /*
- * Let a picture be made, and compare all of it.
- * @param wanted mode that was asked for
- * @param mode   mode that it must have
+ * Makes a picture and compares all of it.
+ * @param wanted requested mode
+ * @param mode   expected mode
  */
 static void check_make(Case *c, Target *t, Between *b, int n, int part, enum MvfpsMode wanted, enum MvfpsMode mode)
 {
@@ -574,10 +574,10 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
             snprintf(test_context, sizeof(test_context), "%s, figure %.17g", pair, figure);
             CHECK(ret == (t->hw_frames ? mode : found), "mode %d", ret);
         }
-        /* what the device makes depends on what it has found */
+        /* the result on the device depends on what it has found */
         if (looked)
             mode = looked - 1;
-        /* near one of the frames vectors that point far away are still in the picture */
+        /* at a phase near one of the frames, long vectors still point into the picture */
         if (c->motion > MOTION_ZERO && test_draw(&c->r, 2))
             part = part & 1 ? 1 + part % 47 : 4095 - part % 47;
         if (mode == MVFPS_BLEND)
@@ -597,7 +597,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
     av_freep(&b.k0.blocks);
 }
 
-/* A frame becomes another one's copy. */
+/* Makes a frame a copy of another one. */
 static void check_copy(Case *c, Target *t)
 {
     AVFrame *out = test_upload(&c->shape, t->hw_frames, NULL), *made;
@@ -615,7 +615,7 @@ static void check_copy(Case *c, Target *t)
     av_frame_free(&out);
 }
 
-/* On the device, a case is drawn as in memory, so a seed means the same in both. */
+/* A seed gives the same case on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
     static const int threads[] = { 1, 2, 5 };
@@ -625,7 +625,7 @@ static void run_case(uint64_t seed, int on_device)
     Target t;
     Case c;
 
-    /* every other one in plain C */
+    /* every second case in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     draw_case(&c, seed, seed % 128 == 77);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
@@ -652,7 +652,7 @@ static void run_case(uint64_t seed, int on_device)
 #define SCENE_W 256
 #define SCENE_H 144
 
-/* 0 to 255: a picture without end that has detail of all sizes, as photos have; in samples. */
+/* Returns a value from 0 to 255 of an infinite picture that has detail of all sizes, like photos. */
 static double photo(uint64_t seed, double x, double y)
 {
     double sum = 0, weight = 0;
@@ -666,15 +666,15 @@ static double photo(uint64_t seed, double x, double y)
     return 128 + 2.5 * (sum / weight - 128);
 }
 
-/** What becomes of a photo from one frame to the next. */
+/** How a photo changes from one frame to the next. */
 typedef struct Scenery {
     const char *name;
-    double dx, dy, zoom;        ///< motion from the first frame to the second, of the width and the height
-    double shutter;             ///< share of the time between frames that light falls on a frame
-    double fire;                ///< radius of an explosion in the second frame, over the height; half as wide before
+    double dx, dy, zoom;        ///< motion from the first frame to the second, relative to width and height
+    double shutter;             ///< exposure time, relative to the time between frames
+    double fire;                ///< radius of an explosion in the second frame, relative to the height; it doubles
     double light;               ///< levels that are added to the second frame
-    double gain;                ///< of the second frame
-    int other;                  ///< the second frame is of another photo, or of another part of it
+    double gain;                ///< factor of the second frame
+    int other;                  ///< the second frame shows another photo, or another part of it
     int is_cut;
 } Scenery;
 
@@ -702,7 +702,7 @@ static const Scenery sceneries[] = {
     { "close-up",                   .zoom = 3, .gain = 1, .is_cut = 1 },
 };
 
-/* A sample of a frame, 0 or 1, at a moment of its exposure. */
+/* Returns a sample of frame 0 or 1 at one moment of its exposure. */
 static double scene_sample(const Scenery *s, uint64_t seed, int n, double moment, int x, int y)
 {
     const double time = n + moment * s->shutter, zoom = pow(s->zoom, time);
@@ -732,7 +732,7 @@ static AVFrame *draw_scene(const Scenery *s, uint64_t seed, int n)
 
             for (int i = 0; i < nb; i++)
                 v += scene_sample(s, seed, n, (i + .5) / nb, x, y) / nb;
-            /* it boils: half of what one sees of it is new in each frame */
+            /* half of the visible explosion is new in each frame */
             if (s->fire > 0 && distance < radius)
                 v = FFMAX(v, 90 + .5 * photo(seed + 50, x, y) + .5 * photo(seed + 60 + n, x, y));
             v = n ? v * s->gain + s->light : v;
@@ -741,7 +741,7 @@ static AVFrame *draw_scene(const Scenery *s, uint64_t seed, int n)
     return f;
 }
 
-/* The default finds the cuts, and nothing else, on the pictures alone. */
+/* Tests that the default of scene finds exactly the cuts, from the pictures alone. */
 static void find_cuts(int nb)
 {
     static const int distances[2] = { 256, 256 };
@@ -769,7 +769,7 @@ static void find_cuts(int nb)
         }
 }
 
-/* What is read of side data: whole vectors with a block that has samples in the picture. */
+/* Tests which side data is read: complete vectors whose block is at least partly in the picture. */
 static void side_data(void)
 {
     static const struct {
@@ -833,13 +833,13 @@ static void side_data(void)
 #define MAX_CASES 3
 #define MAX_OUT   200
 
-/** Frames that follow each other, of one format, and what mvfps makes of them. */
+/** Successive frames of one format, and the output of mvfps. */
 typedef struct Sequence {
-    Case cases[MAX_CASES];      ///< of a size each
+    Case cases[MAX_CASES];      ///< each with its own size
     int nb_cases;
     const char *filter, *options;
     int fails;                  ///< allocations fail
-    int keep;                   ///< frames that come out stay on the device
+    int keep;                   ///< output frames stay on the device
 
     AVFrame *out[MAX_OUT];      ///< in memory
     int nb_out;
@@ -860,7 +860,7 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *
     }
 }
 
-/* The distances from a pair to the frames around it come from these. */
+/* These determine the distances of a pair from the frames around it. */
 static void draw_times(Sequence *q, uint64_t seed)
 {
     static const int steps[] = { 1, 1, 1, 2, 3, 4 }, durations[] = { 0, 1, 1, 1, 2, 3, 4, 9 };
@@ -892,7 +892,7 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-/* Keeps what comes out, in memory. */
+/* Stores an output frame in memory. */
 static int take_out(Sequence *q, TestFilter *f)
 {
     const TestShape *shape = q->keep ? NULL : &q->cases[0].shape;
@@ -992,7 +992,7 @@ static void sequences_on_device(int nb)
     }
 }
 
-/* Cells of fields that travel with a frame, and of the same vectors as a list. */
+/* Cells of fields that are attached to a frame, and of the same vectors as side data */
 
 /* Fields of random vectors, as searches leave them. */
 static void draw_fields(GpumeFieldSet *set, TestRandom *r, int w, int h, int block)
@@ -1023,7 +1023,7 @@ static void draw_fields(GpumeFieldSet *set, TestRandom *r, int w, int h, int blo
     }
 }
 
-/* The same vectors as somebody else would leave them, at an odd address if copied to one. */
+/* Returns the same vectors as another filter would attach them, optionally at an odd address. */
 static AVFrame *copy_side_data(const AVFrame *from, int odd)
 {
     AVFrame *f = test_alloc(av_frame_clone(from));
@@ -1037,7 +1037,7 @@ static AVFrame *copy_side_data(const AVFrame *from, int odd)
     copy->data += odd;
     copy->size -= odd;
     memcpy(copy->data, sd->data, sd->size);
-    CHECK(!ff_gpume_fields_of(f), "a copy is taken for our fields");
+    CHECK(!ff_gpume_fields_of(f), "a copy is mistaken for gpume's fields");
     return f;
 }
 
@@ -1087,7 +1087,7 @@ static void cells_of_fields(void)
         copy = copy_side_data(ours, i % 5);
         snprintf(test_context, sizeof(test_context), "fields %d, %dx%d in blocks of %d, cells of %d at %d, distance %d",
                  i, w, h, block, 1 << log2_side, cells.sample, distance);
-        CHECK(ff_gpume_fields_of(ours), "our fields are not known");
+        CHECK(ff_gpume_fields_of(ours), "gpume's fields are not recognised");
         a = fill_cells(&r, ours, &cells, distance);
         b = fill_cells(&r, copy, &cells, distance);
         CHECK(!a == !has && !b == !has, "there is a field: %d and %d, not %d", !!a, !!b, has);
@@ -1101,7 +1101,7 @@ static void cells_of_fields(void)
     }
 }
 
-/* What mvfps makes of frames as gpume leaves them is what it makes of the same vectors of somebody else. */
+/* Tests that the output is the same with fields of gpume and with the same vectors of another filter. */
 static void travelling_fields(int nb, int on_device)
 {
     static const char *const searches[] = {
@@ -1161,7 +1161,7 @@ static void travelling_fields(int nb, int on_device)
     }
 }
 
-/** A sequence whose run is repeated. */
+/** A sequence that is run repeatedly. */
 typedef struct Repeated {
     Sequence q, good;
     AVFrame *uploaded[MAX_CASES][MAX_FRAMES];
@@ -1185,8 +1185,8 @@ static void release_out(void *opaque)
 }
 
 /*
- * Each allocation of a graph fails in turn, from the configuration on: an error or the right
- * frames, and nothing leaks.
+ * Makes each allocation of a graph fail in turn, from the configuration on. The result must be an error or
+ * the right frames, without leaks.
  */
 static void failing_allocations(int on_device)
 {

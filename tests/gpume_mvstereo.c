@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The maps that mvstereo makes, in memory and on a device, beside those of the oracle, sample by
- * sample; allocations that fail.
+ * Compares the maps that mvstereo makes, in memory and on a device, with those of the oracle, sample by
+ * sample. Tests allocations that fail.
  */
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@
 #include "gpume_oracle_mvstereo.h"
 #include "gpume_samples.h"
 
-/** A part that takes longer does not end. */
+/** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
 #define MAX_PAIRS 3
@@ -49,15 +49,15 @@ static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_YUVA420P, AV_PIX_FMT_GBRP12,
 };
 
-/** How the views are in frames. */
+/** Arrangement of the views in frames. */
 enum Arrangement { TWO_FRAMES, SIDE_BY_SIDE, ONE_ABOVE_THE_OTHER, ROWS, COLUMNS, ARRANGEMENTS };
 
 typedef struct Case {
     TestRandom r;
     MvstereoConfig cfg;
-    int find;                   ///< the range
+    int find;                   ///< whether to find the range
     int right;                  ///< the map is of the right view
-    int column;                 ///< of the output, where it begins
+    int column;                 ///< first column of the map in the output
     int w, h;
     enum AVPixelFormat format;
     const AVPixFmtDescriptor *desc;
@@ -66,7 +66,7 @@ typedef struct Case {
     AVFrame *frames[MAX_PAIRS][2];      ///< the second one may be NULL
     MvstereoPair pairs[MAX_PAIRS];
     StereoOracle oracle[MAX_PAIRS];
-    uint8_t drawn[2][90 * 50];  ///< luma of the last pair, without what is done with it
+    uint8_t drawn[2][90 * 50];  ///< luma of the last pair, before noise and other changes
 } Case;
 
 static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_darker;
@@ -138,7 +138,7 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
     av_free(texture);
 }
 
-/* Gives a pair its frames. */
+/* Makes the frames of a pair. */
 static void arrange(Case *c, int n)
 {
     static const uint8_t sizes[ARRANGEMENTS][2] = { { 1, 1 }, { 2, 1 }, { 1, 2 }, { 1, 2 }, { 2, 1 } };
@@ -254,7 +254,7 @@ static void draw_case(Case *c, uint64_t seed, int on_device)
     if (!c->find) {
         c->cfg.min  = test_draw(&c->r, 3) ? 0 : test_draw_range(&c->r, -50, 50);
         c->cfg.max  = c->cfg.min + 1 + test_draw(&c->r, test_draw(&c->r, 4) ? 40 : 100);
-        /* those that have kernels of their own */
+        /* values for which there are special kernels */
         if (!test_draw(&c->r, 8)) {
             c->cfg.max = c->cfg.min + 129 + test_draw(&c->r, test_draw(&c->r, 2) ? 128 : MVSTEREO_MAX_RANGE - 128);
             c->w       = FFMIN(c->w, 40);
@@ -275,7 +275,7 @@ static void free_case(Case *c)
     }
 }
 
-/* Returns what a sample of the output has to be. */
+/* Returns the expected value of a sample of the output. */
 static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
 {
     const int least = 16 * (c->find ? o->m : c->cfg.min), greatest = 16 * (c->find ? o->m + o->n : c->cfg.max);
@@ -309,7 +309,7 @@ static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
     }
 }
 
-/* Returns a sample of what was painted. */
+/* Returns a sample of the output. */
 static int painted_sample(const Case *c, const AVFrame *out, int x, int y)
 {
     const uint8_t *row = out->data[0] + y * (ptrdiff_t)out->linesize[0];
@@ -442,7 +442,7 @@ static void run_case(uint64_t seed, int on_device)
     Case c;
 
     test_watch(TEST_SECONDS);
-    /* every other one in plain C */
+    /* every second case in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
     if (on_device && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
         return;
@@ -474,7 +474,7 @@ static void release_nothing(void *opaque)
 {
 }
 
-/* Each allocation fails in turn: an error or the right maps, and nothing leaks. */
+/* Makes each allocation fail in turn. The result must be an error or the right maps, without leaks. */
 static void failing_allocations(void)
 {
     TestExecutor executor = { TEST_SERIAL };
