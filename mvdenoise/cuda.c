@@ -108,6 +108,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer matches;        ///< of all fields
     GpumeCudaBuffer results, weights;
     GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
+    GpumeCudaBuffer measured;       ///< MvdenoiseBlock of each block
     GpumeCudaBuffer means;          ///< means of two pictures
     unsigned nb_measured;           ///< number of pictures measured
 } CUDABackend;
@@ -225,7 +226,7 @@ static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
 static void forget(CUDABackend *s)
 {
     GpumeCudaBuffer *const buffers[] = {
-        &s->matches, &s->results, &s->weights, &s->bins, &s->means,
+        &s->matches, &s->results, &s->weights, &s->bins, &s->measured, &s->means,
     };
 
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
@@ -271,6 +272,8 @@ static int get_measures(CUDABackend *s)
     int ret;
 
     ret = ff_gpume_shell_memory(&s->shell, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins");
+    if (ret >= 0)
+        ret = ff_gpume_shell_memory(&s->shell, &s->measured, s->nb_blocks[0] * sizeof(MvdenoiseBlock), "blocks");
     if (ret >= 0)
         ret = ff_gpume_shell_memory(&s->shell, &s->means,
                                     2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
@@ -400,7 +403,7 @@ static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
     for (int i = 0; i < 2 - (before >= 0) && ret >= 0; i++) {
         MvdenoiseCudaMeasureArgs args = {
             .components = s->blocks[i], .cells = s->cells, .copy = s->slots[slot].noisy.data, .bins = s->bins.data,
-            .means = means, .halved = i, .depth = s->layout->depth,
+            .blocks = s->measured.data, .means = means, .halved = i, .depth = s->layout->depth,
         };
 
         if (before >= 0) {
@@ -425,7 +428,7 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
     const MvdenoiseCudaComponent *first = &s->blocks[0].c[0];
     const size_t size = sizeof(uint16_t) * first->cols * first->rows;
     MvdenoiseCudaEstimateArgs args = {
-        .bins = s->bins.data, .estimate = s->estimate.data, .noise = noise_of(s, slot),
+        .bins = s->bins.data, .blocks = s->measured.data, .estimate = s->estimate.data, .noise = noise_of(s, slot),
         .noise_before = noise_of(s, FFMAX(before, 0)), .nb_means = first->cols * first->rows,
         .has_field = before >= 0 && has_field, .sigma = s->cfg->sigma, .single = s->cfg->single,
         .strength = s->cfg->strength, .nb = s->layout->nb_components, .depth = s->layout->depth,

@@ -105,6 +105,7 @@ typedef struct MvdenoiseCudaMeasureArgs {
     unsigned long long before;  ///< copy of the previous picture; 0: there are no vectors into it
     unsigned long long vectors; ///< cells with vectors into the previous picture
     unsigned long long bins;    ///< MvdenoiseBins of each component
+    unsigned long long blocks;  ///< MvdenoiseBlock of each block; only if there are vectors
     unsigned long long means;   ///< unsigned short, of component 0; not at half size
     int halved;
     int depth;
@@ -121,6 +122,7 @@ typedef struct MvdenoiseCudaEstimate {
 /** Parameters of the kernel that estimates the noise. */
 typedef struct MvdenoiseCudaEstimateArgs {
     unsigned long long bins;            ///< MvdenoiseBins of each component; reset to 0
+    unsigned long long blocks;          ///< MvdenoiseBlock of each block; only if matches were measured
     unsigned long long means;           ///< means of component 0
     unsigned long long means_before;    ///< means of the previous picture; 0: there is none
     unsigned long long estimate;        ///< MvdenoiseCudaEstimate

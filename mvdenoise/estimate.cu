@@ -24,6 +24,7 @@ struct Shared {
     GpumeU64 sums[2 * WARPS];
     MvdenoiseCurve curves[GPUME_CUDA_COMPONENTS];
     int noisy[GPUME_CUDA_COMPONENTS], before[GPUME_CUDA_COMPONENTS];
+    int calm[LEVELS];           ///< last bins of textures of calm blocks
     int is_last;
 };
 
@@ -74,29 +75,58 @@ static __device__ __forceinline__ unsigned count(const unsigned *bins)
     return mvdenoise_add_lanes(nb, 1, 32);
 }
 
+/** Counts the values of calm blocks. */
+static __device__ __forceinline__ void count_calm(const MvdenoiseCudaEstimateArgs &args, Shared *s, int component)
+{
+    const MvdenoiseBlock *blocks = (const MvdenoiseBlock *)args.blocks;
+    const int warp = threadIdx.x / 32;
+
+    if (warp < LEVELS) {
+        const unsigned nb = count(s->bins.textures[warp]);
+
+        if (!(threadIdx.x % 32))
+            s->calm[warp] = mvdenoise_calm_bin(s->bins.textures[warp], nb);
+    }
+    for (int i = 0; i < component; i++)
+        blocks += args.nb_blocks[i];
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < args.nb_blocks[component]; i += THREADS) {
+        const MvdenoiseBlock b = blocks[i];
+
+        if (b.matched == MVDENOISE_NO_BIN || b.texture > s->calm[b.level])
+            continue;
+        atomicAdd(&s->bins.calm[MVDENOISE_CALM_ENERGY][b.energy], 1u);
+        atomicAdd(&s->bins.calm[MVDENOISE_CALM_MATCHED][b.matched], 1u);
+        atomicAdd(&s->bins.calm[MVDENOISE_CALM_COARSE][b.coarse], 1u);
+        atomicAdd(&s->bins.calm[MVDENOISE_CALM_TEXTURE][b.texture], 1u);
+    }
+    __syncthreads();
+}
+
 /** Evaluates the bins of a component; each warp handles some of them. */
 static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, level = warp >> 1, is_energy = !(warp & 1);
+    const int other = warp - 2 * LEVELS - 2;    /* the halved component, then what is counted of calm blocks */
     const unsigned *bins;
     unsigned nb;
 
-    if (warp > 2 * LEVELS + 3)
+    if (other > MVDENOISE_CALM)
         return;
     if (level < LEVELS)
         bins = is_energy ? s->bins.energies[level] : s->bins.matched[level];
     else if (level == LEVELS)
         bins = s->all[!is_energy];
     else
-        bins = is_energy ? s->bins.halved : s->bins.coarse;
+        bins = other ? s->bins.calm[other - 1] : s->bins.halved;
     nb = count(bins);
     if (lane)
         return;
-    if (level > LEVELS && is_energy) {
+    if (!other) {
         f->nb_halved = nb;
         f->halved    = mvdenoise_halved_variance(bins, nb);
-    } else if (level > LEVELS) {
-        f->coarse    = mvdenoise_coarse_variance(bins, nb);
+    } else if (other > 0) {
+        f->calm[other - 1] = mvdenoise_calm_median(bins, nb, other - 1);
     } else if (is_energy) {
         f->nb_fine[level]  = nb;
         f->fine[level]     = mvdenoise_fine_variance(bins, nb);
@@ -203,6 +233,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaEstimateArgs, MVDENOISE_CUDA_ESTIMATE_THREADS)
             e->is_cut = cut;
     } else if (!args.sigma && args.chosen >> block & 1) {
         read_bins(s, (unsigned *)((MvdenoiseBins *)args.bins + block));
+        if (args.has_field)
+            count_calm(args, s, block);
         evaluate(s, &e->found[block]);
     }
     __threadfence();

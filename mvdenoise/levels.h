@@ -29,17 +29,21 @@
 #define MVDENOISE_MOST_ALIKE    3000000
 /** A block repeats its match if at least this number of samples are equal. */
 #define MVDENOISE_REPEATED      58
-/** Minimum number of usable blocks of a picture, of a level, and of the halved component. */
+/** Minimum number of usable blocks: of a picture, a level, a level of white noise, the halved component. */
 #define MVDENOISE_LEAST_BLOCKS  12
 #define MVDENOISE_LEAST_LEVEL   32
+#define MVDENOISE_LEAST_WHITE   8
 #define MVDENOISE_LEAST_HALVED  24
-/** Number of blocks with which the estimate of a level has the same weight as that of the picture. */
+/** Number of blocks with which the estimate of a level has the same weight as those of all levels together. */
 #define MVDENOISE_SHRINK        16
+/** Maximum weight of a level in the line through all of them, so that sums fit. */
+#define MVDENOISE_MOST_WEIGHT   4095
 
-/** Quantiles in 1/256: of energies initially, of differences, of coarse differences. */
+/** Quantiles in 1/256: of energies initially, of differences; of textures, up to which blocks are calm; the median. */
 #define MVDENOISE_QUANTILE          26
 #define MVDENOISE_QUANTILE_MATCHED  51
-#define MVDENOISE_QUANTILE_COARSE   102
+#define MVDENOISE_QUANTILE_CALM     64
+#define MVDENOISE_MEDIAN            128
 /** Mean energy of white noise relative to this quantile, in 1/1024. */
 #define MVDENOISE_FROM_QUANTILE     1894
 /** Number of refinements of the mean energy; limit of the energies that are averaged, in 1/1024 of the mean. */
@@ -52,13 +56,18 @@ typedef struct MvdenoiseBlock {
     unsigned char energy;       ///< bin of its energy, or MVDENOISE_NO_BIN
     unsigned char matched;      ///< bin of the variance of its difference from the match, or MVDENOISE_NO_BIN
     unsigned char coarse;       ///< bin of the variance of the means of the difference; valid if matched is
+    unsigned char texture;      ///< bin of the variance of the sum of both; valid if matched is
 } MvdenoiseBlock;
+
+/** What is counted of calm blocks, those with the least texture of their level. */
+enum { MVDENOISE_CALM_ENERGY, MVDENOISE_CALM_MATCHED, MVDENOISE_CALM_COARSE, MVDENOISE_CALM_TEXTURE, MVDENOISE_CALM };
 
 /** Histograms of the measurements of a component. */
 typedef struct MvdenoiseBins {
     unsigned energies[MVDENOISE_LEVELS][MVDENOISE_BINS];
     unsigned matched[MVDENOISE_LEVELS][MVDENOISE_BINS];
-    unsigned coarse[MVDENOISE_BINS];
+    unsigned textures[MVDENOISE_LEVELS][MVDENOISE_BINS];
+    unsigned calm[MVDENOISE_CALM][MVDENOISE_BINS];  ///< values of calm blocks
     unsigned halved[MVDENOISE_BINS];        ///< energies of blocks of the halved component
 } MvdenoiseBins;
 
@@ -69,7 +78,8 @@ typedef struct MvdenoiseBins {
 typedef struct MvdenoiseFound {
     /** From energies, and from differences: for each level, then for all levels. */
     long long fine[MVDENOISE_LEVELS + 1], total[MVDENOISE_LEVELS + 1];
-    long long coarse, halved;
+    long long calm[MVDENOISE_CALM];     ///< medians of calm blocks
+    long long halved;
     unsigned nb_fine[MVDENOISE_LEVELS + 1], nb_total[MVDENOISE_LEVELS + 1];
     unsigned nb_halved;
 } MvdenoiseFound;
@@ -171,13 +181,32 @@ GPUME_INLINE long long mvdenoise_total_variance(const unsigned *bins, unsigned n
                        2354 >> 8);
 }
 
-/** Returns 16 times the variance of means of 4x4 samples of noise. */
-GPUME_INLINE long long mvdenoise_coarse_variance(const unsigned *bins, unsigned nb)
+/** Returns the last bin of textures of calm blocks; -1: there are none. */
+GPUME_INLINE int mvdenoise_calm_bin(const unsigned *bins, unsigned nb)
 {
+    unsigned rank = (unsigned)((unsigned long long)nb * MVDENOISE_QUANTILE_CALM >> 8);
+    int bin = -1;
+
+    if (nb)
+        for (bin = 0; rank >= bins[bin]; bin++)
+            rank -= bins[bin];
+    return bin;
+}
+
+/**
+ * Returns the median of a variance of calm blocks: of second differences, of differences, of the
+ * means of 4x4 differences times 16, of half the sums.
+ */
+GPUME_INLINE long long mvdenoise_calm_median(const unsigned *bins, unsigned nb, int which)
+{
+    unsigned long long median;
+
     if (!nb)
         return 0;
-    return (long long)(mvdenoise_of_rank(bins, (unsigned)((unsigned long long)nb * MVDENOISE_QUANTILE_COARSE >> 8)) *
-                       512 / 3);
+    median = mvdenoise_of_rank(bins, (unsigned)((unsigned long long)nb * MVDENOISE_MEDIAN >> 8));
+    return (long long)(which == MVDENOISE_CALM_ENERGY  ? median * 809 >> 4 :
+                       which == MVDENOISE_CALM_MATCHED ? median * 8 :
+                       which == MVDENOISE_CALM_COARSE  ? median * 512 / 3 : median * 4);
 }
 
 /** Returns sigma^2 for removing white noise; rather too large than too small. */
@@ -196,35 +225,38 @@ GPUME_INLINE long long mvdenoise_without_matches(long long fine, long long halve
 }
 
 /** Returns whether a level has enough blocks with matches, without which texture cannot be told from noise. */
-GPUME_INLINE int mvdenoise_is_known(const MvdenoiseFound *f, int level)
+GPUME_INLINE int mvdenoise_is_known(const MvdenoiseFound *f, int level, unsigned least)
 {
-    return FFMIN(f->nb_fine[level], f->nb_total[level]) >= MVDENOISE_LEAST_LEVEL;
+    return FFMIN(f->nb_fine[level], f->nb_total[level]) >= least;
 }
 
-/** Returns sigma^2 for removing noise that is not white; less than fine if the noise is white. */
-GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f, long long fine)
+/** Returns sigma^2 of white noise; that of a camera is white at each level. */
+GPUME_INLINE long long mvdenoise_white(const MvdenoiseFound *f)
 {
-    const long long total = f->total[MVDENOISE_LEVELS], more = total - 157286;
-    const long long most  = 1441792 + (13 * total >> 3);
-    const long long coded = FFMIN(10 * more - 24 * fine, most);
-    const long long grain = (166 * (FFMIN(f->coarse, 10 * total) - 589824) >> 7) - 3 * fine;
-    long long fines = 0, totals = 0, nb = 0;
+    long long sum = 0, nb = 0;
 
-    /* noise that depends on brightness differs between levels, but at each level it is white or not */
     for (int i = 0; i < MVDENOISE_LEVELS; i++)
-        if (mvdenoise_is_known(f, i)) {
+        if (mvdenoise_is_known(f, i, MVDENOISE_LEAST_LEVEL)) {
             const long long n = FFMIN(f->nb_fine[i], f->nb_total[i]);
 
-            fines  += n * FFMIN(f->fine[i], f->total[i]);
-            totals += n * f->total[i];
-            nb     += n;
+            sum += n * FFMIN(f->fine[i], f->total[i]);
+            nb  += n;
         }
-    if (nb) {
-        const long long kept = 40 * (totals / nb - 327680) - 50 * (fines / nb);
+    return nb ? sum / nb : FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS]);
+}
 
-        return FFMAX(FFMAX(coded, FFMIN(kept, most)), grain);
-    }
-    return FFMAX(coded, grain);
+/** Returns sigma^2 for removing noise that is not white, or -1 if it is white. */
+GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f)
+{
+    const long long difference = f->calm[MVDENOISE_CALM_MATCHED];
+    /* what a match differs by if it is not exact is in proportion to the texture */
+    const long long inexact = FFMAX(f->calm[MVDENOISE_CALM_TEXTURE] - (difference >> 1), 0) >> 4;
+    const long long noise   = FFMAX(difference - inexact - 65536, 0);
+    const long long missing = noise - FFMIN(f->calm[MVDENOISE_CALM_ENERGY], noise);
+    const long long coded   = FFMIN(mvdenoise_of_white(noise) + 6 * missing, 1441792 + (21 * noise >> 4));
+    const long long grain   = FFMIN(f->calm[MVDENOISE_CALM_COARSE] - 8 * inexact - 131072, 10 * noise);
+
+    return 5 * mvdenoise_white(f) > 3 * noise ? -1 : FFMAX(coded, grain);
 }
 
 /** Returns sigma from its square in 1/65536. */
@@ -237,6 +269,31 @@ GPUME_INLINE int mvdenoise_sigma_of(long long square)
 GPUME_INLINE int mvdenoise_is_matched(const MvdenoiseFound *f)
 {
     return f->nb_total[MVDENOISE_LEVELS] >= MVDENOISE_LEAST_BLOCKS;
+}
+
+/**
+ * Replaces the squares of known levels by those on the line through them with the least squared
+ * errors, as noise of a camera has it: the variance grows in proportion to brightness.
+ */
+GPUME_INLINE void mvdenoise_fit_line(long long *line, const long long *squares, const unsigned *nb, unsigned known)
+{
+    long long n = 0, x = 0, xx = 0, y = 0, xy = 0, slope = 0, spread, rise;
+
+    for (int i = 0; i < MVDENOISE_LEVELS; i++) {
+        const long long weight = known >> i & 1 ? FFMIN(nb[i], MVDENOISE_MOST_WEIGHT) : 0;
+
+        n  += weight;
+        x  += weight * i;
+        xx += weight * i * i;
+        y  += weight ? weight * (squares[i] >> 4) : 0;
+        xy += weight ? weight * (squares[i] >> 4) * i : 0;
+    }
+    spread = n * xx - x * x;
+    rise   = n * xy - x * y;
+    if (spread)
+        slope = rise >= 0 ? rise / spread : -((spread - 1 - rise) / spread);
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        line[i] = n ? FFMAX(y + slope * (n * i - x), 0) / n * 16 : 0;
 }
 
 /** Sets sigma of levels with too few blocks to that of the nearest known level; of two, the darker one. */
@@ -262,21 +319,19 @@ GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
  */
 GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int matched, unsigned nb_blocks)
 {
-    const long long fine = matched ? FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS])
-                                   : f->fine[MVDENOISE_LEVELS];
     const long long halved = f->nb_halved < MVDENOISE_LEAST_HALVED ? 0 : f->halved;
-    const long long more   = matched ? mvdenoise_correlated(f, fine) : 0;
-    const int is_white     = more <= fine;
-    long long square       = matched ? (is_white ? mvdenoise_of_white(fine) : more)
-                                     : mvdenoise_without_matches(fine, halved);
-    long long squares[MVDENOISE_LEVELS], sum = 0, nb = 0;
+    const long long other  = matched ? mvdenoise_correlated(f) : -1;
+    const int is_white     = other < 0;
+    long long square       = !matched ? mvdenoise_without_matches(f->fine[MVDENOISE_LEVELS], halved)
+                                      : is_white ? mvdenoise_of_white(mvdenoise_white(f)) : other;
+    long long squares[MVDENOISE_LEVELS], line[MVDENOISE_LEVELS], sum = 0, nb = 0;
     unsigned known = 0;
     MvdenoiseCurve c;
 
     for (int i = 0; i < MVDENOISE_LEVELS; i++) {
         const unsigned n = FFMIN(f->nb_fine[i], f->nb_total[i]);
 
-        if (!matched || !mvdenoise_is_known(f, i))
+        if (!matched || !mvdenoise_is_known(f, i, is_white ? MVDENOISE_LEAST_WHITE : MVDENOISE_LEAST_LEVEL))
             continue;
         known |= 1u << i;
         squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);
@@ -290,11 +345,12 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
     if (f->nb_fine[MVDENOISE_LEVELS] < nb_blocks / MVDENOISE_LEAST_ALIVE)
         square = known = 0;
     c.single = mvdenoise_sigma_of(square);
+    mvdenoise_fit_line(line, squares, f->nb_fine, known);
     for (int i = 0; i < MVDENOISE_LEVELS; i++) {
         const long long n = FFMIN(f->nb_fine[i], 1 << 20);
 
         if (known >> i & 1)
-            squares[i] = (squares[i] * n + square * MVDENOISE_SHRINK) / (n + MVDENOISE_SHRINK);
+            squares[i] = (squares[i] * n + (is_white ? line[i] : square) * MVDENOISE_SHRINK) / (n + MVDENOISE_SHRINK);
         c.sigma[i] = known >> i & 1 ? mvdenoise_sigma_of(squares[i]) : c.single;
     }
     if (known)

@@ -6,7 +6,8 @@
 /**
  * @file
  * Measures blocks of a picture: energies of second differences, differences from the match in the
- * previous picture, and means. A lane has a column of a block.
+ * previous picture, and means. The measurements of blocks with a match are also kept, for the
+ * estimate. A lane has a column of a block.
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
@@ -79,7 +80,7 @@ static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureAr
 /** Statistics of the differences between a block and its match. */
 struct Difference {
     int repeats;                ///< whether the block repeats its match
-    GpumeU64 total, coarse;     ///< variances, times 4096
+    GpumeU64 total, coarse, texture;    ///< variances, times 4096
 };
 
 static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureArgs &args,
@@ -88,17 +89,19 @@ static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureA
 {
     const int px = mvdenoise_inside(x + dx, c.w), py = mvdenoise_inside(y + dy, c.h);
     const GpumeU64 at = args.before + c.first + (long long)c.stride * py + (px + lane) * MVDENOISE_BYTES;
-    GpumeU64 squares = 0, parts;
+    GpumeU64 squares = 0, squared_sums = 0, parts;
     GpumeU32 nb_equal = 0;
     int halves[2] = { 0, 0 };
-    long long sum;
+    long long sum, both = 0;
     Difference d;
 
     GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
-        const int difference = p[i] - mvdenoise_sample(at + (long long)c.stride * i);
+        const int other = mvdenoise_sample(at + (long long)c.stride * i), difference = p[i] - other;
 
         halves[i / 4] += difference;
         squares       += (GpumeU64)((long long)difference * difference);
+        squared_sums  += (GpumeU64)((long long)(p[i] + other) * (p[i] + other));
+        both          += p[i] + other;
         nb_equal      += !difference;
     }
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
@@ -110,9 +113,12 @@ static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureA
     sum       = halves[0] + halves[1];
     sum      += (long long)mvdenoise_of_lane((GpumeU64)sum, 4);
     squares   = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
+    squared_sums = mvdenoise_add_lanes(squared_sums, 1, MVDENOISE_CUDA_LANES);
+    both      = (long long)mvdenoise_add_lanes((GpumeU64)both, 1, MVDENOISE_CUDA_LANES);
     d.repeats = mvdenoise_add_lanes(nb_equal, 1, MVDENOISE_CUDA_LANES) >= MVDENOISE_REPEATED;
     d.total   = MVDENOISE_SAMPLES * squares - (GpumeU64)(sum * sum);
     d.coarse  = 4 * parts - (GpumeU64)(sum * sum);
+    d.texture = MVDENOISE_SAMPLES * squared_sums - (GpumeU64)(both * both);
     return d;
 }
 
@@ -127,9 +133,13 @@ static __device__ __forceinline__ GpumeU32 vector_of(const MvdenoiseCudaMeasureA
     return args.before ? mvdenoise_word(args.vectors + 4ull * (row * args.cells.cols + col)) : MVDENOISE_NO_VECTOR;
 }
 
-static __device__ __forceinline__ void count(unsigned *bins, GpumeU64 value)
+/** Counts a value, and returns its bin. */
+static __device__ __forceinline__ unsigned char count(unsigned *bins, GpumeU64 value)
 {
-    atomicAdd(&bins[mvdenoise_bin((GpumeU32)value)], 1u);
+    const int bin = mvdenoise_bin((GpumeU32)value);
+
+    atomicAdd(&bins[bin], 1u);
+    return (unsigned char)bin;
 }
 
 /**
@@ -152,6 +162,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     const int dx = exists ? mvdenoise_whole((short)(vector & 0xffff), c.hsub) : 0;
     const int dy = exists ? mvdenoise_whole((short)(vector >> 16), c.vsub) : 0;
     MvdenoiseBins *bins = (MvdenoiseBins *)args.bins + u.component;
+    const int shift = 2 * (args.depth - 8);
+    MvdenoiseBlock block = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
     Difference d;
     GpumeU32 sum = 0, alike;
     GpumeU64 energy;
@@ -164,7 +176,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     mean   = (int)(mvdenoise_add_lanes(sum, 1, MVDENOISE_CUDA_LANES) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
     level  = mvdenoise_tone(mean, args.depth) / (MVDENOISE_TONES / MVDENOISE_LEVELS);
     dead   = is_dead(p);
-    energy = mvdenoise_energy(p, lane) >> 2 * (args.depth - 8);
+    energy = mvdenoise_energy(p, lane) >> shift;
     alike  = count_alike(p, lane);
     alike  = alike > MVDENOISE_ALIKE ? alike - MVDENOISE_ALIKE : 0;
     d.repeats = 1;
@@ -174,11 +186,15 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
         return;
     if (!u.component && !args.halved)
         ((GpumeU16 *)args.means)[number] = (GpumeU16)mean;
-    if (dead || energy * alike * alike > MVDENOISE_MOST_ALIKE)
-        return;
-    count(args.halved ? bins->halved : bins->energies[level], energy);
-    if (exists && !d.repeats) {
-        count(bins->matched[level], d.total >> 2 * (args.depth - 8));
-        count(bins->coarse, d.coarse >> 2 * (args.depth - 8));
+    block.level = (unsigned char)level;
+    if (!dead && energy * alike * alike <= MVDENOISE_MOST_ALIKE) {
+        block.energy = count(args.halved ? bins->halved : bins->energies[level], energy);
+        if (exists && !d.repeats) {
+            block.matched = count(bins->matched[level],  d.total   >> shift);
+            block.texture = count(bins->textures[level], d.texture >> shift);
+            block.coarse  = (unsigned char)mvdenoise_bin((GpumeU32)(d.coarse >> shift));
+        }
     }
+    if (args.before)
+        ((MvdenoiseBlock *)args.blocks)[number] = block;
 }

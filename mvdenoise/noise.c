@@ -80,7 +80,7 @@ static void count_blocks(MvdenoiseBins *bins, const MvdenoiseMeasure *m, const G
             bins->energies[b->level][b->energy]++;
         if (b->matched != MVDENOISE_NO_BIN) {
             bins->matched[b->level][b->matched]++;
-            bins->coarse[b->coarse]++;
+            bins->textures[b->level][b->texture]++;
         }
     }
     for (size_t i = 0; i < nb_halved; i++)
@@ -95,6 +95,25 @@ static unsigned count(const unsigned *bins)
     for (int i = 0; i < MVDENOISE_BINS; i++)
         nb += bins[i];
     return nb;
+}
+
+/* Counts the values of calm blocks. */
+static void count_calm(MvdenoiseBins *bins, const MvdenoiseMeasure *m, size_t nb)
+{
+    int calm[MVDENOISE_LEVELS];
+
+    for (int i = 0; i < MVDENOISE_LEVELS; i++)
+        calm[i] = mvdenoise_calm_bin(bins->textures[i], count(bins->textures[i]));
+    for (size_t i = 0; i < nb; i++) {
+        const MvdenoiseBlock *b = &m->blocks[i];
+
+        if (b->matched == MVDENOISE_NO_BIN || b->texture > calm[b->level])
+            continue;
+        bins->calm[MVDENOISE_CALM_ENERGY][b->energy]++;
+        bins->calm[MVDENOISE_CALM_MATCHED][b->matched]++;
+        bins->calm[MVDENOISE_CALM_COARSE][b->coarse]++;
+        bins->calm[MVDENOISE_CALM_TEXTURE][b->texture]++;
+    }
 }
 
 static void add_bins(unsigned *dst, const unsigned *src)
@@ -121,7 +140,8 @@ static MvdenoiseFound evaluate(const MvdenoiseBins *b)
             add_bins(matched,  m);
         }
     }
-    f.coarse    = mvdenoise_coarse_variance(b->coarse, f.nb_total[MVDENOISE_LEVELS]);
+    for (int i = 0; i < MVDENOISE_CALM; i++)
+        f.calm[i] = mvdenoise_calm_median(b->calm[i], count(b->calm[i]), i);
     f.nb_halved = count(b->halved);
     f.halved    = mvdenoise_halved_variance(b->halved, f.nb_halved);
     return f;
@@ -161,6 +181,7 @@ int ff_mvdenoise_estimate(MvdenoiseEstimate *e, MvdenoiseCurve *curves, int *bef
         if (!measures[i].wanted)
             continue;
         count_blocks(&bins, &measures[i], c, has_field);
+        count_calm(&bins, &measures[i], (c->w / MVDENOISE_PATCH) * (size_t)(c->h / MVDENOISE_PATCH));
         found     = evaluate(&bins);
         before[i] = mvdenoise_learn(&e->known[i], &found, first, has_field,
                                     (c->w / MVDENOISE_PATCH) * (c->h / MVDENOISE_PATCH));

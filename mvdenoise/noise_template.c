@@ -70,6 +70,7 @@ static av_always_inline void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, c
     DIFFERENCE d[MVDENOISE_SAMPLES];
     SAMPLE q[MVDENOISE_SAMPLES], nb_equal = 0;
     SQUARE sums[MVDENOISE_PATCH] = { 0 }, lower[MVDENOISE_PATCH] = { 0 }, squares = 0, sum = 0, parts = 0;
+    SQUARE squared_sums = 0, both = 0;
 
     FUNC(read_block)(q, match, stride);
     for (int i = 0; i < MVDENOISE_SAMPLES; i++)
@@ -85,6 +86,12 @@ static av_always_inline void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, c
             sums[x]  += d[MVDENOISE_PATCH * y + x];
             lower[x] += d[MVDENOISE_PATCH * y + x + MVDENOISE_SAMPLES / 2];
         }
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        d[i] += 2 * q[i];
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        squared_sums += d[i] * (SQUARE)d[i];
+    for (int i = 0; i < MVDENOISE_SAMPLES; i++)
+        both += d[i];
     for (int i = 0; i < 2; i++) {
         const SQUARE *s = sums + 4 * i, *l = lower + 4 * i;
         const SQUARE above = s[0] + s[1] + s[2] + s[3], below = l[0] + l[1] + l[2] + l[3];
@@ -94,11 +101,12 @@ static av_always_inline void FUNC(compare)(MvdenoiseBlock *b, const SAMPLE *p, c
     }
     b->matched = mvdenoise_bin((MVDENOISE_SAMPLES * squares - sum * sum) >> shift);
     b->coarse  = mvdenoise_bin((4 * parts - sum * sum) >> shift);
+    b->texture = mvdenoise_bin((MVDENOISE_SAMPLES * squared_sums - both * both) >> shift);
 }
 
 static MvdenoiseBlock FUNC(measure)(const uint8_t *samples, const uint8_t *match, ptrdiff_t stride, int depth)
 {
-    MvdenoiseBlock b = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
+    MvdenoiseBlock b = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
     const int shift  = 2 * (depth - 8);
     SAMPLE a[MVDENOISE_SAMPLES + 2];
     uint64_t energy;

@@ -341,13 +341,18 @@ static int denoise_has_entry(const Denoise *s, int t, int distance)
 
 /* Estimates */
 
+/** Values of blocks with a match, in the same order. */
+typedef struct DenoiseMatched {
+    DenoiseValues energies, totals, coarse, textures;
+} DenoiseMatched;
+
 /* Measures the differences of a block from its match, if it has one. */
 static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, int x0, int y0, int level,
-                            DenoiseValues *totals, DenoiseValues *coarse)
+                            int64_t energy, DenoiseMatched *m)
 {
     const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
     const DenoisePlane before = { t ? c->noisy[t - 1] : NULL, c->w, c->h, s->d };
-    int64_t sum = 0, squares = 0, parts[4] = { 0 }, of_parts = 0;
+    int64_t sum = 0, squares = 0, parts[4] = { 0 }, of_parts = 0, of_sums = 0, of_both = 0;
     int x, y, nb_equal = 0;
 
     if (!t || !s->radius || !denoise_cell(s, t, -1, FFMIN(((x0 + 4) * denoise_pow2(c->sx)) >> 3, cols - 1),
@@ -357,8 +362,11 @@ static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, 
     y = (((y + ((1 << c->sy) >> 1)) >> c->sy) + 2) >> 2;
     for (int j = 0; j < 8; j++)
         for (int i = 0; i < 8; i++) {
-            const int64_t a = c->noisy[t][(y0 + j) * c->w + x0 + i] - denoise_sample(&before, x0 + i + x, y0 + j + y);
+            const int64_t here = c->noisy[t][(y0 + j) * c->w + x0 + i];
+            const int64_t there = denoise_sample(&before, x0 + i + x, y0 + j + y), a = here - there;
 
+            of_sums  += (here + there) * (here + there);
+            of_both  += here + there;
             sum      += a;
             squares  += a * a;
             nb_equal += !a;
@@ -368,8 +376,10 @@ static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, 
         return;
     for (int i = 0; i < 4; i++)
         of_parts += parts[i] * parts[i];
-    denoise_add_value(totals, (64 * squares - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
-    denoise_add_value(coarse, (4 * of_parts - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
+    denoise_add_value(&m->energies, energy, level);
+    denoise_add_value(&m->totals, (64 * squares - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
+    denoise_add_value(&m->coarse, (4 * of_parts - sum * sum) / denoise_pow2(2 * (s->d - 8)), level);
+    denoise_add_value(&m->textures, (64 * of_sums - of_both * of_both) / denoise_pow2(2 * (s->d - 8)), level);
 }
 
 static DenoiseValues denoise_alloc_values(int n)
@@ -381,6 +391,51 @@ static void denoise_free_values(DenoiseValues *v)
 {
     free(v->values);
     free(v->levels);
+}
+
+/* Leaves only the calm blocks. */
+static void denoise_leave_calm(DenoiseMatched *m)
+{
+    DenoiseValues *values[] = { &m->energies, &m->totals, &m->coarse, &m->textures };
+    int *calm = calloc(m->totals.n + 1, sizeof(*calm)), nb = 0;
+
+    for (int i = 0; i < m->textures.n; i++) {
+        const int level = m->textures.levels[i];
+        const int64_t low = denoise_bin(m->textures.values[i], &(int64_t) { 0 });
+
+        calm[i] = denoise_below(&m->textures, level, low) <= denoise_count(&m->textures, level) * 64 >> 8;
+    }
+    for (int i = 0; i < m->totals.n; i++) {
+        for (int j = 0; j < 4 && calm[i]; j++)
+            values[j]->values[nb] = values[j]->values[i];
+        nb += calm[i];
+    }
+    for (int j = 0; j < 4; j++)
+        values[j]->n = nb;
+    free(calm);
+}
+
+/* Returns X of the definition for a picture that is matched, or -1 if its noise is white. */
+static int64_t denoise_correlated(const DenoiseVariances *v, DenoiseMatched *m)
+{
+    int64_t white = 0, number = 0, difference, inexact, noise, coded, grain;
+
+    for (int i = 0; i < 8; i++) {
+        const int64_t n = FFMIN(v[i].n, v[i].n_total);
+
+        white  += n < 32 ? 0 : n * FFMIN(v[i].fine, v[i].total);
+        number += n < 32 ? 0 : n;
+    }
+    white = number ? white / number : FFMIN(v[8].fine, v[8].total);
+    denoise_leave_calm(m);
+    difference = 8 * denoise_quantile(&m->totals, -1, 128);
+    inexact    = FFMAX(4 * denoise_quantile(&m->textures, -1, 128) - difference / 2, 0) / 16;
+    noise      = FFMAX(difference - inexact - 65536, 0);
+    if (5 * white > 3 * noise)
+        return -1;
+    coded = ((35 * noise) >> 5) + 6 * (noise - FFMIN((809 * denoise_quantile(&m->energies, -1, 128)) >> 4, noise));
+    grain = FFMIN(512 * denoise_quantile(&m->coarse, -1, 128) / 3 - 8 * inexact - 131072, 10 * noise);
+    return FFMAX(FFMIN(coded, 1441792 + ((21 * noise) >> 4)), grain);
 }
 
 /* Returns H of the definition: the noise energy of the picture at half its size. */
@@ -414,8 +469,28 @@ static int denoise_root(int64_t square)
     return root;
 }
 
+/* Returns L_k of the definition. */
+static int64_t denoise_line(const DenoiseVariances *v, const int64_t *squares, const int *known, int k)
+{
+    int64_t n = 0, x = 0, xx = 0, y = 0, xy = 0, slope = 0;
+
+    for (int i = 0; i < 8; i++)
+        if (known[i]) {
+            const int64_t weight = FFMIN(v[i].n, 4095);
+
+            n  += weight;
+            x  += weight * i;
+            xx += weight * i * i;
+            y  += weight * (squares[i] >> 4);
+            xy += weight * (squares[i] >> 4) * i;
+        }
+    if (n * xx - x * x)
+        slope = floor((long double)(n * xy - x * y) / (n * xx - x * x));
+    return 16 * (FFMAX(y + slope * (n * k - x), 0) / n);
+}
+
 /* Estimates the noise from a single picture: own[i] from the variances v[i] of level i, own[8] from those of all. */
-static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int64_t halved, int matched,
+static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, int64_t halved, int matched,
                         int nb_blocks, int *nb_correlated)
 {
     const DenoiseVariances *all = &v[8];
@@ -424,23 +499,8 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     int white, known[8];
 
     if (matched) {
-        int64_t fines = 0, totals = 0, all_known = 0;
-
-        x = FFMAX(FFMIN(10 * (all->total - 157286) - 24 * p, 1441792 + ((13 * all->total) >> 3)),
-                  ((166 * (FFMIN(coarse, 10 * all->total) - 589824)) >> 7) - 3 * p);
-        for (int i = 0; i < 8; i++) {
-            const int64_t least = FFMIN(v[i].n, v[i].n_total);
-
-            if (least < 32)
-                continue;
-            fines     += FFMIN(v[i].fine, v[i].total) * least;
-            totals    += v[i].total * least;
-            all_known += least;
-        }
-        if (all_known)
-            x = FFMAX(x, FFMIN(40 * (totals / all_known - 327680) - 50 * (fines / all_known),
-                               1441792 + ((13 * all->total) >> 3)));
-        white  = x <= p;
+        x      = denoise_correlated(v, m);
+        white  = x < 0;
         square = white ? (35 * p) >> 5 : x;
     } else {
         x = 4 * halved - ((369 * p) >> 8) - 409600;
@@ -450,7 +510,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
     *nb_correlated += !white;
     for (int i = 0; i < 8; i++) {
         n[i]     = FFMIN(v[i].n, v[i].n_total);
-        known[i] = n[i] >= 32 && matched;
+        known[i] = n[i] >= (white ? 8 : 32) && matched;
         if (white)
             squares[i] = (35 * FFMIN(v[i].fine, v[i].total)) >> 5;
         else
@@ -474,7 +534,8 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
         if (nearest >= 0) {
             const int64_t blocks = FFMIN(v[nearest].n, denoise_pow2(20));
 
-            own[i] = denoise_root((squares[nearest] * blocks + 16 * square) / (blocks + 16));
+            own[i] = denoise_root((squares[nearest] * blocks +
+                                   16 * (white ? denoise_line(v, squares, known, nearest) : square)) / (blocks + 16));
         } else {
             own[i] = own[8];
         }
@@ -485,28 +546,30 @@ static void denoise_own(int *own, const DenoiseVariances *v, int64_t coarse, int
 /* Sets the estimate of a component of picture t. anew: whether the picture follows a cut or is the first. */
 static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
 {
-    DenoiseValues energies = denoise_alloc_values(c->w * c->h), totals = denoise_alloc_values(c->w * c->h);
-    DenoiseValues coarse   = denoise_alloc_values(c->w * c->h);
-    const int has_entry    = t && s->radius && denoise_has_entry(s, t, -1);
+    DenoiseValues energies = denoise_alloc_values(c->w * c->h);
+    DenoiseMatched m = {
+        denoise_alloc_values(c->w * c->h), denoise_alloc_values(c->w * c->h), denoise_alloc_values(c->w * c->h),
+        denoise_alloc_values(c->w * c->h),
+    };
+    const int has_entry = t && s->radius && denoise_has_entry(s, t, -1);
     DenoiseVariances v[9];
-    int64_t c_of_text;
     int own[9], matched;
 
     for (int y = 0; y + 8 <= c->h; y += 8)
         for (int x = 0; x + 8 <= c->w; x += 8) {
-            const int level = denoise_block_mean(c->noisy[t], c->w, x, y) >> (s->d - 3);
+            const int level      = denoise_block_mean(c->noisy[t], c->w, x, y) >> (s->d - 3);
+            const int64_t energy = denoise_energy(c->noisy[t], c->w, x, y, s->d);
 
             if (denoise_is_dead(c->noisy[t], c->w, x, y, s->d))
                 continue;
-            denoise_add_value(&energies, denoise_energy(c->noisy[t], c->w, x, y, s->d), level);
-            denoise_compare(s, c, t, x, y, level, &totals, &coarse);
+            denoise_add_value(&energies, energy, level);
+            denoise_compare(s, c, t, x, y, level, energy, &m);
         }
     for (int i = 0; i < 9; i++)
-        v[i] = denoise_variances(&energies, &totals, i < 8 ? i : -1);
-    c_of_text = 512 * denoise_quantile(&coarse, -1, 102) / 3;
-    matched   = !anew && has_entry && totals.n >= 12;
+        v[i] = denoise_variances(&energies, &m.totals, i < 8 ? i : -1);
+    matched = !anew && has_entry && m.totals.n >= 12;
     s->nb_matched += matched;
-    denoise_own(own, v, c_of_text, has_entry ? 0 : denoise_halved(c->noisy[t], c->w, c->h, s->d), matched,
+    denoise_own(own, v, &m, has_entry ? 0 : denoise_halved(c->noisy[t], c->w, c->h, s->d), matched,
                 (c->w / 8) * (c->h / 8), &s->nb_correlated);
     for (int i = 0; i < 9; i++) {
         if (anew || (matched && !c->was_matched))
@@ -520,8 +583,10 @@ static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
     }
     c->was_matched = !anew && (matched || c->was_matched);
     denoise_free_values(&energies);
-    denoise_free_values(&totals);
-    denoise_free_values(&coarse);
+    denoise_free_values(&m.energies);
+    denoise_free_values(&m.totals);
+    denoise_free_values(&m.coarse);
+    denoise_free_values(&m.textures);
 }
 
 /* Sets S of each tone of a component of picture t; all are 0 if the component is not filtered. */

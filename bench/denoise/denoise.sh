@@ -62,8 +62,18 @@ take_meter "$bin/ffmpeg"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import matplotlib" matplotlib || say "left out: plots and the picture, there is no matplotlib"
-case ${methods:-MVTools} in
+case ${methods:-MVTools MVUtensils V-BM3D} in
     *MVTools*) take_mvtools ;;
+esac
+case ${methods:-MVTools MVUtensils V-BM3D} in
+    *MVUtensils*)
+        package "import vapoursynth; vapoursynth.core.mvu" vapoursynth vapoursynth-mvutensils ||
+            say "left out: MVUtensils, see $out/pip.log" ;;
+esac
+case ${methods:-MVTools MVUtensils V-BM3D} in
+    *V-BM3D*)
+        package "import vapoursynth; vapoursynth.core.bm3d" vapoursynth vapoursynth-bm3d ||
+            say "left out: V-BM3D, see $out/pip.log" ;;
 esac
 
 # add FILE: the middle of a clip as NAME.yuv and, of the first one, its whole frames as NAME-whole.yuv

@@ -76,7 +76,7 @@ MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COM
 MVDENOISE_WHITE = noise=alls=20:allf=t
 MVDENOISE_PSNR  = { ffmpeg -v info -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)split[a][b];[a]$(1)$(GPUME_COMMA)$(2)$(GPUME_COMMA)mvdenoise$(3)[c];[b]$(2)[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
 MVDENOISE_BOX   = drawbox=x=$(1):y=$(2):w=$(3):h=$(4):color=$(5):t=fill
-FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox circle tiles background grid crushed bright sensor sensor-single,fate-mvdenoise-psnr-$(N))
+FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox circle tiles background grid crushed bright sensor sensor-single sensor-few,fate-mvdenoise-psnr-$(N))
 fate-mvdenoise-psnr-white:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),null)
 fate-mvdenoise-psnr-box:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,40,40,96,64,black))
 fate-mvdenoise-psnr-letterbox:  CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,320,35,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,0,205,320,35,black))
@@ -90,6 +90,8 @@ fate-mvdenoise-psnr-bright:     CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),l
 MVDENOISE_SENSOR = split=3[e][f][g];[e]noise=alls=4:allf=t[h];[f]noise=alls=50:allf=t[i];[h][i][g]maskedmerge
 fate-mvdenoise-psnr-sensor:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null)
 fate-mvdenoise-psnr-sensor-single: CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),null,=levels=0)
+# few blocks of each brightness
+fate-mvdenoise-psnr-sensor-few:    CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_SENSOR),$(call MVDENOISE_BOX,80,0,240,240,gray))
 
 # Noise that was encoded. $(1): name; $(2): noise; $(3): options of the encoder
 MVDENOISE_CODED = { ffmpeg -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)noise=alls=$(2):allf=t" $(3) -flags +bitexact -dct int -idct simple -threads 1 -y tests/data/fate/mvdenoise-$(1).nut; ffmpeg -v info -flags +bitexact -idct simple -i tests/data/fate/mvdenoise-$(1).nut -lavfi "[0:v]mvdenoise$(GPUME_COMMA)setpts=N/25/TB[a];$(MVDENOISE_WIDE)$(GPUME_COMMA)setpts=N/25/TB[b];[a][b]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
