@@ -435,11 +435,11 @@ int main(int argc, char **argv)
     }
     if (argc - arg < 1 || (argv[arg][0] == '-' && argv[arg][1])) {
         printf("usage: gpume_bench [-p PARTS] [-r REPEATS] CSV WIDTHxHEIGHT=FILE ...\n"
-               "Measures on the first CUDA device. FILE holds raw 8-bit gray pictures of\n"
-               "that size; rows are added to CSV, too ('-': to none). PARTS is a list with\n"
-               "commas of ceilings, kernels, searches, motion, mvview, mvfps, mvdenoise,\n"
-               "mvdeint, mvstereo, seed, nvofa, memory;\n"
-               "without it all of them. With flow NVOFA's vectors are written beside FILE.\n");
+               "Measures on the first CUDA device and prints tables. Also adds rows to the\n"
+               "file CSV ('-': no file). FILE contains raw 8-bit gray pictures of that size.\n"
+               "PARTS is a comma-separated list of ceilings, kernels, searches, motion, mvview,\n"
+               "mvfps, mvdenoise, mvdeint, mvstereo, seed, nvofa and memory; default: all of\n"
+               "these. The part flow writes NVOFA's vectors to files next to FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
     if (strcmp(argv[arg], "-")) {

@@ -141,7 +141,7 @@ static void measure(Bench *b, const char *path, const char *what, MvstereoConfig
 
 void bench_mvstereo(Bench *b, const char *path)
 {
-    printf("\n%-12s %9s %5s %10s %7s %9s %9s   mvstereo, a pair; paths of costs alone take %d bytes a sample and "
+    printf("\n%-12s %9s %5s %10s %7s %9s %9s   mvstereo, a pair; GB/s: %d bytes per sample and "
            "disparity\n", "options", "size", "range", "device, us", "spread", "pairs/s", "GB/s", BYTES);
     for (int range = 64; range <= 256; range *= 2)
         measure(b, path, "defaults", (MvstereoConfig) { .max = range });

@@ -62,7 +62,7 @@ trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time "$out
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
-# film FRAMES: makes a film of at least so many frames, and prints its name.
+# film FRAMES: makes a film of at least FRAMES frames and prints its name.
 film() {
     # shellcheck disable=SC2154  # take_clip sets it
     clip=$input

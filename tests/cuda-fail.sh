@@ -118,7 +118,7 @@ each() {
     fi
 }
 
-# Every search by the backend alone: gpume_soak -failures. Here: what ffmpeg makes of it.
+# gpume_soak -failures tests the backend alone, with every search. These tests run ffmpeg.
 each memory auto ds 999 0
 each frames cuda ds 999 0
 each memory cuda fs 2 0         # out of memory

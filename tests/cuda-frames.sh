@@ -190,7 +190,7 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
     fi
 done
 
-# Frames that repeat the one before them, at most four of which get its result.
+# Frames that repeat the one before them. Up to four in a row get its result.
 for row in nv12/fps=12/radius=2/ yuv420p10/fps=24/radius=1/ p010le/fps=12/radius=1:enable=between\(n\\,5\\,12\)/ \
            yuv444p/fps=8/radius=2/gpume=algo=hme:block=8:dir=both:refs=2:backend; do
     format=${row%%/*}

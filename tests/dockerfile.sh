@@ -3,8 +3,8 @@
 # Runs the steps of the Dockerfile without Docker: each stage is a folder that debootstrap fills and chroot enters. Then
 # runs the program of the last stage. Needs root and debootstrap, and takes some minutes.
 #
-# usage: tests/dockerfile.sh [DIR]     [build/check/dockerfile], made anew and removed
-# Environment: MIRROR, of Debian; default: the first of this system
+# usage: tests/dockerfile.sh [DIR]     working folder, removed before and after [build/check/dockerfile]
+# Environment: MIRROR, a mirror of Debian; default: the first one of this system
 
 set -eu
 LC_ALL=C

@@ -135,8 +135,9 @@ denoising() {
         eval "[ $status = 255 ] && cmp -s '$tmp/cpu-start' '$tmp/start'"
     rm -f "$tmp"/*
 
-    # where the size changes, ffmpeg makes a new graph and drops what the old one keeps: what comes out is right, and
-    # all of the second size does. A bare stream has no times: decoders number its pictures in different ways.
+    # When the size changes, ffmpeg makes a new graph and drops the frames that the old one still holds. The frames that
+    # are output must be right, and none of the second size may be missing. A raw stream has no timestamps, and decoders
+    # number its pictures in different ways.
     for name in "$clip" "$gpu/clips/carphone_pristine.mp4"; do
         host -i "$name" -map 0:v:0 -c copy -frames:v 12 -f h264 - >> "$tmp/sizes.h264"
         [ -e "$tmp/first.h264" ] || cp "$tmp/sizes.h264" "$tmp/first.h264"

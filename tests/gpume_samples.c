@@ -395,9 +395,9 @@ int test_options(TestOptions *o, const char *program, int argc, char **argv)
         } else {
             fprintf(stderr, "usage: %s [-quick] [-device] [-cases N] [-seed N]\n"
                             "  -quick    fewer cases\n"
-                            "  -device   only what is made on a device\n"
-                            "  -cases N  so many cases of each kind\n"
-                            "  -seed N   only the case of this seed\n", program);
+                            "  -device   only cases that run on a device\n"
+                            "  -cases N  number of cases of each kind\n"
+                            "  -seed N   only the case with this seed\n", program);
             return -1;
         }
     }

@@ -859,7 +859,7 @@ static const char *const motion[] = {
     /* more phases than there are numbers for on the GPU, where numbering restarts */
     "algo=hme levels=11 sweeps=16 pel=4 refs=-1/-2/-3/-4/-5/-6/-7/-8 frames=16 size=18x17 block=8 "
     "range=2 content=speeds",
-    /* so many blocks that a warp has several */
+    /* enough blocks for each warp to have several */
     "algo=hme levels=1 sweeps=1 pel={1,4} block=4 size=16516x12 range=4 content=speeds frames=2",
     "algo={fs,hme} smooth={1,2,7,16,63,64} block={4,8,16,32,64,128} range=6 "
     "format={gray,gray10le,gray16le} pel={1,4} frames=2",
@@ -1090,9 +1090,9 @@ static void test_params(void)
                   strstr(test_errors, rows[i].message), "%s (%s)", av_err2str(ret), test_errors);
         else
             CHECK(ret >= 0 && !test_nb_errors, "%s (%s)", av_err2str(ret), test_errors);
-        /* parameters that were filled in are valid for the stream's next size */
+        /* initialised parameters must be valid for the next size of the stream */
         if (!rows[i].message)
-            CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "once more: %s",
+            CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "with the next size: %s",
                   test_errors);
     }
 

@@ -10,7 +10,7 @@
 #   aarch64    archive and package for 64-bit Arm, in Debian 12 and 13 for Arm
 #   source     the patch in Debian 13's source package of FFmpeg: libavfilter, checkasm, vectors
 #   docker     the Dockerfile's steps, and the size of the image
-#   again      archive and package for Debian made once more in another folder, compiled anew: the same bytes
+#   again      archive and package for Debian, compiled again in another folder: the same bytes
 
 set -u
 LC_ALL=C

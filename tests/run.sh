@@ -11,7 +11,7 @@
 #              stand-in for the driver. Driver calls fail in turn, and the fuzzers' corpora run once
 #   valgrind   units and two tests under valgrind
 #   cuda       the stand-in's own tests; frames on the device compared with the CPU
-#   files      signals that end ffmpeg, and what is left of its files
+#   files      signals that end ffmpeg: its output files must be complete or absent
 #   soak       random streams on every backend against the oracle, GPUME_SOAK seconds (20)
 #   fuzz       the fuzzers, GPUME_FUZZ seconds each (12); 0 builds them only
 #   threads    random streams under ThreadSanitizer, twice GPUME_THREADS seconds (5)
