@@ -220,7 +220,7 @@ static void warn_missing(AVFilterContext *ctx)
     if (!distance || s->warned_missing)
         return;
     av_log(ctx, AV_LOG_WARNING, "Some frames have no motion vectors for the frames at distance %d, which therefore do "
-           "not help to denoise them. Put gpume=%s before mvdenoise, or set a smaller radius.\n", distance,
+           "not help to denoise them. Insert gpume=%s before mvdenoise, or set a smaller radius.\n", distance,
            s->search_options);
     s->warned_missing = 1;
 }

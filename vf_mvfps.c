@@ -452,8 +452,8 @@ static void warn_of_gap(AVFilterContext *ctx)
 
     if (!s->warned_gap && s->mode != MVFPS_DUP)
         av_log(ctx, AV_LOG_WARNING, "Two frames are %g s apart, which is longer than gap=%g: the first one is repeated "
-               "until the second one. So are all further frames before such gaps. Set gap to a longer time to "
-               "interpolate there.\n", (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
+               "until the second one. This also applies to further gaps. Set gap to a longer time to interpolate "
+               "there.\n", (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
                s->gap * av_q2d(AV_TIME_BASE_Q));
     s->warned_gap = 1;
 }
@@ -545,9 +545,9 @@ static void cross_jump(AVFilterContext *ctx)
     if (!(s->warned_jump & 1 << is_damaged(s)))
         av_log(ctx, AV_LOG_WARNING, "A frame is %.0f s later than the one before it. %s\n",
                (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
-               is_damaged(s) ? "As the next one is not later, its timestamp is taken as damaged, and it is dropped. "
-                               "So are all further ones of that kind."
-                             : "The output goes on at its time, without frames in between.");
+               is_damaged(s) ? "The next frame is not later, so this timestamp must be damaged. The frame is dropped, "
+                               "as are further ones like it."
+                             : "The output continues at its time, without frames in between.");
     s->warned_jump |= 1 << is_damaged(s);
     if (is_damaged(s)) {
         av_frame_free(&s->after);
@@ -644,7 +644,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     if (fits < 0)
         goto drop;
     if (frame->pts == AV_NOPTS_VALUE) {
-        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Put setpts=N/(25*TB), with the input's "
+        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Insert setpts=N/(25*TB), with the input's "
                "frame rate instead of 25, before mvfps.\n");
         ret = AVERROR(EINVAL);
         goto drop;
@@ -656,7 +656,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     }
     pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
     if (pts < -MAX_TIME || pts > MAX_TIME) {
-        av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Put setpts=PTS-STARTPTS "
+        av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Insert setpts=PTS-STARTPTS "
                "before mvfps.\n", frame->pts);
         ret = AVERROR(EINVAL);
         goto drop;
@@ -667,7 +667,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     if (s->before && pts <= s->before_pts) {
         if (!s->warned_order)
             av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
-                   "and so are all further ones of that kind.\n");
+                   "as are further ones like it.\n");
         s->warned_order = 1;
         goto drop;
     }

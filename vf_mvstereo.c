@@ -248,10 +248,10 @@ static int decide_layout(AVFilterContext *ctx)
         return 0;
     }
     if (stereo && stereo->type != AV_STEREO3D_UNSPEC)
-        av_log(ctx, AV_LOG_ERROR, "The input has stereo 3D side data of type '%s', which is none of the layouts of "
-               "mvstereo. ", av_stereo3d_type_name(stereo->type));
+        av_log(ctx, AV_LOG_ERROR, "The input has stereo 3D side data of type '%s', which mvstereo does not "
+               "support. ", av_stereo3d_type_name(stereo->type));
     else
-        av_log(ctx, AV_LOG_ERROR, "The input does not say how two views are in its frames. ");
+        av_log(ctx, AV_LOG_ERROR, "The layout of the views in the frames is unknown. ");
     av_log(ctx, AV_LOG_ERROR, "Set layout to sbsl or sbsr "
            "(side by side, left or right view first), abl or abr (one above the other), sbs2l, sbs2r, ab2l or ab2r "
            "(the same, with half of the samples), irl or irr (rows), icl or icr (columns), al or ar (alternating "
@@ -460,7 +460,7 @@ static int tell_range(AVFilterContext *ctx, AVFrame *out)
     if (ret >= 0)
         ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.max", max, 0);
     if (!s->max && (min != s->told_min || max != s->told_max))
-        av_log(ctx, AV_LOG_INFO, "Disparities from here on: min=%d, max=%d\n", min, max);
+        av_log(ctx, AV_LOG_INFO, "Range of disparities from now on: min=%d, max=%d\n", min, max);
     s->told_min = min;
     s->told_max = max;
     return FFMIN(ret, 0);
@@ -481,7 +481,7 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     if (s->decided & RIGHT_FIRST)
         FFSWAP(MvstereoView, pair.views[0], pair.views[1]);
     if (pair.w < 1 || pair.h < 1 || (other && (other->width != pair.w || other->height != pair.h))) {
-        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views of a size; the other one has %dx%d.\n",
+        av_log(ctx, AV_LOG_ERROR, "A frame of %dx%d samples has no two views of the same size; the other has %dx%d.\n",
                (*frame)->width, (*frame)->height, other ? other->width : 0, other ? other->height : 0);
         ret = AVERROR(EINVAL);
         goto end;
@@ -554,7 +554,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     GPUME_REMOVE_LINK_SIDE_DATA(outlink, AV_FRAME_DATA_STEREO3D);
     set_views(s, &pair, inlink->w, inlink->h);
     if (pair.w < 1 || pair.h < 1) {
-        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples have no two views.\n", inlink->w, inlink->h);
+        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples are too small for two views.\n", inlink->w, inlink->h);
         return AVERROR(EINVAL);
     }
     if (in->hw_frames_ctx && ff_mvstereo_output_format(s->output, 1) == AV_PIX_FMT_NONE) {
@@ -646,7 +646,7 @@ static int activate(AVFilterContext *ctx)
     }
     if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
         if (s->first)
-            av_log(ctx, AV_LOG_WARNING, "The last frame has no second view.\n");
+            av_log(ctx, AV_LOG_WARNING, "The last frame has no second view, so it is dropped.\n");
         ff_outlink_set_status(outlink, status, pts);
         return 0;
     }

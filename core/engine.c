@@ -145,7 +145,7 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
         return ret;
     if (hw_frames && gpume_is_packed(&e->cfg.params)) {
         av_log(cfg.log_ctx, AV_LOG_ERROR, "Hardware frames of the packed pixel format %s cannot be searched. "
-               "Put scale_cuda=format=yuv420p before the search.\n", av_get_pix_fmt_name(sw_format));
+               "Insert scale_cuda=format=yuv420p before the search.\n", av_get_pix_fmt_name(sw_format));
         return AVERROR(ENOSYS);
     }
     cfg.params = e->cfg.params;

@@ -225,7 +225,7 @@ int ff_gpume_params_init(GpumeParams *p, int width, int height,
     }
     if (!ff_gpume_format_supported(format)) {
         av_log(log_ctx, AV_LOG_ERROR, "Pixel format %s is not supported: it has no luma or green samples "
-               "of 8 to 16 bits. Put format=yuv420p before gpume.\n", desc ? desc->name : "none");
+               "of 8 to 16 bits. Insert format=yuv420p before gpume.\n", desc ? desc->name : "none");
         return AVERROR(EINVAL);
     }
 

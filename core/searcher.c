@@ -109,13 +109,13 @@ static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
         return;
     ahead = set->number - s->nb_out;
     if (set->host[0].width != frame->width || set->host[0].height != frame->height) {
-        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "The motion vectors are those of pictures of %dx%d, the frames have "
-               "%dx%d. Put filters that change the size (crop, pad, scale) before gpume.\n",
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "The motion vectors are those of pictures of %dx%d, but the frames have "
+               "%dx%d. Insert filters that change the size (crop, pad, scale) before gpume.\n",
                set->host[0].width, set->host[0].height, frame->width, frame->height);
         s->warned = 1;
     } else if (s->cfg.sequence && s->has_ahead && ahead != s->ahead) {
-        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Frames were %s after their motion vectors were searched, which "
-               "then do not fit. Put filters that do so (fps, select, decimate) before gpume.\n",
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Frames were %s after the motion search, so their vectors do not fit. "
+               "Insert filters that do so (fps, select, decimate) before gpume.\n",
                ahead > s->ahead ? "dropped" : "repeated");
         s->warned = 1;
     }
