@@ -86,7 +86,7 @@ def _shared(args: argparse.Namespace) -> Dict[str, Any]:
 def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
     """Write what the filter writes; of .npz one for each field, in a folder."""
     def command(files: str) -> List[str]:
-        filters = [*size_filters(args.size), search_text(args.device, files, **options)]
+        filters = [*size_filters(args.size, args.input_options), search_text(args.device, files, **options)]
         return [*input_arguments(args.input, args.start, args.duration, args.input_options, True),
                 "-map", "0:v:0", "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
 

@@ -89,8 +89,8 @@ def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, 
         fps: frames per second: a number, "30000/1001", or a factor of the input's, "2x".
 COMMON
     """
-    _process(input, output, [*size_filters(size), filter_text("mvfps", fps=fps, **options)], device, start, duration,
-             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    _process(input, output, [*size_filters(size, input_options), filter_text("mvfps", fps=fps, **options)], device,
+             start, duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
@@ -104,8 +104,8 @@ def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start
     Args:
 COMMON
     """
-    _process(input, output, [*size_filters(size), filter_text("mvdenoise", **options)], device, start, duration,
-             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    _process(input, output, [*size_filters(size, input_options), filter_text("mvdenoise", **options)], device, start,
+             duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
 @_documented
@@ -171,8 +171,9 @@ def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: O
 COMMON
     """
     searches = [] if search is None else [search_text(device, **search)]
-    _process(input, output, [*size_filters(size), *searches, filter_text("mvview", **options)], device, start, duration,
-             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+    filters = [*size_filters(size, input_options), *searches, filter_text("mvview", **options)]
+    _process(input, output, filters, device, start, duration, threads, codec, quality, audio, overwrite, input_options,
+             output_options, progress)
 
 
 class FrameScore(NamedTuple):
@@ -247,7 +248,8 @@ def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Ti
             size = size[1], size[0]
     search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
     process = Process([*arguments, *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
-                       "-vf", ",".join([*size_filters(size), "format=gray", search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+                       "-vf", ",".join([*size_filters(size, ()), "format=gray", search]), "-fps_mode", "passthrough",
+                       "-f", "null", "-"])
     frames: List[FrameScore] = []
     try:
         for line in iter(process.stdout.readline, b""):

@@ -86,8 +86,13 @@ def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Ti
             *input_options, "-i", url(path)]
 
 
-def size_filters(size: Optional[Tuple[int, int]]) -> List[str]:
-    """Return the filters that bring all pictures to a size (width, height), or to that of the first one."""
+def size_filters(size: Optional[Tuple[int, int]], input_options: Sequence[str]) -> List[str]:
+    """Return the filters that bring all pictures to a size (width, height), or to that of the first one.
+
+    Pictures that stay on a GPU keep theirs.
+    """
+    if size is None and "-hwaccel_output_format" in input_options:
+        return []
     return ["scale" if size is None else f"scale={int(size[0])}:{int(size[1])}"]
 
 
@@ -188,10 +193,10 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
         FileNotFoundError: input is a path and does not exist.
         TypeError, ValueError: an argument is not valid.
     """
-    search = search_text(device, RECORDS, **options)
-    return Vectors([*input_arguments(input, start, duration, input_options, True),
+    search, sizes = search_text(device, RECORDS, **options), size_filters(size, input_options)
+    return Vectors([*input_arguments(input, start, duration, input_options, bool(sizes)),
                     *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
-                    "-vf", ",".join([*size_filters(size), search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+                    "-vf", ",".join([*sizes, search]), "-fps_mode", "passthrough", "-f", "null", "-"])
 
 
 class Estimator:
@@ -230,7 +235,8 @@ class Estimator:
         if pix_fmt not in self._FORMATS:
             raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(self._FORMATS)}")
         if width < 1 or height < 1 or not 1 <= refs <= 8 or not fps > 0:
-            raise ValueError(f"{width}x{height}, refs={refs}, fps={fps}: sizes and fps must be above 0, refs from 1 to 8")
+            raise ValueError(f"{width}x{height}, refs={refs}, fps={fps}: sizes and fps must be above 0, "
+                             "refs from 1 to 8")
         for key in ("dir", "async_depth"):
             if key in options:
                 raise TypeError(f"'{key}' is not valid here; use both")

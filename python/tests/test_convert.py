@@ -164,6 +164,14 @@ def test_size_changes(tmp_path):
     assert len(os.listdir(tmp_path / "flo")) == nb - 1
 
 
+def test_frames_on_a_gpu():
+    """Nothing that works on pictures in memory comes before the filters there."""
+    gpu = ["-hwaccel", "cuda", "-hwaccel_output_format", "cuda"]
+    with gpume.vectors("x.mp4", input_options=gpu) as fields:
+        command = fields._records._process.command
+    assert command[command.index("-vf") + 1].startswith("gpume=") and "-reinit_filter" not in command
+
+
 def test_no_video(tmp_path):
     sound = make(tmp_path / "sound.mkv", "sine=d=1", "-c:a", "flac")
     for call in (lambda: list(gpume.vectors(sound)), lambda: gpume.motion_score(sound),
