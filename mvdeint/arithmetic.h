@@ -102,7 +102,7 @@ typedef struct MvdeintIntra {
 /** The expected errors of a pass. */
 typedef struct MvdeintModel {
     MvdeintCompensated compensated[MVDEINT_MAX_REFS];   ///< by distance
-    MvdeintIntra intra[2];      ///< of the estimate from three fields, and of the interpolation with taps
+    MvdeintIntra intra[2];      ///< errors of the estimate from three fields, and of the interpolation with taps
 } MvdeintModel;
 
 /** The models of all passes. */

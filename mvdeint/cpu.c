@@ -32,7 +32,7 @@ typedef struct Matches {
     uint16_t *samples;          ///< memory
     uint8_t *real;
     ptrdiff_t stride;           ///< in samples
-    size_t size;                ///< of one picture, in samples
+    size_t size;                ///< size of one picture, in samples
 } Matches;
 
 /** A candidate of the current pass. */

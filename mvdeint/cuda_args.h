@@ -80,7 +80,7 @@ typedef struct MvdeintCudaMatchArgs {
     GpumeCellSource fields[MVDEINT_MAX_CANDIDATES];     ///< fields of the current picture
     unsigned long long pictures[MVDEINT_MAX_CANDIDATES];///< 0: the candidate does not exist
     int parities[MVDEINT_MAX_CANDIDATES];
-    unsigned long long samples, real;   ///< of all candidates, one after the other
+    unsigned long long samples, real;   ///< samples and shares of all candidates, one after the other
     unsigned size;                      ///< samples of one candidate
     unsigned long long own;             ///< the picture of the field
     unsigned long long votes;           ///< votes of all areas of luma, candidate by candidate

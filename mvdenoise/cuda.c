@@ -105,7 +105,7 @@ typedef struct CUDABackend {
     MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
     int patch_grid, stack_grid, block_grid[2];      ///< number of thread blocks for them
-    GpumeCudaBuffer matches;        ///< of all fields
+    GpumeCudaBuffer matches;        ///< matches in all fields
     GpumeCudaBuffer results, weights;
     GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
     GpumeCudaBuffer measured;       ///< MvdenoiseBlock of each block

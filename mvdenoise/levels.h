@@ -59,7 +59,7 @@ typedef struct MvdenoiseBlock {
     unsigned char texture;      ///< bin of the variance of the sum of both; valid if matched is
 } MvdenoiseBlock;
 
-/** What is counted of calm blocks, those with the least texture of their level. */
+/** Measurements that are counted of calm blocks, those with the least texture of their level. */
 enum { MVDENOISE_CALM_ENERGY, MVDENOISE_CALM_MATCHED, MVDENOISE_CALM_COARSE, MVDENOISE_CALM_TEXTURE, MVDENOISE_CALM };
 
 /** Histograms of the measurements of a component. */
@@ -249,7 +249,7 @@ GPUME_INLINE long long mvdenoise_white(const MvdenoiseFound *f)
 GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f)
 {
     const long long difference = f->calm[MVDENOISE_CALM_MATCHED];
-    /* what a match differs by if it is not exact is in proportion to the texture */
+    /* the error of an inexact match is in proportion to the texture */
     const long long inexact = FFMAX(f->calm[MVDENOISE_CALM_TEXTURE] - (difference >> 1), 0) >> 4;
     const long long noise   = FFMAX(difference - inexact - 65536, 0);
     const long long missing = noise - FFMIN(f->calm[MVDENOISE_CALM_ENERGY], noise);

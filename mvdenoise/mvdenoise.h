@@ -21,7 +21,7 @@
 typedef struct MvdenoiseConfig {
     GpumeExecutor executor;
     int radius;                 ///< number of pictures on each side, 0 to MVDENOISE_MAX_RADIUS
-    int sigma;                  ///< of the noise, in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: estimated
+    int sigma;                  ///< sigma of the noise in 1/MVDENOISE_SIGMA_ONE of 8-bit samples; 0: estimated
     int single;                 ///< whether an estimated sigma is the same at all tones
     int strength;               ///< factor of sigma, in 1/256
     int passes;                 ///< 1 or 2

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/* What is measured of a block of samples of type SAMPLE. */
+/* Measurements of a block of samples of type SAMPLE. */
 
 /* loops over all samples of a block are vectorized; results beyond the ends of rows are masked */
 

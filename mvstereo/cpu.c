@@ -26,7 +26,7 @@
 /** Maximum number of halvings: a picture of 2^31 samples a side is then at most MVSTEREO_COARSE_W wide. */
 #define MAX_HALVINGS 24
 
-/** What a view and its map were before. */
+/** A view of the previous pair and its map. */
 typedef struct Before {
     MvstereoPlane luma;
     MvstereoPlane disparity;    ///< in 1/16, from 0
@@ -52,7 +52,7 @@ typedef struct CPUBackend {
     MvstereoMatcher half_matcher;
     MvstereoRefiner half_refiner;
 
-    Before before[2];           ///< of the left view, and of the right one
+    Before before[2];           ///< for maps of the left view and of the right one
 
     /* the current work */
     const MvstereoPair *pair;

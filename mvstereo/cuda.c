@@ -86,7 +86,7 @@ typedef struct CUDABackend {
     MvstereoCudaArgs views;     ///< addresses of luma
     MvstereoRange range;
     Map map, coarse, half;
-    /* what the left and the right view were before */
+    /* views of the previous pair and their maps: left, right */
     unsigned long long luma_before[2], disparity_before[2], age[2];
     int is_known[2];
 } CUDABackend;

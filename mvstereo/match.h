@@ -25,7 +25,7 @@ typedef struct MvstereoMatcher {
     MvstereoDSP dsp;
     int w, h;
     int min, span;              ///< disparities: min to min + span - 1
-    int range;                  ///< of each sample: span, or the range from its base on
+    int range;                  ///< number of disparities tried for each sample: span, or less if there is a base
     ptrdiff_t path_step;        ///< from a sample's costs of paths to the next
     int16_t *base;              ///< NULL: samples have all disparities; else the first one of each, from min
     int rows;                   ///< matches are up to this many rows above or below

@@ -18,7 +18,7 @@ typedef struct MvstereoRefiner {
     MvstereoPlane disparity;    ///< in 1/16 sample from the smallest disparity; MVSTEREO_INVALID: not filled
     MvstereoPlane valid;        ///< 255: a disparity was found; 0: it was filled, or is missing
     MvstereoPlane other;        ///< the map before or after a step
-    int32_t *parents, *sizes;   ///< of pieces
+    int32_t *parents, *sizes;   ///< for each sample: parent in the tree of its piece; size of the piece of a root
     const MvstereoMatcher *matcher;
     int fill;
 } MvstereoRefiner;

@@ -249,7 +249,7 @@ part_others() {
             continue
         fi
         for target in wheel vapoursynth; do
-            made $target $cross || continue 2
+            made "$target" "$cross" || continue 2
             check "wheels/$cross/$target/tag" "$(basename "$file")" eval "basename '$file' | grep -qE -- '-py3-none-$tag\\.whl\$'"
             case $target in
                 wheel)       python=$file unpacked=$work/python binary=gpume/bin/ffmpeg$exe
