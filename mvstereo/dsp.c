@@ -140,5 +140,7 @@ av_cold void ff_mvstereo_dsp_init(MvstereoDSP *dsp)
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvstereo_dsp_init_x86(dsp);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvstereo_dsp_init_aarch64(dsp);
 #endif
 }

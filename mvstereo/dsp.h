@@ -82,6 +82,7 @@ typedef struct MvstereoDSP {
 } MvstereoDSP;
 
 void ff_mvstereo_dsp_init(MvstereoDSP *dsp);
+void ff_mvstereo_dsp_init_aarch64(MvstereoDSP *dsp);
 void ff_mvstereo_dsp_init_x86(MvstereoDSP *dsp);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_DSP_H */

@@ -84,6 +84,24 @@ for format in yuv420p yuv420p10 yuv422p12 gray16; do
     done
 done
 
+# mapped PROCESSOR FLAGS OPTIONS: writes checksums of maps of disparities to $work/maps
+mapped() {
+    on "$1" ffmpeg -nostdin -v error ${2:+-cpuflags "$2"} \
+        -lavfi "testsrc2=s=192x60:r=10,trim=end_frame=2,split[a][b];[a]crop=150:60:0:0[l];[b]crop=150:60:12:0,noise=all_seed=1:alls=12[r];[l][r]hstack,mvstereo=layout=sbsl$3" \
+        -f framemd5 - > "$work/maps" 2> "$work/log"
+}
+
+for options in '' :max=96:rows=1 :max=128:fast=1; do
+    mapped max 0 "$options"
+    mv "$work/maps" "$work/plain"
+    check "aarch64/maps$options" "no maps: $(cat "$work/log")" grep -q '^0,  *1,' "$work/plain"
+    for level in max:neon max: cortex-a57:; do
+        mapped "${level%:*}" "${level#*:}" "$options"
+        check "aarch64/maps$options/$level" "maps differ from those of plain C: $(cat "$work/log")" \
+            cmp -s "$work/plain" "$work/maps"
+    done
+done
+
 # Shows that these tests can fail: a processor without DotProd cannot run its functions.
 search cortex-a57 neon+dotprod fs gray
 check aarch64/dotprod-needs-it "a processor without DotProd ran it" test $? = 132
