@@ -116,24 +116,4 @@ GPUME_INLINE int mvstereo_weight(int luma_difference, int is_valid)
     return (shift > 6 ? 0 : 64 >> shift) >> (is_valid ? 0 : 2);
 }
 
-/** Sets, for each luma of the right view, the corresponding luma of the left view, from the histograms of both. */
-GPUME_INLINE void mvstereo_match_histograms(uint8_t *table, const uint32_t *left, const uint32_t *right)
-{
-    int64_t difference = 0, nb = 0, left_below = 0, right_below = 0;
-    int match = 0;
-
-    for (int i = 0; i < 256; i++) {
-        difference += i * ((int64_t)left[i] - right[i]);
-        nb         += left[i];
-    }
-    for (int i = 0; i < 256; i++) {
-        const int64_t middle = 2 * right_below + right[i];
-
-        for (; match < 255 && 2 * (left_below + left[match]) <= middle; match++)
-            left_below += left[match];
-        table[i]     = FFABS(difference) < MVSTEREO_DARKER * nb ? i : match;
-        right_below += right[i];
-    }
-}
-
 #endif /* AVFILTER_GPUME_MVSTEREO_ARITHMETIC_H */

@@ -60,7 +60,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [WINNERS2] = { MVSTEREO_CUDA_winners, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [WINNERS8] = { MVSTEREO_CUDA_winners, 8, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [WINDOW_COSTS]   = { MVSTEREO_CUDA_window, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
-    [WINDOW_PATHS]   = { MVSTEREO_CUDA_window, 1, MVSTEREO_CUDA_THREADS, 0, "add costs along paths" },
+    [WINDOW_PATHS]   = { MVSTEREO_CUDA_window, 1, MVSTEREO_CUDA_WINDOW_THREADS, 0, "add costs along paths" },
     [WINDOW_WINNERS] = { MVSTEREO_CUDA_window, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
     [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, 0, "compare both maps" },
     [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_THREADS, 0, "find pieces" },
@@ -111,7 +111,8 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         GpumeShellKernel kernel = kernels[i];
         int ret;
 
-        if (is_ampere && (kernel.family == MVSTEREO_CUDA_paths || kernel.family == MVSTEREO_CUDA_winners))
+        if (is_ampere && (kernel.family == MVSTEREO_CUDA_paths || kernel.family == MVSTEREO_CUDA_winners ||
+                          i == WINDOW_PATHS || i == WMEDIAN))
             kernel.variant |= MVSTEREO_CUDA_AMPERE;
         ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
         if (ret < 0)
@@ -291,7 +292,7 @@ static int match_window(CUDABackend *s, MvstereoCudaArgs *a)
     int ret = launch(s, WINDOW_COSTS, gpume_divide_up(words * a->w, MVSTEREO_CUDA_THREADS), a->h, 1, a);
 
     if (ret >= 0)
-        ret = launch(s, WINDOW_PATHS, gpume_divide_up(words * FFMAX(a->w, a->h), MVSTEREO_CUDA_THREADS), 4, 1, a);
+        ret = launch(s, WINDOW_PATHS, gpume_divide_up(words * FFMAX(a->w, a->h), MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
     return ret < 0 ? ret : launch(s, WINDOW_WINNERS, 1, a->h, 1, a);
 }
 

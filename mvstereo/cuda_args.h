@@ -29,6 +29,8 @@
 #define MVSTEREO_CUDA_COST_ROW  (MVSTEREO_MAX_RANGE + MVSTEREO_CUDA_COST_COLS)
 /** Number of paths of a thread block; a warp has a path. */
 #define MVSTEREO_CUDA_PATHS     4
+/** Size of a thread block that has paths of MVSTEREO_WINDOW disparities. */
+#define MVSTEREO_CUDA_WINDOW_THREADS 64
 /**
  * Maximum width of views: a row of the other view, with margins as wide as the range, must fit into
  * shared memory.
@@ -41,17 +43,17 @@
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
 /**
- * Shared memory of the weighted median: the neighbourhood of a thread block's samples, and the
- * weights of each sample.
+ * Shared memory of the weighted median: the neighbourhood of a thread block's samples, in pairs of halves of words.
+ * A row has the pairs that begin with even columns, and those that begin with odd ones in other banks.
  */
 #define MVSTEREO_CUDA_TILE_W    (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_WMED_R)
 #define MVSTEREO_CUDA_TILE_H    (MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_WMED_R)
-#define MVSTEREO_CUDA_WEIGHTS   ((2 * MVSTEREO_WMED_R + 1) * (2 * MVSTEREO_WMED_R + 1))
+#define MVSTEREO_CUDA_PAIRS_ODD 48
+#define MVSTEREO_CUDA_PAIRS_ROW (MVSTEREO_CUDA_PAIRS_ODD + MVSTEREO_CUDA_TILE_W / 2 + 1)
 typedef struct MvstereoCudaTile {
-    short values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_W];
-    unsigned char luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_W];
-    unsigned char valid[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_W];
-    unsigned char weights[MVSTEREO_CUDA_WEIGHTS][MVSTEREO_CUDA_THREADS];
+    unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];
+    unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];
+    unsigned more[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];   ///< what is added to the difference of luma
 } MvstereoCudaTile;
 
 /** Statistics of a pair. Zeroed at first. */

@@ -65,6 +65,11 @@ static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const Mvster
 
 #define MVSTEREO_PAIR(v) ((GpumeU32)(v) * 0x10001)
 
+/** Selectors for mvstereo_bytes(): the last half of a and the first half of b, or one half twice. */
+#define MVSTEREO_ACROSS     0x5432u
+#define MVSTEREO_FIRST_OF_B 0x5454u
+#define MVSTEREO_LAST_OF_A  0x3232u
+
 #if defined(__clang__) && defined(__CUDA__) && (GPUME_CUDA_VARIANT & MVSTEREO_CUDA_AMPERE)
 /** Returns the minima of both halves, which are below 0x7c00; half-precision numbers have the same order. */
 static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
@@ -73,6 +78,29 @@ static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
 
     asm("min.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
     return least;
+}
+
+static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
+{
+    GpumeU32 greatest;
+
+    asm("max.f16x2 %0, %1, %2;" : "=r"(greatest) : "r"(a), "r"(b));
+    return greatest;
+}
+
+/** Subtracts the weights of what is below the limit, of a pair, from sum. Weights are the bytes of a word's half. */
+static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
+                                                              int is_high)
+{
+    GpumeU32 is_below;
+
+    /* halves become -1 or 0 */
+    asm("set.lt.u32.f16x2 %0, %1, %2;" : "=r"(is_below) : "r"(pair), "r"(limit));
+    if (is_high)
+        asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(is_below), "r"(weights));
+    else
+        asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(is_below), "r"(weights));
+    return sum;
 }
 
 static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
@@ -86,6 +114,20 @@ static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
 static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
 {
     return gpume_umin(a & 0xffff, b & 0xffff) | gpume_umin(a & 0xffff0000, b & 0xffff0000);
+}
+
+static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
+{
+    return gpume_umax(a & 0xffff, b & 0xffff) | gpume_umax(a & 0xffff0000, b & 0xffff0000);
+}
+
+static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
+                                                              int is_high)
+{
+    const GpumeU32 two = is_high ? weights >> 16 : weights;
+
+    sum -= (pair & 0xffff) < (limit & 0xffff) ? (int)(two & 0xff) : 0;
+    return sum - (pair >> 16 < limit >> 16 ? (int)(two >> 8 & 0xff) : 0);
 }
 
 static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
@@ -145,6 +187,27 @@ static __device__ __forceinline__ GpumeU32 mvstereo_cost(GpumeU32 low, GpumeU32 
 
     return gpume_popcount(low ^ other_low) + gpume_popcount((high ^ other_high) & 0xffff) +
            mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
+}
+
+/** The least sum of a sample: sum << 16 | disparity, those beside it, or the same again at an end; the second least. */
+typedef struct MvstereoFound {
+    GpumeU32 key, sides, second;
+} MvstereoFound;
+
+/** Returns the sums beside a disparity in a word. */
+static __device__ __forceinline__ GpumeU32 mvstereo_sides(int before, int after, int sum, int is_between)
+{
+    return gpume_select(is_between, (GpumeU32)before | (GpumeU32)after << 16, MVSTEREO_PAIR(sum));
+}
+
+/** Sets the disparity and the confidence of a sample. */
+static __device__ __forceinline__ void mvstereo_set_found(const MvstereoCudaArgs &args, const MvstereoFound *f,
+                                                          long long q)
+{
+    const int sum = (int)(f->key >> 16), before = (int)(f->sides & 0xffff), after = (int)(f->sides >> 16);
+
+    ((short *)args.matched)[q]      = (short)mvstereo_subpel((int)(f->key & 0xffff), before, sum, after);
+    ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(f->second - (GpumeU32)sum, 255u);
 }
 
 /** Declares the sample of a thread if thread blocks have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */

@@ -43,48 +43,83 @@ static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x,
     ((short *)args.filled)[q] = (short)v;
 }
 
-/** Computes the weighted median of 9x9 disparities. */
+/** Sets a value of the tile: it is in two pairs. */
+static __device__ __forceinline__ void set_value(GpumeU32 rows[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW], int row,
+                                                 int col, int v)
+{
+    GpumeU16 *values = (GpumeU16 *)rows[row];
+
+    values[col] = (GpumeU16)v;
+    if (col)
+        values[2 * MVSTEREO_CUDA_PAIRS_ODD + col - 1] = (GpumeU16)v;
+}
+
+/** Loads the neighbourhood of a thread block's samples. */
+static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const MvstereoCudaArgs &args)
+{
+    for (int i = (int)threadIdx.x; i < (TILE_W + 1) * TILE_H; i += MVSTEREO_CUDA_THREADS) {
+        const int row = i / (TILE_W + 1), col = i % (TILE_W + 1);
+        const int px  = (int)blockIdx.x * MVSTEREO_CUDA_COLS + col - MVSTEREO_WMED_R;
+        const int py  = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R;
+
+        set_value(tile->values, row, col, mvstereo_short(args.filled, args, px, py));
+        set_value(tile->luma, row, col, mvstereo_byte(args.luma[0], args, px, py));
+        /* as good as a quarter of the weight */
+        set_value(tile->more, row, col, mvstereo_byte(args.valid, args, px, py) ? 0 : 8);
+    }
+}
+
+/**
+ * Computes the weighted median of 9x9 disparities. A row is five pairs, of which the last has the ninth value twice,
+ * once without a weight. Four weights are in a word.
+ */
 static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &args)
 {
+    enum { PAIRS = (SIDE + 1) / 2, NB = SIDE * PAIRS };
     GPUME_SHARED(MvstereoCudaTile, tile);
     const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS);
-    int total = 0, least = 32767, greatest = 0, result;
+    const int first = tx / 2 + (tx & 1 ? MVSTEREO_CUDA_PAIRS_ODD : 0);
+    GpumeU32 values[NB], weights[(NB + 1) / 2], centre, total = 0, least, greatest = 0, result, steps = 0;
     MVSTEREO_PLACE();
 
-    for (int i = (int)threadIdx.x; i < TILE_W * TILE_H; i += MVSTEREO_CUDA_THREADS) {
-        const int px = (int)blockIdx.x * MVSTEREO_CUDA_COLS + i % TILE_W - MVSTEREO_WMED_R;
-        const int py = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + i / TILE_W - MVSTEREO_WMED_R;
-
-        tile->values[i / TILE_W][i % TILE_W] = (short)mvstereo_short(args.filled, args, px, py);
-        tile->luma[i / TILE_W][i % TILE_W]   = (GpumeU8)mvstereo_byte(args.luma[0], args, px, py);
-        tile->valid[i / TILE_W][i % TILE_W]  = (GpumeU8)mvstereo_byte(args.valid, args, px, py);
-    }
+    load_tile(tile, args);
     __syncthreads();
     if (!is_inside)
         return;
-    for (int row = 0; row < SIDE; row++)
-        GPUME_UNROLL for (int col = 0; col < SIDE; col++) {
-            const int difference = tile->luma[ty + row][tx + col] -
-                                   tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R];
-            const int weight = mvstereo_weight(FFABS(difference), tile->valid[ty + row][tx + col]);
+    centre = MVSTEREO_PAIR(tile->luma[ty + MVSTEREO_WMED_R][first + MVSTEREO_WMED_R / 2] & 0xffff);
+    least  = tile->values[ty][first];
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
+        const int row = ty + n / PAIRS, col = first + n % PAIRS, is_last = n % PAIRS == PAIRS - 1;
+        const GpumeU32 luma = tile->luma[row][col];
+        GpumeU32 v = tile->values[row][col];
+        GpumeU32 d = mvstereo_max2(luma, centre) - mvstereo_min2(luma, centre) + tile->more[row][col];
 
-            tile->weights[SIDE * row + col][threadIdx.x] = (GpumeU8)weight;
-            total    += weight;
-            least     = gpume_min(least, tile->values[ty + row][tx + col]);
-            greatest  = gpume_max(greatest, tile->values[ty + row][tx + col]);
+        /* shifts of the weight by up to 7, after which nothing is left */
+        d         = mvstereo_min2(d, MVSTEREO_PAIR(31)) >> 2 & MVSTEREO_PAIR(7);
+        d         = is_last ? d | 0x70000 : d;
+        v         = is_last ? mvstereo_bytes(v, 0, 0x1010) : v;
+        values[n] = v;
+        least     = mvstereo_min2(least, v);
+        greatest  = mvstereo_max2(greatest, v);
+        steps     = n % 2 ? steps | d << 8 : n == NB - 1 ? d | 0x07000700 : d;
+        if (n % 2 || n == NB - 1) {
+            weights[n / 2] = mvstereo_bytes(0x08102040, 0x00010204, steps | steps >> 12);
+            total          = gpume_sad4(weights[n / 2], 0, total);
         }
+    }
+    least    = gpume_umin(least & 0xffff, least >> 16);
+    greatest = gpume_umax(greatest & 0xffff, greatest >> 16);
     /* the largest value below which the weights are too small */
     result = least;
-    for (int bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
-        int below = 0;
+    for (GpumeU32 bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
+        const GpumeU32 limit = MVSTEREO_PAIR(result + bit);
+        int less_below = 0;
 
         if (bit > greatest - least)
             continue;
-        for (int row = 0; row < SIDE; row++)
-            GPUME_UNROLL for (int col = 0; col < SIDE; col++)
-                below += tile->values[ty + row][tx + col] < result + bit ? tile->weights[SIDE * row + col][threadIdx.x]
-                                                                         : 0;
-        if (2 * below < total)
+        GPUME_UNROLL for (int n = 0; n < NB; n++)
+            less_below = mvstereo_subtract_below(less_below, values[n], limit, weights[n / 2], n % 2);
+        if (-2 * less_below < (int)total)
             result += bit;
     }
     ((short *)args.smoothed)[q] = (short)result;
@@ -158,7 +193,7 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
-    if (GPUME_CUDA_VARIANT == WMEDIAN) {
+    if ((GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE) == WMEDIAN) {
         weighted_median(args);
     } else {
         MVSTEREO_PLACE();

@@ -14,7 +14,7 @@
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
  * 0, of any. The variant of views, window, pieces and map is a step; of paths and winners, how many words of four
- * disparities a lane has, plus 16 where it is for compute capability 8.0 and later. One row a line:
+ * disparities a lane has; plus 16 where it is for compute capability 8.0 and later. One row a line:
  * makefiles read it with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
@@ -40,6 +40,7 @@
     M(mvstereo_winners8_80, winners, 0, 24) \
     M(mvstereo_costs_window,   window, 0, 0) \
     M(mvstereo_paths_window,   window, 0, 1) \
+    M(mvstereo_paths_window_80, window, 0, 17) \
     M(mvstereo_winners_window, window, 0, 2) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
@@ -47,6 +48,7 @@
     M(mvstereo_drop,      pieces,   0, 3) \
     M(mvstereo_fill,      map,      0, 0) \
     M(mvstereo_wmedian,   map,      0, 1) \
+    M(mvstereo_wmedian_80, map,     0, 17) \
     M(mvstereo_paint,     map,      0, 2)
 
 enum MvstereoCudaFamily {

@@ -14,14 +14,9 @@
 
 #define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 /** Number of samples by which costs are loaded ahead. */
-#define AHEAD (WORDS == 8 ? 1 : 4)
+#define AHEAD (WORDS == 8 ? 1 : WORDS == 1 ? 8 : 4)
 /** Cost of lanes beyond the range; larger than any cost of a path. */
 #define FAR   0x800
-
-/** Selectors for mvstereo_bytes(): the last half of a and the first half of b, or one half twice. */
-#define ACROSS      0x5432u
-#define FIRST_OF_B  0x5454u
-#define LAST_OF_A   0x3232u
 
 /** Values that are constant along a path. */
 typedef struct Lane {
@@ -78,9 +73,9 @@ static __device__ __forceinline__ void step(GpumeU32 v[WORDS][2], GpumeU32 *leas
     GpumeU32 low = mvstereo_bytes(before, v[0][0], lane->before), new_least = MVSTEREO_PAIR(2 * FAR);
 
     GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
-        const GpumeU32 middle = mvstereo_bytes(v[j][0], v[j][1], ACROSS);
+        const GpumeU32 middle = mvstereo_bytes(v[j][0], v[j][1], MVSTEREO_ACROSS);
         const GpumeU32 high   = j == WORDS - 1 ? mvstereo_bytes(v[j][1], after, lane->after)
-                                               : mvstereo_bytes(v[j][1], v[j + (j < WORDS - 1)][0], ACROSS);
+                                               : mvstereo_bytes(v[j][1], v[j + (j < WORDS - 1)][0], MVSTEREO_ACROSS);
         const GpumeU32 first  = mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1);
         const GpumeU32 second = mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1);
 
@@ -100,7 +95,7 @@ static __device__ __forceinline__ void step(GpumeU32 v[WORDS][2], GpumeU32 *leas
  * block:  32 * MVSTEREO_CUDA_PATHS
  * shared: none
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WORDS == 2 ? 9 : 6)
+GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 10 : WORDS == 2 ? 9 : 6)
 {
     const int number = (int)(threadIdx.x % 32), line = (int)(blockIdx.x * MVSTEREO_CUDA_PATHS + threadIdx.x / 32);
     const int direction = (int)blockIdx.y, is_column = direction >= 2, back = direction & 1;
@@ -110,7 +105,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 12 : WO
     const long long step_p2 = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
     const long long stride  = step_p2 * args.range;
     const int is_last = 4 * WORDS * (number + 1) >= args.range;
-    const Lane lane   = { number, number ? ACROSS : FIRST_OF_B, is_last ? LAST_OF_A : ACROSS,
+    const Lane lane   = { number, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B, is_last ? MVSTEREO_LAST_OF_A : MVSTEREO_ACROSS,
                           is_there ? 0 : MVSTEREO_PAIR(FAR) };
     /* lanes beyond the range load the data of the last lane, and do not use it */
     GpumeU64 src = args.costs + q * args.range + (is_there ? 4 * WORDS * number : args.range - 4 * WORDS);

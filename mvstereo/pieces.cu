@@ -116,10 +116,9 @@ static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int i
         return;
     /* shortens the path for other threads; they may read the old or the new parent */
     gpume_store_volatile((GpumeU32 *)args.parents + q, root);
-    if (root != first)
-        atomicAdd(&sizes[root], 1u);
-    else if (threadIdx.x % 32 == 0)
-        atomicAdd(&sizes[root], (GpumeU32)gpume_popcount(same));
+    /* most samples are in a few large pieces, of which nobody wants to know more */
+    if ((root != first || threadIdx.x % 32 == 0) && gpume_load_volatile(&sizes[root]) < MVSTEREO_PIECE)
+        atomicAdd(&sizes[root], root == first ? (GpumeU32)gpume_popcount(same) : 1u);
 }
 
 /** Keeps the disparities of large pieces. The samples of a warp are in one row. */

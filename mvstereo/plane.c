@@ -141,11 +141,31 @@ static void count_luma(uint32_t histogram[256], const MvstereoPlane *p)
     }
 }
 
+/* Sets, for each luma of the right view, the corresponding luma of the left view, from the histograms of both. */
+static void match_histograms(uint8_t *table, const uint32_t *left, const uint32_t *right)
+{
+    int64_t difference = 0, nb = 0, left_below = 0, right_below = 0;
+    int match = 0;
+
+    for (int i = 0; i < 256; i++) {
+        difference += i * ((int64_t)left[i] - right[i]);
+        nb         += left[i];
+    }
+    for (int i = 0; i < 256; i++) {
+        const int64_t middle = 2 * right_below + right[i];
+
+        for (; match < 255 && 2 * (left_below + left[match]) <= middle; match++)
+            left_below += left[match];
+        table[i]     = FFABS(difference) < MVSTEREO_DARKER * nb ? i : match;
+        right_below += right[i];
+    }
+}
+
 void ff_mvstereo_brightness(uint8_t table[256], const MvstereoPlane *left, const MvstereoPlane *right)
 {
     uint32_t histograms[2][256];
 
     count_luma(histograms[0], left);
     count_luma(histograms[1], right);
-    mvstereo_match_histograms(table, histograms[0], histograms[1]);
+    match_histograms(table, histograms[0], histograms[1]);
 }

@@ -37,20 +37,36 @@ static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
         atomicAdd(&stats->calm[view], nb);
 }
 
-/** Decides for all later kernels. */
+/**
+ * Decides for all later kernels. A thread has a luma of the right view and finds that of the left view that as many
+ * samples are below.
+ */
 static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
     const long long nb = (long long)gpume_max(args.w - 2, 0) * gpume_max(args.h - 2, 0);
-    GPUME_SHARED(GpumeU32, histograms);
+    GPUME_SHARED(GpumeU32, left);
+    GpumeU32 *right     = left + 256;
+    const int luma      = (int)threadIdx.x;
+    long long differ    = 0;
+    GpumeU32 left_up_to = 0, right_below = 0, match = 0;
 
-    histograms[threadIdx.x]       = stats->histograms[0][threadIdx.x];
-    histograms[256 + threadIdx.x] = stats->histograms[1][threadIdx.x];
+    left[luma]  = stats->histograms[0][luma];
+    right[luma] = stats->histograms[1][luma];
     __syncthreads();
-    if (threadIdx.x)
-        return;
-    mvstereo_match_histograms(stats->table, histograms, histograms + 256);
-    stats->is_noisy = nb && 2ll * stats->calm[0] <= nb && 2ll * stats->calm[1] <= nb;
+    for (int i = 0; i < 256; i++) {
+        differ      += i * ((long long)left[i] - right[i]);
+        left_up_to  += i <= luma ? left[i] : 0;
+        right_below += i < luma ? right[i] : 0;
+    }
+    __syncthreads();
+    left[luma] = left_up_to;
+    __syncthreads();
+    for (int i = 0; i < 255; i++)
+        match += 2ll * left[i] <= 2ll * right_below + right[luma];
+    stats->table[luma] = (GpumeU8)(FFABS(differ) < (long long)MVSTEREO_DARKER * left[255] ? luma : match);
+    if (!luma)
+        stats->is_noisy = nb && 2ll * stats->calm[0] <= nb && 2ll * stats->calm[1] <= nb;
 }
 
 static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)

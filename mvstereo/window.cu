@@ -11,6 +11,7 @@
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
+#define STEP  (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define COSTS 0
 #define PATHS 1
 
@@ -20,6 +21,10 @@
 /** Costs are loaded so many samples before they are needed. */
 #define AHEAD 8
 #define NONE  (~0u)
+/** Distance of samples that a warp takes one after the other. */
+#define STEP_X (MVSTEREO_CUDA_THREADS / LANES)
+/** A cost of a path that is larger than any. */
+#define FAR   0x800u
 
 static __device__ __forceinline__ GpumeU32 exchange(GpumeU32 v, int lane)
 {
@@ -44,7 +49,7 @@ static __device__ __forceinline__ void set_costs(const MvstereoCudaArgs &args)
     const int number = (int)(blockIdx.x * MVSTEREO_CUDA_THREADS + threadIdx.x), y = (int)blockIdx.y;
     const int x = number / LANES;
     const long long q = (long long)y * args.w + x;
-    GpumeU32 costs = 0;
+    GpumeU32 costs, least[4] = { 255, 255, 255, 255 };
     GpumeU64 left;
     int z;
 
@@ -52,103 +57,129 @@ static __device__ __forceinline__ void set_costs(const MvstereoCudaArgs &args)
         return;
     left = ((const GpumeU64 *)args.features[0])[q];
     z    = x - args.min - base_of(args, q) - number % LANES * 4;
-    GPUME_UNROLL for (int i = 0; i < 4; i++) {
-        GpumeU32 least = 255;
+    for (int j = -args.rows; j <= args.rows; j++) {
+        const GpumeU64 *right = (const GpumeU64 *)args.features[1] + (long long)av_clip(y + j, 0, args.h - 1) * args.w;
 
-        for (int j = -args.rows; j <= args.rows; j++) {
-            const GpumeU64 right = ((const GpumeU64 *)args.features[1])
-                [(long long)av_clip(y + j, 0, args.h - 1) * args.w + av_clip(z - i, 0, args.w - 1)];
+        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+            const GpumeU64 other = right[av_clip(z - i, 0, args.w - 1)];
 
-            least = gpume_umin(least, mvstereo_cost((GpumeU32)left, (GpumeU32)(left >> 32), (GpumeU32)right,
-                                                    (GpumeU32)(right >> 32)));
+            least[i] = gpume_umin(least[i], mvstereo_cost((GpumeU32)left, (GpumeU32)(left >> 32), (GpumeU32)other,
+                                                          (GpumeU32)(other >> 32)));
         }
-        costs |= least << 8 * i;
     }
+    costs = least[0] | least[1] << 8 | least[2] << 16 | least[3] << 24;
     ((GpumeU32 *)args.costs)[q * LANES + number % LANES] = costs;
 }
 
-/**
- * Takes one step. v: costs of the path, four a lane.
- * shift: from the first disparity of the sample before to that of this one
- */
-static __device__ __forceinline__ void step(int v[4], int *least, GpumeU32 costs, int p2, int shift, int lane)
+/** What does not change along a path. */
+typedef struct Lane {
+    int number, group;          ///< the lane's number within its sample, and the sample's first lane
+    GpumeU32 before, after;     ///< selectors of mvstereo_bytes() for the costs before the first one and after the last
+} Lane;
+
+/** Moves costs to where they belong in the range of the next sample, which begins shift disparities later. */
+static __device__ __forceinline__ void shift_costs(GpumeU32 best[2], const GpumeU32 v[2], int shift, const Lane *lane)
 {
-    const int number = lane % LANES, group = lane - number;
-    const int before = (int)exchange((GpumeU32)v[3], (lane + 31) & 31);
-    const int after  = (int)exchange((GpumeU32)v[0], (lane + 1) & 31);
-    const int old[4] = { v[0], v[1], v[2], v[3] };
-    const int at     = 4 * number + shift, word = at >> 2;
-    const int far    = *least + p2;
-    GpumeU32 best = 0, parts[2], new_least;
+    const int pairs = shift >> 1, first = 2 * lane->number + pairs;
+    const GpumeU32 even  = gpume_select(pairs & 1, best[1], best[0]), odd = gpume_select(pairs & 1, best[0], best[1]);
     /* what a step by one disparity leads to, beside the window */
-    const GpumeU32 below = (exchange((GpumeU32)v[0], group) + MVSTEREO_P1) << 24 | 0xffffff;
-    const GpumeU32 above = (exchange((GpumeU32)v[3], group + LANES - 1) + MVSTEREO_P1) | 0xffffff00;
+    const GpumeU32 below = (exchange(v[0], lane->group) + MVSTEREO_P1) << 16 | FAR;
+    const GpumeU32 above = ((exchange(v[1], lane->group + LANES - 1) >> 16) + MVSTEREO_P1) | FAR << 16;
+    GpumeU32 parts[3];
 
-    GPUME_UNROLL for (int i = 0; i < 4; i++) {
-        const int low  = i ? old[i - (i > 0)] : number ? before : 255;
-        const int high = i < 3 ? old[i + (i < 3)] : number < LANES - 1 ? after : 255;
+    GPUME_UNROLL for (int i = 0; i < 3; i++) {
+        const int from = first + i;
+        const GpumeU32 inside = exchange(i & 1 ? odd : even, lane->group + (from >> 1 & (LANES - 1)));
 
-        best |= (GpumeU32)gpume_min(old[i], gpume_min(low, high) + MVSTEREO_P1) << 8 * i;
+        parts[i] = gpume_select(from < 0 || from >= 2 * LANES, MVSTEREO_PAIR(FAR), inside);
+        parts[i] = gpume_select(from == -1, below, gpume_select(from == 2 * LANES, above, parts[i]));
     }
-    GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        const int from = word + i;
-        const GpumeU32 inside = exchange(best, group + (from & (LANES - 1)));
+    best[0] = mvstereo_bytes(parts[0], parts[1], shift & 1 ? MVSTEREO_ACROSS : 0x3210u);
+    best[1] = mvstereo_bytes(parts[1], parts[2], shift & 1 ? MVSTEREO_ACROSS : 0x3210u);
+}
 
-        parts[i] = from == -1 ? below : from == LANES ? above : from < 0 || from > LANES ? NONE : inside;
-    }
-    best      = mvstereo_bytes(parts[0], parts[1], 0x3210 + 0x1111 * (GpumeU32)(at & 3));
-    new_least = NONE;
-    GPUME_UNROLL for (int i = 0; i < 4; i++) {
-        v[i]      = gpume_min((int)(best >> 8 * i & 0xff), far) - *least + (int)(costs >> 8 * i & 0xff);
-        new_least = gpume_umin(new_least, (GpumeU32)v[i]);
-    }
-    *least = (int)least_of_sample(new_least);
+/**
+ * Takes one step. v: costs of the path, four a lane, in halves; least and p2 are in both halves.
+ * shift: from the first disparity of the sample before to that of this one; is_shifted: whether any lane has a shift
+ */
+static __device__ __forceinline__ void step(GpumeU32 v[2], GpumeU32 *least, GpumeU32 costs, GpumeU32 p2, int shift,
+                                            int is_shifted, const Lane *lane)
+{
+    const int number = (int)(threadIdx.x % 32);
+    const GpumeU32 before = exchange(v[1], (number + 31) & 31), after = exchange(v[0], (number + 1) & 31);
+    const GpumeU32 low    = mvstereo_bytes(before, v[0], lane->before);
+    const GpumeU32 middle = mvstereo_bytes(v[0], v[1], MVSTEREO_ACROSS);
+    const GpumeU32 high   = mvstereo_bytes(v[1], after, lane->after);
+    const GpumeU32 far    = *least + p2;
+    GpumeU32 new_least, best[2] = {
+        mvstereo_min2(v[0], mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1)),
+        mvstereo_min2(v[1], mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1)),
+    };
+
+    if (is_shifted)
+        shift_costs(best, v, shift, lane);
+    v[0] = mvstereo_min2(best[0], far) - *least + mvstereo_bytes(costs, 0, 0x4140);
+    v[1] = mvstereo_min2(best[1], far) - *least + mvstereo_bytes(costs, 0, 0x4342);
+    new_least = mvstereo_min2(v[0], v[1]);
+    new_least = mvstereo_min2(new_least, mvstereo_bytes(new_least, 0, 0x1032));
+    GPUME_UNROLL for (int i = 1; i < LANES; i *= 2)
+        new_least = mvstereo_min2(new_least, __shfl_xor_sync(GPUME_WHOLE_WARP, new_least, i));
+    *least = new_least;
 }
 
 /** A path of each sample of a warp; those that are not there are the last one again. */
 static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &args)
 {
-    const int lane = (int)(threadIdx.x % 32);
-    const int line = (int)(blockIdx.x * (MVSTEREO_CUDA_THREADS / LANES) + threadIdx.x / LANES);
+    const int number = (int)(threadIdx.x % LANES), group = (int)(threadIdx.x % 32) - number;
+    const int line   = (int)(blockIdx.x * (MVSTEREO_CUDA_WINDOW_THREADS / LANES) + threadIdx.x / LANES);
     const int direction = (int)blockIdx.y, is_column = direction >= 2, back = direction & 1;
     const int nb = is_column ? args.h : args.w, nb_lines = is_column ? args.w : args.h;
-    const int is_there = line < nb_lines, number = is_there ? line : nb_lines - 1;
-    const long long q0 = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + number
-                                   : (long long)number * args.w + (back ? args.w - 1 : 0);
+    const int is_there = line < nb_lines, line_there = is_there ? line : nb_lines - 1;
+    const long long q = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + line_there
+                                  : (long long)line_there * args.w + (back ? args.w - 1 : 0);
     const long long stride = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
-    const GpumeU8 *p2s = (const GpumeU8 *)(is_column ? args.p2[1] : args.p2[0]);
-    GpumeU64 dst = args.paths[0];
-    GpumeU32 next[AHEAD];
-    int v[4], least = 0, p2_next[AHEAD], base_next[AHEAD], base = base_of(args, q0);
+    const Lane lane = { number, group, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
+                        number < LANES - 1 ? MVSTEREO_ACROSS : MVSTEREO_LAST_OF_A };
+    GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0];
+    GpumeU64 bases = args.base + 2 * q, p2 = is_column ? args.p2[1] : args.p2[0];
+    GpumeU32 next[AHEAD], v[2] = { 0 }, least = 0;
+    int p2_next[AHEAD], base_next[AHEAD], base = base_of(args, q);
 
+    /* all lines of a block are beyond the last one */
+    if (line - (int)(threadIdx.x / LANES) >= nb_lines)
+        return;
     GPUME_UNROLL for (int i = 1; i < 4; i++)
         dst = direction == i ? args.paths[i] : dst;
-    GPUME_UNROLL for (int k = 0; k < AHEAD; k++) {
-        const long long q = q0 + gpume_min(k, nb - 1) * stride;
-
-        next[k]      = ((const GpumeU32 *)args.costs)[q * LANES + lane % LANES];
-        p2_next[k]   = p2s[back && k && k < nb ? q - stride : q];
-        base_next[k] = base_of(args, q);
-    }
-    v[0] = v[1] = v[2] = v[3] = 0;
+    dst -= args.costs;
+    p2  += q;
+    /* the penalty of a step back is that of the sample at which the step begins; the first step needs none */
+    GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
+        if (k < nb) {
+            next[k]      = *(const GpumeU32 *)(src + 4 * LANES * k * stride);
+            p2_next[k]   = *(const GpumeU8 *)(p2 + (back && k ? k - 1 : k) * stride);
+            base_next[k] = *(const short *)(bases + 2 * k * stride);
+        }
+    p2    += (back ? AHEAD - 1 : AHEAD) * stride;
+    bases += 2 * AHEAD * stride;
     for (int n = 0; n < nb; n += AHEAD) {
         GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
             /* the end is the same for all lanes; a loop that is left is not unrolled */
             if (n + k < nb) {
-                const long long q = q0 + (n + k) * stride, from = q + AHEAD * stride;
-                const GpumeU32 costs = next[k];
-                const int p2 = p2_next[k], shift = base_next[k] - base;
+                const GpumeU32 costs = next[k], penalty = MVSTEREO_PAIR(p2_next[k]);
+                const int shift = base_next[k] - base;
 
                 base = base_next[k];
                 if (n + k + AHEAD < nb) {
-                    next[k]      = ((const GpumeU32 *)args.costs)[from * LANES + lane % LANES];
-                    p2_next[k]   = p2s[back ? from - stride : from];
-                    base_next[k] = base_of(args, from);
+                    next[k]      = *(const GpumeU32 *)(src + 4 * LANES * AHEAD * stride);
+                    p2_next[k]   = *(const GpumeU8 *)p2;
+                    base_next[k] = *(const short *)bases;
                 }
-                step(v, &least, costs, p2, shift, lane);
+                step(v, &least, costs, penalty, shift, __any_sync(GPUME_WHOLE_WARP, shift), &lane);
                 if (is_there)
-                    ((GpumeU32 *)dst)[q * LANES + lane % LANES] = (GpumeU32)v[0] | (GpumeU32)v[1] << 8 |
-                                                                  (GpumeU32)v[2] << 16 | (GpumeU32)v[3] << 24;
+                    *(GpumeU32 *)(dst + src) = mvstereo_bytes(v[0], v[1], 0x6420);
+                src   += 4 * LANES * stride;
+                p2    += stride;
+                bases += 2 * stride;
             }
     }
 }
@@ -169,12 +200,13 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
     const int lane = (int)(threadIdx.x % 32), number = lane % LANES, group = lane - number;
     const int nb   = args.w + args.range;
     const long long row = (long long)blockIdx.y * args.w;
+    MvstereoFound found = { 0 };
 
     for (int i = (int)threadIdx.x; i < nb; i += MVSTEREO_CUDA_THREADS)
         right[i] = NONE;
     __syncthreads();
-    for (int first = (int)(threadIdx.x / 32) * LINES; first < args.w; first += MVSTEREO_CUDA_THREADS / LANES) {
-        const int is_there = first + lane / LANES < args.w, x = is_there ? first + lane / LANES : args.w - 1;
+    for (int first = (int)(threadIdx.x / 32) * LINES, n = 0; first < args.w; first += STEP_X, n = (n + 1) % LANES) {
+        int x = gpume_min(first + lane / LANES, args.w - 1);
         const int base = base_of(args, row + x);
         GpumeU32 best = NONE, second = NONE, sums[4] = { 0 };
         int k, least, before, after;
@@ -202,11 +234,13 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
             if ((GpumeU32)(4 * number + i - k + 1) > 2)
                 second = gpume_umin(second, sums[i]);
         second = least_of_sample(second);
-        if (is_there && !number) {
-            ((short *)args.matched)[row + x] = (short)(k > 0 && k < MVSTEREO_WINDOW - 1
-                ? mvstereo_subpel(base + k, before, least, after) : (base + k) * MVSTEREO_ONE);
-            ((GpumeU8 *)args.confidence)[row + x] = (GpumeU8)gpume_umin(second - (GpumeU32)least, 255u);
-        }
+        /* each lane keeps what was found for a sample, because all of them finish a sample as quickly as one does */
+        if (number == n)
+            found = MvstereoFound { best, mvstereo_sides(before, after, least, k > 0 && k < MVSTEREO_WINDOW - 1),
+                                    second };
+        x = first + lane / LANES - (n - number) * STEP_X;
+        if ((n == LANES - 1 || first + STEP_X >= args.w) && number <= n && x < args.w)
+            mvstereo_set_found(args, &found, row + x);
     }
     __syncthreads();
     for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS) {
@@ -219,15 +253,15 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
 
 /**
  * grid:   of costs words of a row in MVSTEREO_CUDA_THREADS, rows; of paths those of the longer side in
- *         MVSTEREO_CUDA_THREADS / LANES, directions; of winners 1, rows
- * block:  MVSTEREO_CUDA_THREADS
+ *         MVSTEREO_CUDA_WINDOW_THREADS / LANES, directions; of winners 1, rows
+ * block:  MVSTEREO_CUDA_THREADS; of paths MVSTEREO_CUDA_WINDOW_THREADS
  * shared: of winners a word for each sample of a row, and for as many before and behind as there are disparities
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, GPUME_CUDA_VARIANT == PATHS ? 2 : 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, STEP == PATHS ? MVSTEREO_CUDA_WINDOW_THREADS : MVSTEREO_CUDA_THREADS, 4)
 {
-    if (GPUME_CUDA_VARIANT == COSTS)
+    if (STEP == COSTS)
         set_costs(args);
-    else if (GPUME_CUDA_VARIANT == PATHS)
+    else if (STEP == PATHS)
         add_along_paths(args);
     else
         find_winners(args);

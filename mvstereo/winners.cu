@@ -36,13 +36,13 @@ static __device__ __forceinline__ GpumeU32 sum_of(const GpumeU32 sums[WORDS][2],
 }
 
 /**
- * Sets the disparity and the confidence of a sample.
+ * Returns what was found for a sample.
  * @param keys keys of this lane
  */
-static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, const GpumeU32 sums[WORDS][2],
-                                              const GpumeU32 keys[WORDS][4], long long q, GpumeU32 best_key, int lane)
+static __device__ __forceinline__ MvstereoFound choose(const MvstereoCudaArgs &args, const GpumeU32 sums[WORDS][2],
+                                                       const GpumeU32 keys[WORDS][4], GpumeU32 best_key, int lane)
 {
-    const int best = DISPARITY_OF(best_key), least = (int)SUM_OF(best_key);
+    const int best   = DISPARITY_OF(best_key);
     const int before = (int)sum_of(sums, gpume_max(best - 1, 0));
     const int after  = (int)sum_of(sums, gpume_min(best + 1, args.range - 1));
     GpumeU32 second  = NONE;
@@ -51,12 +51,9 @@ static __device__ __forceinline__ void choose(const MvstereoCudaArgs &args, cons
         GPUME_UNROLL for (int i = 0; i < 4; i++)
             if ((GpumeU32)((32 * j + lane) * 4 + i - best + 1) > 2)
                 second = gpume_umin(second, keys[j][i]);
-    second = mvstereo_least_of_warp(second);
-    if (lane)
-        return;
-    ((short *)args.matched)[q] = (short)(best > 0 && best < args.range - 1
-                                         ? mvstereo_subpel(best, before, least, after) : best * MVSTEREO_ONE);
-    ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(SUM_OF(second) - (GpumeU32)least, 255u);
+    return MvstereoFound { best_key, mvstereo_sides(before, after, (int)SUM_OF(best_key),
+                                                    best > 0 && best < args.range - 1),
+                           SUM_OF(mvstereo_least_of_warp(second)) };
 }
 
 /** Adds the four paths of a sample: in one word the first and third disparity, in the other the second and fourth. */
@@ -80,6 +77,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
     const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), words = args.range / 4;
     const int nb = args.w + args.range, quarter = (nb + 3) / 4;
     const long long row = (long long)blockIdx.y * args.w;
+    MvstereoFound found = { 0 };
     GpumeU64 src[4];
     int places[4];
 
@@ -91,7 +89,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
         src[i]    = args.paths[i] + (row + warp) * args.range + 4 * lane;
     }
     __syncthreads();
-    for (int x = warp; x < args.w; x += STEP) {
+    for (int x = warp, n = 0; x < args.w; x += STEP, n = (n + 1) % 32) {
+        MvstereoFound of_sample;
         GpumeU32 sums[WORDS][2], keys[WORDS][4], best = NONE;
 
         GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
@@ -113,7 +112,12 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
                     atomicMin(&right[places[i] - 32 * j], key);
             }
         }
-        choose(args, sums, keys, row + x, mvstereo_least_of_warp(best), lane);
+        of_sample = choose(args, sums, keys, mvstereo_least_of_warp(best), lane);
+        /* each lane keeps what was found for a sample, because all of them finish a sample as quickly as one does */
+        if (lane == n)
+            found = of_sample;
+        if ((n == 31 || x + STEP >= args.w) && lane <= n)
+            mvstereo_set_found(args, &found, row + x - (n - lane) * STEP);
         GPUME_UNROLL for (int i = 0; i < 4; i++) {
             places[i] += STEP / 4;
             src[i]    += STEP * args.range;
