@@ -42,7 +42,8 @@
 #define MVSTEREO_STILL      150
 #define MVSTEREO_MAX_AGE    6       ///< a disparity that stays is the mean of so many before and the new one
 #define MVSTEREO_INVALID    (-1)
-#define MVSTEREO_NOISY      16      ///< pictures with at least this measured noise are smoothed
+#define MVSTEREO_NOISY      16      ///< views with at least this measured noise are noisy
+#define MVSTEREO_NOISES     64      ///< noise is counted up to this, exclusive; what has more counts as the greatest
 #define MVSTEREO_DARKER     6       ///< views whose mean luma differs by at least this are matched in brightness
 /** Limit of the sums of four paths, exclusive. */
 #define MVSTEREO_MAX_SUM    1024
@@ -75,10 +76,28 @@ GPUME_INLINE int mvstereo_subpel(int index, int before, int sum, int after)
     return index * MVSTEREO_ONE + ((a - b) * MVSTEREO_ONE + (a > b ? den : -den)) / (2 * den);
 }
 
+/**
+ * Returns whether a view is noisy, or so many of its samples have no noise at all that a codec has removed it.
+ * @param counts histogram of MVSTEREO_NOISES noises
+ */
+GPUME_INLINE int mvstereo_is_rough(const uint32_t *counts)
+{
+    int64_t nb = 0, up_to = counts[0];
+    int median = 0, quartile;
+
+    for (int i = 0; i < MVSTEREO_NOISES; i++)
+        nb += counts[i];
+    while (nb && 2 * up_to <= nb)
+        up_to += counts[++median];
+    for (quartile = median; nb && 4 * up_to <= 3 * nb;)
+        up_to += counts[++quartile];
+    return median >= MVSTEREO_NOISY || (nb && 5 * quartile * (int64_t)counts[0] >= 4 * nb);
+}
+
 /** Returns the least disparity of halved views that are matched first, and sets how many they are. */
 GPUME_INLINE int mvstereo_halved_range(int min, int span, int *halved_span)
 {
-    *halved_span = (span / 2 + MVSTEREO_LANES) / MVSTEREO_LANES * MVSTEREO_LANES;
+    *halved_span = (span / 2 + (min & 1) + MVSTEREO_LANES - 1) / MVSTEREO_LANES * MVSTEREO_LANES;
     return min >> 1;
 }
 

@@ -38,7 +38,9 @@ typedef struct CPUBackend {
     const MvstereoConfig *cfg;
     int w, h;                   ///< 0: not open
     MvstereoPlane luma[2];
+    MvstereoCounts (*counts)[2];        ///< of both views, of each thread
     uint8_t table[256];         ///< luma of the left view that corresponds to luma of the right one
+    int is_rough;               ///< both views are smoothed, and matched with tolerance
     MvstereoMatcher matcher;
     MvstereoRefiner refiner;
 
@@ -91,6 +93,7 @@ static av_cold void uninit(void *priv)
     ff_mvstereo_refiner_close(&s->half_refiner);
     ff_mvstereo_refiner_close(&s->refiner);
     ff_mvstereo_refiner_close(&s->coarse_refiner);
+    av_freep(&s->counts);
     av_freep(&s->differences);
     s->differences_size = 0;
     s->w = s->h = 0;
@@ -120,9 +123,12 @@ static int open_size(CPUBackend *s, int w, int h)
     int ret = 0;
 
     uninit(s);
-    s->range = (MvstereoRange) { s->cfg->min, s->cfg->max };
-    s->w     = w;
-    s->h     = h;
+    s->range  = (MvstereoRange) { s->cfg->min, s->cfg->max };
+    s->w      = w;
+    s->h      = h;
+    s->counts = av_malloc_array(s->cfg->executor.nb_threads, sizeof(*s->counts));
+    if (!s->counts)
+        ret = AVERROR(ENOMEM);
     for (int i = 0; i < 2 && ret >= 0; i++)
         ret = ff_mvstereo_plane_alloc(&s->luma[i], w, h, 1);
     if (ret >= 0)
@@ -167,15 +173,34 @@ static void load_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-/* Smooths both views if both are noisy. */
-static void smooth(CPUBackend *s)
+static void count_rows(void *arg, int job, int nb_jobs)
 {
-    /* the map has not been made yet, so its memory is used as scratch */
-    MvstereoPlane scratch = s->refiner.valid;
+    CPUBackend *s = arg;
 
-    if (FFMIN(ff_mvstereo_noise(&s->luma[0]), ff_mvstereo_noise(&s->luma[1])) < MVSTEREO_NOISY)
-        return;
     for (int i = 0; i < 2; i++)
+        ff_mvstereo_count(&s->counts[job][i], &s->luma[i], gpume_first_row(s->h, job, nb_jobs),
+                          gpume_first_row(s->h, job + 1, nb_jobs));
+}
+
+/* Compares the views in brightness, and smooths them if both need it. */
+static void prepare(CPUBackend *s)
+{
+    const int nb = FFMIN(s->cfg->executor.nb_threads, s->h);
+    /* the map has not been made yet, so its memory is used as scratch */
+    const MvstereoPlane scratch = s->refiner.valid;
+    MvstereoCounts *counts      = s->counts[0];
+
+    gpume_execute(&s->cfg->executor, count_rows, s, nb);
+    for (int i = 1; i < nb; i++)
+        for (int v = 0; v < 2; v++) {
+            for (int k = 0; k < FF_ARRAY_ELEMS(counts[v].luma); k++)
+                counts[v].luma[k] += s->counts[i][v].luma[k];
+            for (int k = 0; k < MVSTEREO_NOISES; k++)
+                counts[v].noise[k] += s->counts[i][v].noise[k];
+        }
+    ff_mvstereo_brightness(s->table, &counts[0], &counts[1]);
+    s->is_rough = mvstereo_is_rough(counts[0].noise) && mvstereo_is_rough(counts[1].noise);
+    for (int i = 0; i < 2 && s->is_rough; i++)
         ff_mvstereo_smooth(&s->luma[i], &scratch, &s->cfg->executor);
 }
 
@@ -192,7 +217,7 @@ static void find_range(CPUBackend *s)
             ff_mvstereo_halve(&s->halved[i][j], views[i]);
             views[i] = &s->halved[i][j];
         }
-    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table);
+    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table, s->is_rough);
     ff_mvstereo_refine(&s->coarse_refiner, m, 0);
     for (int y = 0; y < m->h; y++) {
         const int16_t *row = mvstereo_row16(&s->coarse_refiner.disparity, y);
@@ -232,7 +257,7 @@ static void find_bases(CPUBackend *s)
 
     for (int i = 0; i < 2; i++)
         ff_mvstereo_halve(&s->halved[i][0], &s->luma[i]);
-    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table);
+    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough);
     ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1);
     for (int y = 0; y < s->h; y++) {
         const int16_t *row = mvstereo_row16(&s->half_refiner.disparity, y / 2);
@@ -373,8 +398,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     s->layout = layout;
     s->out    = out;
     gpume_execute(&s->cfg->executor, load_rows, s, nb);
-    ff_mvstereo_brightness(s->table, &s->luma[0], &s->luma[1]);
-    smooth(s);
+    prepare(s);
     if (s->cfg->min >= s->cfg->max && !pair->same_range)
         find_range(s);
     ret = fit_range(s);
@@ -382,7 +406,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         return ret;
     if (s->matcher.base)
         find_bases(s);
-    ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table);
+    ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough);
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
     ret = s->cfg->temporal ? stabilise(s) : 0;
     if (ret < 0)

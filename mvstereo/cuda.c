@@ -47,8 +47,9 @@ enum Kernel {
 /* The shared memory of WINNERS depends on the width. */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
     [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
-    [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, 0, "measure noise" },
-    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, 2 * MVSTEREO_CUDA_LUMA_SHARED, "compare the views" },
+    [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_NOISE_SHARED, "measure noise" },
+    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS,
+                   2 * (MVSTEREO_CUDA_LUMA_SHARED + MVSTEREO_CUDA_NOISE_SHARED), "compare the views" },
     [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
     [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, 0, "make features" },
@@ -249,7 +250,7 @@ static int open_size(CUDABackend *s, int w, int h)
     return 0;
 }
 
-/* Copies the luma of both views, and smooths it if both are noisy. */
+/* Copies the luma of both views, and smooths it if both are rough. */
 static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *l)
 {
     const GpumeComponent *c = &l->components[0];
@@ -288,11 +289,11 @@ static int match_range(CUDABackend *s, MvstereoCudaArgs *a, int kind)
 /* Finds the least sums, of the disparities from each sample's base on. */
 static int match_window(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    const int words = MVSTEREO_WINDOW / 4;
+    const int words = MVSTEREO_WINDOW / 4, longer = FFMAX(a->w, a->h);
     int ret = launch(s, WINDOW_COSTS, gpume_divide_up(words * a->w, MVSTEREO_CUDA_THREADS), a->h, 1, a);
 
     if (ret >= 0)
-        ret = launch(s, WINDOW_PATHS, gpume_divide_up(words * FFMAX(a->w, a->h), MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
+        ret = launch(s, WINDOW_PATHS, gpume_divide_up(words * longer, MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
     return ret < 0 ? ret : launch(s, WINDOW_WINNERS, 1, a->h, 1, a);
 }
 

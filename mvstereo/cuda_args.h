@@ -42,6 +42,8 @@
 
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
+/** Size of a histogram of noise. */
+#define MVSTEREO_CUDA_NOISE_SHARED  (MVSTEREO_NOISES * 4)
 /**
  * Shared memory of the weighted median: the neighbourhood of a thread block's samples, in pairs of halves of words.
  * A row has the pairs that begin with even columns, and those that begin with odd ones in other banks.
@@ -59,8 +61,8 @@ typedef struct MvstereoCudaTile {
 /** Statistics of a pair. Zeroed at first. */
 typedef struct MvstereoCudaStats {
     unsigned histograms[2][256];        ///< histograms of luma
-    unsigned calm[2];                   ///< number of samples whose noise is below MVSTEREO_NOISY
-    int is_noisy;
+    unsigned noises[2][MVSTEREO_NOISES];        ///< histograms of noise
+    int is_rough;                       ///< both views are smoothed, and matched with tolerance
     unsigned counts[2 * MVSTEREO_COARSE_W];     ///< histogram of whole disparities
     unsigned char table[256];           ///< luma of the left view that corresponds to luma of the right one
 } MvstereoCudaStats;

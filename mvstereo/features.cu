@@ -23,17 +23,18 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
     const GpumeU64 dst = blockIdx.z ? args.features[1] : args.features[0];
     MVSTEREO_PLACE();
     GpumeU64 bits = 0;
-    int sobel = 0, steps[2], centre;
+    int sobel = 0, steps[2], centre, limit;
 
     if (!is_inside)
         return;
     centre = mvstereo_byte(src, args, x, y);
+    limit  = centre - stats->is_rough;
     GPUME_UNROLL for (int j = -MVSTEREO_CENSUS_R; j <= MVSTEREO_CENSUS_R; j++)
         GPUME_UNROLL for (int i = -MVSTEREO_CENSUS_R; i <= MVSTEREO_CENSUS_R; i++) {
             const int v = mvstereo_byte(src, args, x + i, y + j);
 
             if (i || j)
-                bits = bits << 1 | (GpumeU64)(v < centre);
+                bits = bits << 1 | (GpumeU64)(v < limit);
             if (j >= -1 && j <= 1 && (i == 1 || i == -1))
                 sobel += i * (j ? 1 : 2) * v;
             if (i + j == -1 && i * j == 0)

@@ -173,23 +173,26 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
  * Sets four bits of the census of a row. The pointers are separate parameters, so that the compiler
  * knows that they do not change.
  */
-static void set_nibbles(uint8_t *restrict dst, const uint8_t *centre, const uint8_t *const neighbours[4], int w)
+static void set_nibbles(uint8_t *restrict dst, const uint8_t *limit, const uint8_t *const neighbours[4], int w)
 {
     const uint8_t *const a = neighbours[0], *const b = neighbours[1];
     const uint8_t *const c = neighbours[2], *const d = neighbours[3];
 
     for (int x = 0; x < w; x++)
-        dst[x] = (a[x] < centre[x] ? 8 : 0) | (b[x] < centre[x] ? 4 : 0) | (c[x] < centre[x] ? 2 : 0) |
-                 (d[x] < centre[x] ? 1 : 0);
+        dst[x] = (a[x] < limit[x] ? 8 : 0) | (b[x] < limit[x] ? 4 : 0) | (c[x] < limit[x] ? 2 : 0) |
+                 (d[x] < limit[x] ? 1 : 0);
 }
 
 /* Sets the features of a row, each feature in its own plane. */
-static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *luma, int y)
+static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *luma, int y, int tolerance)
 {
     enum { SIDE = 2 * MVSTEREO_CENSUS_R + 1, MIDDLE = SIDE * SIDE / 2 };
     const uint8_t *centre = mvstereo_row8(luma, y);
     const uint8_t *above  = centre - luma->stride, *below = centre + luma->stride;
+    uint8_t *limit        = dst + MVSTEREO_NIBBLES * plane;     /* until luma is there */
 
+    for (int x = 0; x < luma->w; x++)
+        limit[x] = FFMAX(centre[x] - tolerance, 0);
     for (int i = 0; i < MVSTEREO_NIBBLES; i++) {
         const uint8_t *neighbours[4];
 
@@ -199,9 +202,9 @@ static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *lum
             neighbours[k] = centre + (place / SIDE - MVSTEREO_CENSUS_R) * luma->stride + place % SIDE -
                             MVSTEREO_CENSUS_R;
         }
-        set_nibbles(dst + i * plane, centre, neighbours, luma->w);
+        set_nibbles(dst + i * plane, limit, neighbours, luma->w);
     }
-    memcpy(dst + MVSTEREO_NIBBLES * plane, centre, luma->w);
+    memcpy(limit, centre, luma->w);
     dst += (MVSTEREO_NIBBLES + 1) * plane;
     for (int x = 0; x < luma->w; x++)
         dst[x] = mvstereo_gradient(above[x + 1] - above[x - 1] + 2 * (centre[x + 1] - centre[x - 1]) +
@@ -233,8 +236,8 @@ static void feature_rows(void *arg, int job, int nb_jobs)
         uint8_t *right = m->features[1] + y * MVSTEREO_FEATURES * m->right_plane;
         uint8_t *luma  = s.features + MVSTEREO_NIBBLES * m->left_plane;
 
-        set_features(m->features[0] + y * MVSTEREO_FEATURES * m->left_plane, m->left_plane, m->left, y);
-        set_features(s.features, m->left_plane, m->right, y);
+        set_features(m->features[0] + y * MVSTEREO_FEATURES * m->left_plane, m->left_plane, m->left, y, m->tolerance);
+        set_features(s.features, m->left_plane, m->right, y, m->tolerance);
         for (int x = 0; x < m->w; x++)
             luma[x] = m->table[luma[x]];
         for (int i = 0; i < MVSTEREO_FEATURES; i++)
@@ -519,13 +522,14 @@ static void band_rows(void *arg, int job, int nb_jobs)
 }
 
 void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
-                       const uint8_t table[256])
+                       const uint8_t table[256], int tolerance)
 {
     const int columns = FFMIN(m->executor.nb_threads, m->w), rows = FFMIN(m->executor.nb_threads, m->h);
 
-    m->left  = left;
-    m->right = right;
-    m->table = table;
+    m->left      = left;
+    m->right     = right;
+    m->table     = table;
+    m->tolerance = tolerance;
     gpume_execute(&m->executor, feature_rows, m, rows);
     if (m->nb_bands > 1)
         gpume_execute(&m->executor, find_ends, m, columns);

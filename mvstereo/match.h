@@ -32,6 +32,7 @@ typedef struct MvstereoMatcher {
 
     const MvstereoPlane *left, *right;  ///< luma, with edges
     const uint8_t *table;       ///< luma of the left view that corresponds to luma of the right one
+    int tolerance;              ///< bits of a census are set where neighbours are less by more than this
     MvstereoPlane disparity;    ///< disparity of the left view, in 1/16, relative to min
     int16_t *right_index;       ///< whole disparity of the right view, relative to min; or MVSTEREO_NOWHERE
     uint8_t *confidence;
@@ -62,6 +63,6 @@ void ff_mvstereo_matcher_close(MvstereoMatcher *m);
 
 /** Sets disparity, right_index and confidence. */
 void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
-                       const uint8_t table[256]);
+                       const uint8_t table[256], int tolerance);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_MATCH_H */

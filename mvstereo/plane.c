@@ -111,39 +111,26 @@ void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, co
     gpume_execute(executor, copy_rows, &s, nb);
 }
 
-int ff_mvstereo_noise(const MvstereoPlane *p)
+void ff_mvstereo_count(MvstereoCounts *counts, const MvstereoPlane *p, int start, int end)
 {
-    unsigned histogram[8 * 255 + 1] = { 0 };
-    const int64_t nb = FFMAX(p->w - 2, 0) * (int64_t)FFMAX(p->h - 2, 0);
-    int64_t below    = 0;
-    int noise        = 0;
-
-    for (int y = 1; y < p->h - 1; y++) {
+    memset(counts, 0, sizeof(*counts));
+    for (int y = start; y < end; y++) {
         const uint8_t *a = mvstereo_row8(p, y - 1), *b = a + p->stride, *c = b + p->stride;
 
-        for (int x = 1; x < p->w - 1; x++)
-            histogram[FFABS(a[x - 1] + a[x + 1] + c[x - 1] + c[x + 1] - 2 * (a[x] + b[x - 1] + b[x + 1] + c[x]) +
-                            4 * b[x])]++;
-    }
-    while (nb && 2 * (below + histogram[noise]) <= nb)
-        below += histogram[noise++];
-    return noise;
-}
-
-static void count_luma(uint32_t histogram[256], const MvstereoPlane *p)
-{
-    memset(histogram, 0, 256 * sizeof(*histogram));
-    for (int y = 0; y < p->h; y++) {
-        const uint8_t *row = mvstereo_row8(p, y);
-
         for (int x = 0; x < p->w; x++)
-            histogram[row[x]]++;
+            counts->luma[b[x]]++;
+        for (int x = 1; x < p->w - 1 && y > 0 && y < p->h - 1; x++) {
+            const int noise = FFABS(a[x - 1] + a[x + 1] + c[x - 1] + c[x + 1] -
+                                    2 * (a[x] + b[x - 1] + b[x + 1] + c[x]) + 4 * b[x]);
+
+            counts->noise[FFMIN(noise, MVSTEREO_NOISES - 1)]++;
+        }
     }
 }
 
-/* Sets, for each luma of the right view, the corresponding luma of the left view, from the histograms of both. */
-static void match_histograms(uint8_t *table, const uint32_t *left, const uint32_t *right)
+void ff_mvstereo_brightness(uint8_t table[256], const MvstereoCounts *left_counts, const MvstereoCounts *right_counts)
 {
+    const uint32_t *left = left_counts->luma, *right = right_counts->luma;
     int64_t difference = 0, nb = 0, left_below = 0, right_below = 0;
     int match = 0;
 
@@ -159,13 +146,4 @@ static void match_histograms(uint8_t *table, const uint32_t *left, const uint32_
         table[i]     = FFABS(difference) < MVSTEREO_DARKER * nb ? i : match;
         right_below += right[i];
     }
-}
-
-void ff_mvstereo_brightness(uint8_t table[256], const MvstereoPlane *left, const MvstereoPlane *right)
-{
-    uint32_t histograms[2][256];
-
-    count_luma(histograms[0], left);
-    count_luma(histograms[1], right);
-    match_histograms(table, histograms[0], histograms[1]);
 }

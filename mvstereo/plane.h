@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavfilter/gpume/mvstereo/arithmetic.h"
 #include "libavfilter/gpume/util/executor.h"
 
 /** Number of samples by which each edge can be repeated; to the right, twice as many can be read and written. */
@@ -50,13 +51,19 @@ void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src);
 /** Smooths a plane with weights 1, 2, 1 in both directions. scratch is a plane of the same size. */
 void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, const GpumeExecutor *executor);
 
-/** Returns the strength of a plane's noise: doc/mvstereo-definition.md, "Noise". */
-int ff_mvstereo_noise(const MvstereoPlane *p);
+/** What is counted of a view. */
+typedef struct MvstereoCounts {
+    uint32_t luma[256];
+    uint32_t noise[MVSTEREO_NOISES];
+} MvstereoCounts;
+
+/** Counts rows start to end - 1 of a plane. */
+void ff_mvstereo_count(MvstereoCounts *c, const MvstereoPlane *p, int start, int end);
 
 /**
  * Sets, for each luma of the right view, the corresponding luma of the left view: the same, unless
  * one view is darker than the other. doc/mvstereo-definition.md, "Brightness".
  */
-void ff_mvstereo_brightness(uint8_t table[256], const MvstereoPlane *left, const MvstereoPlane *right);
+void ff_mvstereo_brightness(uint8_t table[256], const MvstereoCounts *left, const MvstereoCounts *right);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_PLANE_H */

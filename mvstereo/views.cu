@@ -15,26 +15,28 @@
 #define SMOOTH 2
 #define HALVE  3
 
-/** Counts samples with little noise. */
+/** Makes a histogram of noise. */
 static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
 {
+    GPUME_SHARED(GpumeU32, histogram);
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
     const int x = (int)(blockIdx.x * 256 + threadIdx.x), view = (int)blockIdx.z;
     const int first = gpume_max((int)blockIdx.y * MVSTEREO_CUDA_VIEW_ROWS, 1);
     const int end   = gpume_min((int)(blockIdx.y + 1) * MVSTEREO_CUDA_VIEW_ROWS, args.h - 1);
-    GpumeU32 nb = 0;
 
+    if (threadIdx.x < MVSTEREO_NOISES)
+        histogram[threadIdx.x] = 0;
+    __syncthreads();
     for (int y = first; y < end && x > 0 && x < args.w - 1; y++) {
         const GpumeU8 *b = (const GpumeU8 *)(view ? args.raw[1] : args.raw[0]) + (long long)y * args.w + x;
         const GpumeU8 *a = b - args.w, *c = b + args.w;
         const int v = a[-1] + a[1] + c[-1] + c[1] - 2 * (a[0] + b[-1] + b[1] + c[0]) + 4 * b[0];
 
-        nb += FFABS(v) < MVSTEREO_NOISY;
+        atomicAdd(&histogram[gpume_min(FFABS(v), MVSTEREO_NOISES - 1)], 1u);
     }
-    for (int i = 1; i < 32; i *= 2)
-        nb += __shfl_xor_sync(GPUME_WHOLE_WARP, nb, i);
-    if (threadIdx.x % 32 == 0 && nb)
-        atomicAdd(&stats->calm[view], nb);
+    __syncthreads();
+    if (threadIdx.x < MVSTEREO_NOISES && histogram[threadIdx.x])
+        atomicAdd(&stats->noises[view][threadIdx.x], histogram[threadIdx.x]);
 }
 
 /**
@@ -44,15 +46,16 @@ static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
 static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
-    const long long nb = (long long)gpume_max(args.w - 2, 0) * gpume_max(args.h - 2, 0);
     GPUME_SHARED(GpumeU32, left);
-    GpumeU32 *right     = left + 256;
+    GpumeU32 *right     = left + 256, *noises = right + 256;
     const int luma      = (int)threadIdx.x;
     long long differ    = 0;
     GpumeU32 left_up_to = 0, right_below = 0, match = 0;
 
     left[luma]  = stats->histograms[0][luma];
     right[luma] = stats->histograms[1][luma];
+    if (luma < 2 * MVSTEREO_NOISES)
+        noises[luma] = stats->noises[luma / MVSTEREO_NOISES][luma % MVSTEREO_NOISES];
     __syncthreads();
     for (int i = 0; i < 256; i++) {
         differ      += i * ((long long)left[i] - right[i]);
@@ -66,7 +69,7 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
         match += 2ll * left[i] <= 2ll * right_below + right[luma];
     stats->table[luma] = (GpumeU8)(FFABS(differ) < (long long)MVSTEREO_DARKER * left[255] ? luma : match);
     if (!luma)
-        stats->is_noisy = nb && 2ll * stats->calm[0] <= nb && 2ll * stats->calm[1] <= nb;
+        stats->is_rough = mvstereo_is_rough(noises) && mvstereo_is_rough(noises + MVSTEREO_NOISES);
 }
 
 static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
@@ -77,7 +80,7 @@ static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
 
     if (!is_inside)
         return;
-    if (!((const MvstereoCudaStats *)args.stats)->is_noisy) {
+    if (!((const MvstereoCudaStats *)args.stats)->is_rough) {
         ((GpumeU8 *)dst)[q] = ((const GpumeU8 *)src)[q];
         return;
     }
@@ -107,7 +110,7 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
  * grid:   noise: columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; decide: one
  * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
  * block:  256
- * shared: decide: two histograms; others: none
+ * shared: noise: a histogram; decide: two of luma and two of noise; others: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {

@@ -215,7 +215,7 @@ static void draw_pair(Case *c, int n)
         o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);
     }
     stereo_expect(o, c->find, c->cfg.temporal, n ? &c->oracle[n - 1] : NULL);
-    nb_smoothed += stereo_noise(o->left, o->w, o->h) >= 10;
+    nb_smoothed += o->tolerance;
     for (int i = 0; i < 256; i++)
         if (o->table[i] != i) {
             nb_darker++;

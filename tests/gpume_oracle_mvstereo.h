@@ -21,6 +21,7 @@ typedef struct StereoOracle {
     int w, h;
     int m, n;               ///< the range of disparities is m to m + n - 1
     int rows, fill, fast;
+    int tolerance;          ///< of the census
     int nb;                 ///< number of disparities tried for each sample, at most n
     int *base;              ///< first disparity tried for each sample, minus m
     uint8_t *left, *right;
@@ -76,9 +77,10 @@ static int stereo_compare_ints(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static int stereo_noise(const uint8_t *p, int w, int h)
+/* Returns whether a view is noisy or has been coded. */
+static int stereo_is_rough(const uint8_t *p, int w, int h)
 {
-    int *list = malloc((w * h + 1) * sizeof(*list)), nb = 0, median;
+    int *list = malloc((w * h + 1) * sizeof(*list)), nb = 0, zeros = 0, is_rough;
 
     for (int y = 1; y < h - 1; y++)
         for (int x = 1; x < w - 1; x++) {
@@ -87,13 +89,14 @@ static int stereo_noise(const uint8_t *p, int w, int h)
             for (int j = -1; j <= 1; j++)
                 for (int i = -1; i <= 1; i++)
                     sum += (i && j ? 1 : i || j ? -2 : 4) * p[(y + j) * w + x + i];
-            list[nb++] = abs(sum);
+            list[nb++] = abs(sum) < 63 ? abs(sum) : 63;
+            zeros     += sum == 0;
         }
     qsort(list, nb, sizeof(*list), stereo_compare_ints);
-    /* the lowest value that more than half of them do not exceed */
-    median = nb ? list[nb / 2] : 0;
+    /* the lowest values that more than half, and more than three quarters, of them do not exceed */
+    is_rough = nb && (list[nb / 2] >= 16 || 5 * (int64_t)list[nb * 3 / 4] * zeros >= 4 * nb);
     free(list);
-    return median;
+    return is_rough;
 }
 
 static void stereo_smooth(uint8_t *p, int w, int h)
@@ -113,14 +116,14 @@ static void stereo_smooth(uint8_t *p, int w, int h)
     free(to);
 }
 
-static uint64_t stereo_census(const uint8_t *p, int w, int h, int x, int y)
+static uint64_t stereo_census(const uint8_t *p, int w, int h, int x, int y, int tolerance)
 {
     uint64_t bits = 0;
 
     for (int j = -3; j <= 3; j++)
         for (int i = -3; i <= 3; i++)
             if (i || j)
-                bits = 2 * bits + (stereo_pixel(p, w, h, x + i, y + j) < p[y * w + x]);
+                bits = 2 * bits + (stereo_pixel(p, w, h, x + i, y + j) < p[y * w + x] - tolerance);
     return bits;
 }
 
@@ -140,7 +143,8 @@ static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 
     for (int row = y - o->rows; row <= y + o->rows; row++) {
         const int r = stereo_clip(row, 0, o->h - 1);
-        uint64_t differ = stereo_census(o->left, o->w, o->h, x, y) ^ stereo_census(o->right, o->w, o->h, z, r);
+        uint64_t differ = stereo_census(o->left, o->w, o->h, x, y, o->tolerance) ^
+                          stereo_census(o->right, o->w, o->h, z, r, o->tolerance);
         int luma = abs(o->left[y * o->w + x] - o->table[o->right[r * o->w + z]]), cost = 0;
         int grad = abs(stereo_gradient(o->left, o->w, o->h, x, y) - stereo_gradient(o->right, o->w, o->h, z, r));
 
@@ -409,12 +413,12 @@ static void stereo_match(StereoOracle *o)
     o->base = calloc(o->w * o->h, sizeof(*o->base));
     o->nb   = o->n;
     if (o->fast && o->n > 32) {
-        StereoOracle half = { .rows = o->rows, .fill = 1 };
+        StereoOracle half = { .rows = o->rows, .fill = 1, .tolerance = o->tolerance };
 
         half.left  = stereo_halve(o->left, o->w, o->h);
         half.right = stereo_halve(o->right, o->w, o->h);
         half.m     = (o->m - (o->m & 1)) / 2;
-        half.n     = (o->n / 2 + 1 + 31) / 32 * 32;
+        half.n     = (o->n / 2 + (o->m & 1) + 31) / 32 * 32;
         memcpy(half.table, o->table, sizeof(half.table));
         stereo_alloc(&half, (o->w + 1) / 2, (o->h + 1) / 2);
         stereo_match(&half);
@@ -437,7 +441,7 @@ static void stereo_match(StereoOracle *o)
  */
 static void stereo_range(StereoOracle *o)
 {
-    StereoOracle c = { .rows = o->rows };
+    StereoOracle c = { .rows = o->rows, .tolerance = o->tolerance };
     int w = o->w, h = o->h, halvings = 0, *count, total = 0, first, last, low, high;
 
     c.left  = memcpy(malloc(w * h), o->left, w * h);
@@ -522,7 +526,8 @@ static void stereo_stabilise(StereoOracle *o, const StereoOracle *before)
 static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoOracle *before)
 {
     stereo_brightness(o);
-    if (stereo_noise(o->left, o->w, o->h) >= 16 && stereo_noise(o->right, o->w, o->h) >= 16) {
+    o->tolerance = stereo_is_rough(o->left, o->w, o->h) && stereo_is_rough(o->right, o->w, o->h);
+    if (o->tolerance) {
         stereo_smooth(o->left, o->w, o->h);
         stereo_smooth(o->right, o->w, o->h);
     }
