@@ -19,6 +19,8 @@
 #define MVSTEREO_CUDA_COLS      32
 #define MVSTEREO_CUDA_ROWS      8
 #define MVSTEREO_CUDA_THREADS   (MVSTEREO_CUDA_COLS * MVSTEREO_CUDA_ROWS)
+/** Size of a thread block that finds least sums, smaller so that all blocks of a picture run at once. */
+#define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
 /**
@@ -42,6 +44,9 @@
 
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
+/** Shared memory of the kernel that makes features: luma of a thread block's samples, and around them. */
+#define MVSTEREO_CUDA_FEATURES_SHARED \
+    ((MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_CENSUS_R) * (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R + 2))
 /** Size of a histogram of noise. */
 #define MVSTEREO_CUDA_NOISE_SHARED  (MVSTEREO_NOISES * 4)
 /**

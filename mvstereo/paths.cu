@@ -13,8 +13,8 @@
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
 #define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
-/** Number of samples by which costs are loaded ahead. */
-#define AHEAD (WORDS == 8 ? 1 : WORDS == 1 ? 8 : 4)
+/** Steps whose costs and penalties are loaded at once. */
+#define BATCH (WORDS == 8 ? 1 : WORDS == 2 ? 4 : 8)
 /** Cost of lanes beyond the range; larger than any cost of a path. */
 #define FAR   0x800
 
@@ -90,6 +90,26 @@ static __device__ __forceinline__ void step(GpumeU32 v[WORDS][2], GpumeU32 *leas
     *least    = mvstereo_least_of_warp(new_least);
 }
 
+/** What the next steps need: costs, and the penalty of the step that is the lane's number. */
+typedef struct Ahead {
+    GpumeU32 costs[BATCH][WORDS], p2;
+} Ahead;
+
+/**
+ * Loads what BATCH steps need. All loads are issued at once, and waited for when the steps begin, because a warp cannot
+ * wait for one of many loads in flight.
+ * @param nb number of steps that are left
+ */
+static __device__ __forceinline__ void load_ahead(Ahead *a, GpumeU64 costs, GpumeU64 p2, long long stride,
+                                                  long long step_p2, int nb, const Lane *lane)
+{
+    GPUME_UNROLL for (int k = 0; k < BATCH; k++)
+        if (k < nb)
+            load(a->costs[k], costs + k * stride);
+    if (lane->number < gpume_min(BATCH, nb))
+        a->p2 = *(const GpumeU8 *)(p2 + lane->number * step_p2);
+}
+
 /**
  * grid:   paths in MVSTEREO_CUDA_PATHS, of the longer side; directions
  * block:  32 * MVSTEREO_CUDA_PATHS
@@ -105,50 +125,37 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 10 : WO
     const long long step_p2 = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
     const long long stride  = step_p2 * args.range;
     const int is_last = 4 * WORDS * (number + 1) >= args.range;
-    const Lane lane   = { number, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B, is_last ? MVSTEREO_LAST_OF_A : MVSTEREO_ACROSS,
-                          is_there ? 0 : MVSTEREO_PAIR(FAR) };
+    const Lane lane   = { number, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
+                          is_last ? MVSTEREO_LAST_OF_A : MVSTEREO_ACROSS, is_there ? 0 : MVSTEREO_PAIR(FAR) };
     /* lanes beyond the range load the data of the last lane, and do not use it */
     GpumeU64 src = args.costs + q * args.range + (is_there ? 4 * WORDS * number : args.range - 4 * WORDS);
-    GpumeU64 dst = args.paths[0], p2 = is_column ? args.p2[1] : args.p2[0];
-    GpumeU32 next[AHEAD][WORDS], p2_next[AHEAD], v[WORDS][2], least = 0;
+    /* the penalty of a step back is that of the sample at which the step begins; that of the first step has no effect */
+    GpumeU64 dst = args.paths[0], p2 = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? step_p2 : 0);
+    GpumeU32 v[WORDS][2], least = 0;
+    Ahead next = { { { 0 } }, 0 };
 
     GPUME_UNROLL for (int i = 1; i < 4; i++)
         dst = direction == i ? args.paths[i] : dst;
     if (line >= (is_column ? args.w : args.h))
         return;
     dst += q * args.range + 4 * WORDS * number;
-    p2  += q;
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
         v[j][0] = v[j][1] = lane.far;
-    /* the penalty of a step back is that of the sample at which the step begins; the first step needs none */
-    p2_next[0] = 0;
-    load(next[0], src);
-    GPUME_UNROLL for (int k = 1; k < AHEAD; k++)
-        if (k < nb) {
-            load(next[k], src + k * stride);
-            p2_next[k] = *(const GpumeU8 *)(p2 + (back ? k - 1 : k) * step_p2);
-        }
-    src += AHEAD * stride;
-    p2  += (back ? AHEAD - 1 : AHEAD) * step_p2;
-    for (int n = 0; n < nb; n += AHEAD) {
-        GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
+    /* before the first sample of a path back there is nothing */
+    load_ahead(&next, src, back && !number ? p2 + step_p2 : p2, stride, step_p2, nb, &lane);
+    for (int n = 0; n < nb; n += BATCH) {
+        const Ahead now = next;
+
+        src += BATCH * stride;
+        p2  += BATCH * step_p2;
+        load_ahead(&next, src, p2, stride, step_p2, nb - n - BATCH, &lane);
+        GPUME_UNROLL for (int k = 0; k < BATCH; k++)
             /* the end of the loop is the same for all lanes; a loop with a break would not be unrolled */
             if (n + k < nb) {
-                GpumeU32 costs[WORDS];
-                const GpumeU32 penalty = MVSTEREO_PAIR(p2_next[k]);
-
-                GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                    costs[j] = next[k][j];
-                if (n + k + AHEAD < nb) {
-                    load(next[k], src);
-                    p2_next[k] = *(const GpumeU8 *)p2;
-                }
-                step(v, &least, costs, penalty, &lane);
+                step(v, &least, now.costs[k], MVSTEREO_PAIR(__shfl_sync(GPUME_WHOLE_WARP, now.p2, k)), &lane);
                 if (is_there)
                     store(dst, v);
-                src += stride;
                 dst += stride;
-                p2  += step_p2;
             }
     }
 }

@@ -57,7 +57,7 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
     if (luma < 2 * MVSTEREO_NOISES)
         noises[luma] = stats->noises[luma / MVSTEREO_NOISES][luma % MVSTEREO_NOISES];
     __syncthreads();
-    for (int i = 0; i < 256; i++) {
+    _Pragma("unroll 8") for (int i = 0; i < 256; i++) {
         differ      += i * ((long long)left[i] - right[i]);
         left_up_to  += i <= luma ? left[i] : 0;
         right_below += i < luma ? right[i] : 0;
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
     __syncthreads();
     left[luma] = left_up_to;
     __syncthreads();
-    for (int i = 0; i < 255; i++)
+    _Pragma("unroll 5") for (int i = 0; i < 255; i++)
         match += 2ll * left[i] <= 2ll * right_below + right[luma];
     stats->table[luma] = (GpumeU8)(FFABS(differ) < (long long)MVSTEREO_DARKER * left[255] ? luma : match);
     if (!luma)

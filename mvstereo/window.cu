@@ -14,15 +14,15 @@
 #define STEP  (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define COSTS 0
 #define PATHS 1
+#define THREADS (STEP == COSTS ? MVSTEREO_CUDA_THREADS : STEP == PATHS ? MVSTEREO_CUDA_WINDOW_THREADS \
+                                                                       : MVSTEREO_CUDA_WINNER_THREADS)
 
 /** Lanes of a sample, and samples of a warp. */
 #define LANES (MVSTEREO_WINDOW / 4)
 #define LINES (32 / LANES)
-/** Costs are loaded so many samples before they are needed. */
-#define AHEAD 8
 #define NONE  (~0u)
 /** Distance of samples that a warp takes one after the other. */
-#define STEP_X (MVSTEREO_CUDA_THREADS / LANES)
+#define STEP_X (MVSTEREO_CUDA_WINNER_THREADS / LANES)
 /** A cost of a path that is larger than any. */
 #define FAR   0x800u
 
@@ -127,6 +127,31 @@ static __device__ __forceinline__ void step(GpumeU32 v[2], GpumeU32 *least, Gpum
     *least = new_least;
 }
 
+/** What the next steps of a path need: costs, and of the step that is the lane's number in its sample the rest. */
+typedef struct Ahead {
+    GpumeU32 costs[LANES];
+    GpumeU32 rest;              ///< first disparity | penalty << 16
+} Ahead;
+
+/**
+ * Loads what LANES steps need, beginning with the sample at 0 of all pointers. All loads are issued at once, and waited
+ * for when the steps begin, because a warp cannot wait for one of many loads in flight.
+ * @param nb number of steps that are left
+ */
+static __device__ __forceinline__ Ahead load_ahead(GpumeU64 costs, GpumeU64 bases, GpumeU64 p2, long long stride, int nb,
+                                                   const Lane *lane)
+{
+    Ahead a = { { 0 }, 0 };
+
+    GPUME_UNROLL for (int k = 0; k < LANES; k++)
+        if (k < nb)
+            a.costs[k] = *(const GpumeU32 *)(costs + 4 * LANES * k * stride);
+    if (lane->number < nb)
+        a.rest = *(const GpumeU16 *)(bases + 2 * lane->number * stride) |
+                 (GpumeU32)*(const GpumeU8 *)(p2 + lane->number * stride) << 16;
+    return a;
+}
+
 /** A path of each sample of a warp; those that are not there are the last one again. */
 static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &args)
 {
@@ -140,46 +165,39 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     const long long stride = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
     const Lane lane = { number, group, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
                         number < LANES - 1 ? MVSTEREO_ACROSS : MVSTEREO_LAST_OF_A };
-    GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0];
-    GpumeU64 bases = args.base + 2 * q, p2 = is_column ? args.p2[1] : args.p2[0];
-    GpumeU32 next[AHEAD], v[2] = { 0 }, least = 0;
-    int p2_next[AHEAD], base_next[AHEAD], base = base_of(args, q);
+    GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0], bases = args.base + 2 * q;
+    /* the penalty of a step back is that of the sample at which the step begins; that of the first step has no effect */
+    GpumeU64 p2  = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0);
+    GpumeU32 v[2] = { 0 }, least = 0;
+    int base = base_of(args, q);
+    Ahead next;
 
-    /* all lines of a block are beyond the last one */
+    /* all lines of the block are beyond the last one */
     if (line - (int)(threadIdx.x / LANES) >= nb_lines)
         return;
     GPUME_UNROLL for (int i = 1; i < 4; i++)
         dst = direction == i ? args.paths[i] : dst;
     dst -= args.costs;
-    p2  += q;
-    /* the penalty of a step back is that of the sample at which the step begins; the first step needs none */
-    GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
-        if (k < nb) {
-            next[k]      = *(const GpumeU32 *)(src + 4 * LANES * k * stride);
-            p2_next[k]   = *(const GpumeU8 *)(p2 + (back && k ? k - 1 : k) * stride);
-            base_next[k] = *(const short *)(bases + 2 * k * stride);
-        }
-    p2    += (back ? AHEAD - 1 : AHEAD) * stride;
-    bases += 2 * AHEAD * stride;
-    for (int n = 0; n < nb; n += AHEAD) {
-        GPUME_UNROLL for (int k = 0; k < AHEAD; k++)
+    /* nothing is before the last sample; the first penalty is that of the sample itself */
+    next = load_ahead(src, bases, back && !number ? p2 + stride : p2, stride, nb, &lane);
+    for (int n = 0; n < nb; n += LANES) {
+        const Ahead now = next;
+
+        bases += 2 * LANES * stride;
+        p2    += LANES * stride;
+        next   = load_ahead(src + 4 * LANES * LANES * stride, bases, p2, stride, nb - n - LANES, &lane);
+        GPUME_UNROLL for (int k = 0; k < LANES; k++)
             /* the end is the same for all lanes; a loop that is left is not unrolled */
             if (n + k < nb) {
-                const GpumeU32 costs = next[k], penalty = MVSTEREO_PAIR(p2_next[k]);
-                const int shift = base_next[k] - base;
+                const GpumeU32 rest = exchange(now.rest, group + k);
+                const int shift     = (int)(short)rest - base;
 
-                base = base_next[k];
-                if (n + k + AHEAD < nb) {
-                    next[k]      = *(const GpumeU32 *)(src + 4 * LANES * AHEAD * stride);
-                    p2_next[k]   = *(const GpumeU8 *)p2;
-                    base_next[k] = *(const short *)bases;
-                }
-                step(v, &least, costs, penalty, shift, __any_sync(GPUME_WHOLE_WARP, shift), &lane);
+                base = (int)(short)rest;
+                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift, __any_sync(GPUME_WHOLE_WARP, shift),
+                     &lane);
                 if (is_there)
                     *(GpumeU32 *)(dst + src) = mvstereo_bytes(v[0], v[1], 0x6420);
-                src   += 4 * LANES * stride;
-                p2    += stride;
-                bases += 2 * stride;
+                src += 4 * LANES * stride;
             }
     }
 }
@@ -202,7 +220,7 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
     const long long row = (long long)blockIdx.y * args.w;
     MvstereoFound found = { 0 };
 
-    for (int i = (int)threadIdx.x; i < nb; i += MVSTEREO_CUDA_THREADS)
+    for (int i = (int)threadIdx.x; i < nb; i += MVSTEREO_CUDA_WINNER_THREADS)
         right[i] = NONE;
     __syncthreads();
     for (int first = (int)(threadIdx.x / 32) * LINES, n = 0; first < args.w; first += STEP_X, n = (n + 1) % LANES) {
@@ -243,7 +261,7 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
             mvstereo_set_found(args, &found, row + x);
     }
     __syncthreads();
-    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS) {
+    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_WINNER_THREADS) {
         const int i = z + args.min + args.range - 1;
         const GpumeU32 key = i >= 0 && i < nb ? right[i] : NONE;
 
@@ -254,10 +272,10 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
 /**
  * grid:   of costs words of a row in MVSTEREO_CUDA_THREADS, rows; of paths those of the longer side in
  *         MVSTEREO_CUDA_WINDOW_THREADS / LANES, directions; of winners 1, rows
- * block:  MVSTEREO_CUDA_THREADS; of paths MVSTEREO_CUDA_WINDOW_THREADS
+ * block:  THREADS
  * shared: of winners a word for each sample of a row, and for as many before and behind as there are disparities
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, STEP == PATHS ? MVSTEREO_CUDA_WINDOW_THREADS : MVSTEREO_CUDA_THREADS, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, THREADS, 4)
 {
     if (STEP == COSTS)
         set_costs(args);

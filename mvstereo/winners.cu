@@ -17,7 +17,7 @@
 #define SUM_OF(key)       ((key) >> 16)
 #define DISPARITY_OF(key) ((int)((key) & 0xffff))
 /** Distance of consecutive samples of a warp: the number of warps in a thread block, a multiple of 4. */
-#define STEP  (MVSTEREO_CUDA_THREADS / 32)
+#define STEP  (MVSTEREO_CUDA_WINNER_THREADS / 32)
 
 /** Returns the position of a sample's key. Lanes access every fourth sample, so these are adjacent. */
 static __device__ __forceinline__ int place_of(int i, int quarter)
@@ -68,10 +68,10 @@ static __device__ __forceinline__ void add(GpumeU32 sums[2], const GpumeU32 path
 
 /**
  * grid:   1, rows
- * block:  MVSTEREO_CUDA_THREADS
+ * block:  MVSTEREO_CUDA_WINNER_THREADS
  * shared: a word for each sample of a row, with margins as wide as the range on both sides
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_WINNER_THREADS, 4)
 {
     GPUME_SHARED(GpumeU32, right);
     const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), words = args.range / 4;
@@ -81,7 +81,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
     GpumeU64 src[4];
     int places[4];
 
-    for (int i = (int)threadIdx.x; i < 4 * quarter; i += MVSTEREO_CUDA_THREADS)
+    for (int i = (int)threadIdx.x; i < 4 * quarter; i += MVSTEREO_CUDA_WINNER_THREADS)
         right[i] = NONE;
     /* sample z of the other view has index z + args.min + args.range - 1 */
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
@@ -124,7 +124,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
         }
     }
     __syncthreads();
-    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_THREADS) {
+    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_WINNER_THREADS) {
         const int number   = z + args.min + args.range - 1;
         const GpumeU32 key = number >= 0 && number < nb ? right[place_of(number, quarter)] : NONE;
 
