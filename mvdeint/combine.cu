@@ -12,8 +12,8 @@
  * - loads lines of the field, compensated samples and their confidence, with their neighbours, from
  *   global to shared memory
  * - adds the residual to the compensated samples of missing lines in shared memory
- * - each lane measures the neighbourhood of its missing sample in shared memory, and computes the
- *   sample
+ * - measures each column of the neighbourhoods of missing lines, into shared memory
+ * - each lane adds the columns around its missing sample, and computes the sample
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
@@ -23,6 +23,10 @@
 
 /** Shared memory of a thread block; begins at line y0 and column x0. */
 struct MvdeintWindow {
+    /* of the columns of each missing line: sums of weighted squares, plus sums of weights << 32; sums of squares */
+    GpumeU64 errors[MVDEINT_MAX_CANDIDATES][MVDEINT_CUDA_WARPS][COLUMNS];
+    GpumeU64 pairs[MVDEINT_MAX_REFS][MVDEINT_CUDA_WARPS][COLUMNS];
+    GpumeU32 activity[MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU16 own[LINES][COLUMNS];
     GpumeU16 samples[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
     GpumeU8 real[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
@@ -53,7 +57,7 @@ static __device__ __forceinline__ void load(const MvdeintCudaCombineArgs &args, 
 static __device__ __forceinline__ void add_residual(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                                     MvdeintWindow &w, int y0)
 {
-    const int fraction = mvdeint_fraction(args.depth), most = ((1 << args.depth) - 1) << fraction;
+    const int fraction = mvdeint_fraction(mvdeint_depth(args)), most = ((1 << mvdeint_depth(args)) - 1) << fraction;
 
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < (LINES - 2) * COLUMNS; i += MVDEINT_CUDA_THREADS) {
         const int line = 1 + i / COLUMNS, column = i % COLUMNS, y = y0 + line;
@@ -70,72 +74,88 @@ static __device__ __forceinline__ void add_residual(const MvdeintCudaCombineArgs
     }
 }
 
-/** Measures the field's own lines. Lines and columns are those of the window. */
-static __device__ __forceinline__ MvdeintAround measure_own(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                            int column, int y0, int above, int below, int h)
+/** Returns the sum of squares of a column of the field's own lines. Lines and columns are those of the window. */
+static __device__ __forceinline__ GpumeU32 measure_own(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
+                                                       int column, int y0, int missing, int h)
 {
-    MvdeintAround around;
     GpumeU32 sum = 0;
-    int step;
 
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        const int y  = i ? below : above;
+        const int y  = i ? mvdeint_below(missing, h) : mvdeint_above(missing);
         const int up = mvdeint_two_above(y, y + 2) - y0, down = mvdeint_two_below(y, h, y - 2) - y0;
+        const int off = mvdeint_scaled(FFABS(2 * w.own[y - y0][column] - w.own[up][column] - w.own[down][column]),
+                                       mvdeint_depth(args) + 1);
 
-        GPUME_UNROLL for (int j = -1; j <= 1; j++) {
-            const int off = mvdeint_scaled(FFABS(2 * w.own[y - y0][column + j] - w.own[up][column + j] -
-                                                 w.own[down][column + j]), args.depth + 1);
-
-            sum += off * off;
-        }
+        sum += off * off;
     }
-    step = mvdeint_scaled(FFABS(w.own[above - y0][column] - w.own[below - y0][column]), args.depth);
-    around.activity = mvdeint_sixth(sum);
-    around.step     = step * step;
-    return around;
+    return sum;
 }
 
-static __device__ __forceinline__ GpumeU32 reciprocal(const MvdeintCudaCombineArgs &args, GpumeU32 weights)
+/** Measures a column of a candidate on the lines above and below a missing line. */
+static __device__ __forceinline__ GpumeU64 measure_error(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
+                                                         int n, int column, int y0, int missing, int h)
 {
-    return ((const GpumeU16 *)args.table)[MVDEINT_CUDA_RECIPROCALS + weights];
-}
-
-/** Measures a candidate on the lines above and below. */
-static __device__ __forceinline__ GpumeU32 measure_error(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                         int n, int column, int above, int below)
-{
-    const int fraction = mvdeint_fraction(args.depth);
+    const int fraction = mvdeint_fraction(mvdeint_depth(args));
     GpumeU32 sum = 0, weights = 0;
 
-    GPUME_UNROLL for (int i = 0; i < 2; i++)
-        GPUME_UNROLL for (int j = -2; j <= 2; j++) {
-            const int line = i ? below : above, x = column + j, weight = w.real[n][line][x] + MVDEINT_LEAST_REAL;
-            const int off  = mvdeint_scaled(FFABS((w.own[line][x] << fraction) - w.samples[n][line][x]),
-                                            args.depth + fraction);
+    GPUME_UNROLL for (int i = 0; i < 2; i++) {
+        const int line = (i ? mvdeint_below(missing, h) : mvdeint_above(missing)) - y0;
+        const int weight = w.real[n][line][column] + MVDEINT_LEAST_REAL;
+        const int off = mvdeint_scaled(FFABS((w.own[line][column] << fraction) - w.samples[n][line][column]),
+                                       mvdeint_depth(args) + fraction);
 
-            sum     += weight * off * off;
-            weights += weight;
-        }
-    return mvdeint_mean(sum, reciprocal(args, weights));
+        sum     += weight * off * off;
+        weights += weight;
+    }
+    return sum | (GpumeU64)weights << 32;
 }
 
-/** Measures the difference between a candidate and the next candidate on three missing lines. */
-static __device__ __forceinline__ GpumeU32 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                        int n, int column, const int *lines)
+/** Measures a column of the difference between a candidate and the next one, on three missing lines. */
+static __device__ __forceinline__ GpumeU64 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
+                                                        int n, int column, int y0, int missing, int h)
 {
+    const int bits = mvdeint_depth(args) + mvdeint_fraction(mvdeint_depth(args));
     GpumeU32 sum = 0, weights = 0;
 
-    GPUME_UNROLL for (int i = 0; i < 3; i++)
-        GPUME_UNROLL for (int j = -2; j <= 2; j++) {
-            const int line = lines[i], x = column + j;
-            const int weight = gpume_min(w.real[n][line][x], w.real[n + 1][line][x]) + MVDEINT_LEAST_REAL;
-            const int off    = mvdeint_scaled(FFABS(w.samples[n][line][x] - w.samples[n + 1][line][x]),
-                                              args.depth + mvdeint_fraction(args.depth));
+    GPUME_UNROLL for (int i = 0; i < 3; i++) {
+        const int line = (i == 0 ? mvdeint_two_above(missing, missing) :
+                          i == 1 ? missing : mvdeint_two_below(missing, h, missing)) - y0;
+        const int weight = gpume_min(w.real[n][line][column], w.real[n + 1][line][column]) + MVDEINT_LEAST_REAL;
+        const int off    = mvdeint_scaled(FFABS(w.samples[n][line][column] - w.samples[n + 1][line][column]), bits);
 
-            sum     += weight * off * off;
-            weights += weight;
-        }
-    return mvdeint_mean(sum, reciprocal(args, weights)) >> 1;
+        sum     += weight * off * off;
+        weights += weight;
+    }
+    return sum | (GpumeU64)weights << 32;
+}
+
+/** Measures all columns around the missing lines of a thread block, a measure for each warp at a time. */
+static __device__ __forceinline__ void measure(const MvdeintCudaCombineArgs &args, MvdeintWindow &w, int first_y,
+                                               int y0, int h)
+{
+    const int per_measure = MVDEINT_CUDA_WARPS * COLUMNS, nb = MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS + 1;
+
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb * per_measure; i += MVDEINT_CUDA_THREADS) {
+        const int n = i / per_measure, line = i % per_measure / COLUMNS, column = i % COLUMNS;
+        const int missing = first_y + 2 * line + !args.parity, pair = 2 * (n - MVDEINT_MAX_CANDIDATES);
+
+        if (missing >= h)
+            continue;
+        if (n == nb - 1)
+            w.activity[line][column] = measure_own(args, w, column, y0, missing, h);
+        else if (n < MVDEINT_MAX_CANDIDATES && args.present >> n & 1)
+            w.errors[n][line][column] = measure_error(args, w, n, column, y0, missing, h);
+        else if (n >= MVDEINT_MAX_CANDIDATES && (args.present >> pair & 3) == 3)
+            w.pairs[pair / 2][line][column] = measure_pair(args, w, pair, column, y0, missing, h);
+    }
+}
+
+/** Returns the weighted mean of five columns, of which p is the middle one. */
+static __device__ __forceinline__ GpumeU32 mean(const MvdeintCudaCombineArgs &args, const GpumeU64 *p)
+{
+    const GpumeU64 sum = p[-2] + p[-1] + p[0] + p[1] + p[2];
+
+    return mvdeint_mean((GpumeU32)sum, ((const GpumeU16 *)args.table)[MVDEINT_CUDA_RECIPROCALS + (sum >> 32)]);
 }
 
 /** Returns whether a sample and enough of its neighbours in the row do not change. */
@@ -175,14 +195,18 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
 {
     const GpumeU16 *table = (const GpumeU16 *)args.table;
     const MvdeintTables tables = { table + MVDEINT_CUDA_POWER, table + MVDEINT_CUDA_INVERSE };
-    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h);
-    const int lines[3] = { mvdeint_two_above(y, y) - y0, y - y0, mvdeint_two_below(y, c.h, y) - y0 };
+    const int line = threadIdx.x / 32;
+    const GpumeU32 *activity = &w.activity[line][column];
     const GpumeU32 matching = args.present ? find_matching(args, c, x, y) : 0;
     MvdeintKnown k;
+    int step;
 
     if ((args.present && !matching) || is_still(args, c, x, y))
         return *mvdeint_at(args.first, c, x, y);
-    k.around  = measure_own(args, w, column, y0, above, below, c.h);
+    step = mvdeint_scaled(FFABS(w.own[mvdeint_above(y) - y0][column] - w.own[mvdeint_below(y, c.h) - y0][column]),
+                          mvdeint_depth(args));
+    k.around.activity = mvdeint_sixth(activity[-1] + activity[0] + activity[1]);
+    k.around.step     = step * step;
     k.present = args.present;
     k.nb      = gpume_popcount(args.present);
     k.first   = *mvdeint_at(args.first, c, x, y);
@@ -193,7 +217,7 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
         if (args.present >> n & 1) {
             k.samples[n] = w.samples[n][y - y0][column];
             k.real[n]    = w.real[n][y - y0][column];
-            k.errors[n]  = measure_error(args, w, n, column, above - y0, below - y0);
+            k.errors[n]  = mean(args, &w.errors[n][line][column]);
             if (!(matching >> n & 1))
                 k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
             k.pairs[n] = MVDEINT_NO_PARTNER * k.errors[n];
@@ -201,8 +225,8 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     }
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)
         if ((args.present >> n & 3) == 3)
-            k.pairs[n] = k.pairs[n + 1] = measure_pair(args, w, n, column, lines);
-    return mvdeint_combine(&args.model, &tables, &k, args.depth);
+            k.pairs[n] = k.pairs[n + 1] = mean(args, &w.pairs[n / 2][line][column]) >> 1;
+    return mvdeint_combine(&args.model, &tables, &k, mvdeint_depth(args));
 }
 
 /** Stores a sample, in a picture or in a frame. */
@@ -245,6 +269,8 @@ GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS)
     load(args, c, w, x0, y0);
     __syncthreads();
     add_residual(args, c, w, y0);
+    __syncthreads();
+    measure(args, w, first_y, y0, c.h);
     __syncthreads();
     if (x >= c.w)
         return;

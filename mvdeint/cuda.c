@@ -297,6 +297,7 @@ static int estimate(void *priv, const MvdeintFirst *f)
 static int match(CUDABackend *s, const MvdeintStep *step)
 {
     const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
+    const int lanes = MVDEINT_CUDA_MATCH_LANES << (nb > 2 && !s->layout->components[1].hsub);
     MvdeintCudaMatchArgs args = {
         .components = s->components, .cells = s->cells, .samples = s->samples.data, .real = s->real.data,
         .size = s->size, .own = picture_of(step->estimates[MVDEINT_MAX_REFS]), .votes = s->areas.data + VOTES,
@@ -321,7 +322,8 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     }
     if (!present)
         return 0;
-    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_match, gpume_divide_up(s->cells.cols + 1, MVDEINT_CUDA_WARPS),
+    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_match,
+                                gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
                                 s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
     matching.present = present;
     if (ret >= 0)

@@ -28,13 +28,11 @@
 #define MVDEINT_CUDA_WINDOW_LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
 #define MVDEINT_CUDA_WINDOW_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
 #define MVDEINT_CUDA_WINDOW_SHARED  \
-    (MVDEINT_CUDA_WINDOW_LINES * MVDEINT_CUDA_WINDOW_COLUMNS * (2 + 3 * MVDEINT_MAX_CANDIDATES))
-/**
- * Number of intermediate sums of a warp between the directions of the filter, for two components;
- * size for a thread block.
- */
-#define MVDEINT_CUDA_MATCH_SUMS     (2 * (MVDEINT_BLOCK + 5) * MVDEINT_BLOCK)
-#define MVDEINT_CUDA_MATCH_SHARED   (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_MATCH_SUMS * 4)
+    (MVDEINT_CUDA_WINDOW_LINES * MVDEINT_CUDA_WINDOW_COLUMNS * (2 + 3 * MVDEINT_MAX_CANDIDATES) + \
+     MVDEINT_CUDA_WARPS * MVDEINT_CUDA_WINDOW_COLUMNS * (8 * (MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS) + 4))
+/** Size of the taps of the kernel that compensates pictures, and threads for an area of luma. */
+#define MVDEINT_CUDA_MATCH_SHARED   (8 * 8)
+#define MVDEINT_CUDA_MATCH_LANES    4
 
 /** A component, in all pictures and in the compensated pictures. */
 typedef struct MvdeintCudaComponent {

@@ -18,6 +18,12 @@ typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvdeintSample;
 
 #define MVDEINT_BYTES ((int)sizeof(MvdeintSample))
 
+/** Returns the depth of samples. The compiler knows that of bytes. */
+template<typename Args> static __device__ __forceinline__ int mvdeint_depth(const Args &args)
+{
+    return MVDEINT_BYTES == 1 ? 8 : args.depth;
+}
+
 /**
  * Returns component i. Uses comparisons, because an index would make the compiler copy the
  * arguments to local memory.

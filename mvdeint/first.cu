@@ -19,7 +19,7 @@
 static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
                                                int y, int *still)
 {
-    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), max = (1 << args.depth) - 1;
+    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), max = (1 << mvdeint_depth(args)) - 1;
     const int is_near = y >= 2 && y + 3 <= c.h, is_all = y >= 4 && y + 5 <= c.h;
     const GpumeU64 earlier = args.is_second ? args.frame : args.before;
     const GpumeU64 later   = args.is_second ? args.after : args.frame;
@@ -48,7 +48,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
 static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c,
                                                   int x, int y)
 {
-    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), shift = args.depth - 8;
+    const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), shift = mvdeint_depth(args) - 8;
     const MvdeintSample *a = mvdeint_at(args.frame, c, x, above), *b = mvdeint_at(args.frame, c, x, below);
     const MvdeintSample *far_a = mvdeint_at(args.frame, c, x, y >= 3 ? y - 3 : above);
     const MvdeintSample *far_b = mvdeint_at(args.frame, c, x, y + 3 < c.h ? y + 3 : below);
@@ -75,7 +75,7 @@ static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &ar
         sum += taps[i] * far_a[at] + taps[MVDEINT_INTRA_COLUMNS + i] * a[at] +
                taps[2 * MVDEINT_INTRA_COLUMNS + i] * b[at] + taps[3 * MVDEINT_INTRA_COLUMNS + i] * far_b[at];
     }
-    return av_clip(sum >> 12, 0, (1 << args.depth) - 1);
+    return av_clip(sum >> 12, 0, (1 << mvdeint_depth(args)) - 1);
 }
 
 /**

@@ -5,26 +5,48 @@
 
 /**
  * @file
- * Compensates the pictures around a field along its vectors. A warp has the area between the
- * centres of four blocks, of luma or of both components of chroma, in one picture. If vectors of
- * the four blocks are equal, their area is computed once.
+ * Compensates the pictures around a field along its vectors. A warp has areas beside each other,
+ * each between the centres of four blocks, of luma or of both components of chroma, in one picture.
+ * An area is computed once for each different vector of its blocks. A lane has two columns of it,
+ * two samples apart: for samples of bytes it filters both at once, in the halves of a word.
+ *
+ * Data flow, all in registers:
+ * - a lane loads the samples that the taps need line by line, and filters them across
+ * - filters six of these lines down, and adds the result to the weighted sums of its columns
+ * - decides with the other lanes of an area of luma whether the picture fits there
+ * - stores its columns
  */
 
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvdeint/device.cuh"
 
-/** Maximum number of samples of an area for a lane. */
-#define PER_LANE (2 * MVDEINT_BLOCK * MVDEINT_BLOCK / 32)
+/** Number of columns of a lane, and lines of small areas. */
+#define COLUMNS   2
+#define FEW_LINES 4
+/** Makes both sums in the halves of a word positive. */
+#define BIAS      (MVDEINT_BYTES == 1 ? 1 << 13 : 0)
 
-/** Returns tap i of six, at a position in eighths of a sample. */
-static __device__ __forceinline__ int tap(int eighths, int i)
+/** The six taps of a position between samples. */
+struct Taps {
+    int t[6];
+};
+
+/** Returns the six taps, a byte each, at a position in eighths of a sample. */
+static __device__ __forceinline__ GpumeU64 bytes_of_taps(int eighths)
 {
-    /* a byte for each tap; positions above one half use mirrored taps */
-    const int mirrored = eighths > 4, at = mirrored ? 8 - eighths : eighths, n = mirrored ? 5 - i : i;
-    const GpumeU64 taps = at == 0 ? 0x000000400000ull : at == 1 ? 0x00fe0a3afe00ull : at == 2 ? 0x01fb1434fb01ull :
-                          at == 3 ? 0x02f81e2ef901ull : 0x02f62828f602ull;
+    return eighths == 0 ? 0x000000400000ull : eighths == 1 ? 0x00fe0a3afe00ull : eighths == 2 ? 0x01fb1434fb01ull :
+           eighths == 3 ? 0x02f81e2ef901ull : eighths == 4 ? 0x02f62828f602ull : eighths == 5 ? 0x01f92e1ef802ull :
+           eighths == 6 ? 0x01fb3414fb01ull : 0x00fe3a0afe00ull;
+}
 
-    return (signed char)(GpumeU8)(taps >> 8 * n);
+static __device__ __forceinline__ Taps taps_at(const GpumeU64 *all, int eighths)
+{
+    const GpumeU64 bytes = all[eighths & 7];
+    Taps taps;
+
+    GPUME_UNROLL for (int i = 0; i < 6; i++)
+        taps.t[i] = (signed char)(GpumeU8)(bytes >> 8 * i);
+    return taps;
 }
 
 /** Returns the weight, in 1/64, of the later of two blocks. */
@@ -35,44 +57,92 @@ static __device__ __forceinline__ int window(int sub, int i)
     return (int)(w >> 8 * i & 255);
 }
 
-/** An area. */
-struct Area {
-    int nb, log2_w, log2_h;     ///< number of components, and size of the area in each component
-    int x0, y0;
+/** The columns of a lane. */
+struct Columns {
+    int x, y;                   ///< the first sample; the other column is two samples to the right
+    int w, h;                   ///< size of the area that they are in, which can be smaller than the columns
+    int first;                  ///< number of the first column in this area
 };
 
-/** Filters an area horizontally, into shared memory. */
-static __device__ __forceinline__ void filter_across(const MvdeintCudaMatchArgs &args, const Area &area, int component,
-                                                     GpumeU64 picture, int ex, int ey, int *rows, int lane)
+/**
+ * Filters a line across.
+ * @param p    the first sample that the taps need for the first column
+ * @param sums sums of both columns plus BIAS
+ */
+static __device__ __forceinline__ void filter_across(GpumeU64 p, const Taps &taps, int *sums)
 {
-    const int per_component = ((1 << area.log2_h) + 5) << area.log2_w;
+    if (MVDEINT_BYTES == 1) {
+        const int shift = 8 * (int)(p & 3);
+        GpumeU32 w[3], pairs[6], both = BIAS | BIAS << 16;
 
-    GPUME_NO_UNROLL for (int i = lane; i < area.nb * per_component; i += 32) {
-        const int second = i >= per_component, at = i - (second ? per_component : 0);
-        const MvdeintCudaComponent c = mvdeint_component(args.components, component + second);
-        const int x = at & ((1 << area.log2_w) - 1), y = at >> area.log2_w;
-        const MvdeintSample *p = mvdeint_at(picture, c, gpume_inside(area.x0 + (ex >> 3), c.w) + x - 2,
-                                            gpume_inside(area.y0 + (ey >> 3), c.h) + y - 2);
-        int sum = 0;
+        /* eight samples are in three words if they are not aligned, else in two */
+        gpume_load_global(&w[0], (const void *)(p & ~3ull));
+        gpume_load_global(&w[1], (const void *)((p & ~3ull) + 4));
+        gpume_load_global(&w[2], (const void *)((p + 7) & ~3ull));
+        w[0] = gpume_funnel(w[0], w[1], shift);
+        w[1] = gpume_funnel(w[1], w[2], shift);
+        pairs[0] = w[0] & 0xff00ff;
+        pairs[1] = w[0] >> 8 & 0xff00ff;
+        pairs[4] = w[1] & 0xff00ff;
+        pairs[5] = w[1] >> 8 & 0xff00ff;
+        pairs[2] = gpume_funnel(pairs[0], pairs[4], 16);
+        pairs[3] = gpume_funnel(pairs[1], pairs[5], 16);
+        GPUME_UNROLL for (int i = 0; i < 6; i++)
+            both += (GpumeU32)taps.t[i] * pairs[i];
+        sums[0] = (int)(both & 0xffff);
+        sums[1] = (int)(both >> 16);
+    } else {
+        const MvdeintSample *samples = (const MvdeintSample *)p;
 
-        GPUME_UNROLL for (int k = 0; k < 6; k++)
-            sum += tap(ex & 7, k) * p[k];
-        rows[i] = sum;
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+            sums[i] = 0;
+            GPUME_UNROLL for (int k = 0; k < 6; k++)
+                sums[i] += taps.t[k] * samples[k + 2 * i];
+        }
     }
 }
 
-/** Returns sample i of an area, filtered vertically from shared memory. */
-static __device__ __forceinline__ int filter_down(const MvdeintCudaMatchArgs &args, const Area &area, int ey,
-                                                  const int *rows, int i)
+/**
+ * Adds the samples that a vector leads to.
+ * @param same bit mask of the blocks that have this vector
+ */
+static __device__ __forceinline__ void add_vector(const MvdeintCudaMatchArgs &args, const GpumeU64 *all_taps,
+                                                  const MvdeintCudaComponent &c, const Columns &at, GpumeU64 picture,
+                                                  int ex, int ey, GpumeU32 same, GpumeU32 (*sums)[COLUMNS])
 {
-    const int fraction = mvdeint_fraction(args.depth), shift = 12 - fraction;
-    const int per_area = area.log2_w + area.log2_h, second = i >> per_area;
-    const int *p = rows + i + second * (5 << area.log2_w);
-    int sum = 1 << shift >> 1;
+    const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth), shift = 12 - fraction;
+    const int most = ((1 << depth) - 1) << fraction, rounding = (1 << shift >> 1) - 64 * BIAS;
+    const Taps across = taps_at(all_taps, ex), down = taps_at(all_taps, ey);
+    const int x0 = at.x - at.first, y0 = at.y;
+    GpumeU64 p = (GpumeU64)mvdeint_at(picture, c, gpume_inside(x0 + (ex >> 3), c.w) + at.first - 2,
+                                      gpume_inside(y0 + (ey >> 3), c.h) - 2);
+    int lines[6][COLUMNS], above[COLUMNS], below[COLUMNS];
 
-    GPUME_UNROLL for (int k = 0; k < 6; k++)
-        sum += tap(ey & 7, k) * p[k << area.log2_w];
-    return av_clip(sum >> shift, 0, ((1 << args.depth) - 1) << fraction);
+    GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+        const int later = window(c.hsub, at.first + 2 * i);
+
+        above[i] = (same & 1 ? 64 - later : 0) + (same & 2 ? later : 0);
+        below[i] = (same & 4 ? 64 - later : 0) + (same & 8 ? later : 0);
+    }
+    GPUME_UNROLL for (int y = -5; y < MVDEINT_BLOCK; y++) {
+        if (y == FEW_LINES && at.h <= FEW_LINES)
+            break;
+        GPUME_UNROLL for (int k = 0; k < 5; k++)
+            GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
+                lines[k][i] = lines[k + 1][i];
+        filter_across(p, across, lines[5]);
+        p += c.stride;
+        if (y < 0)
+            continue;
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+            int sum = rounding;
+
+            GPUME_UNROLL for (int k = 0; k < 6; k++)
+                sum += down.t[k] * lines[k][i];
+            sums[y][i] += (GpumeU32)((64 * above[i] + window(c.vsub, y) * (below[i] - above[i])) *
+                                     av_clip(sum >> shift, 0, most));
+        }
+    }
 }
 
 /** Returns a candidate's field, or the address of its picture, and the parity of its lines. */
@@ -95,116 +165,160 @@ static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchAr
 }
 
 /**
- * Decides whether a candidate fits the field in an area of luma.
- * @param sums as for store()
+ * Computes the shares of real lines.
+ * @param vectors those of the four blocks
  */
-static __device__ __forceinline__ void vote(const MvdeintCudaMatchArgs &args, const Area &area, int candidate,
-                                            int tx, int ty, const int *sums, int lane)
+static __device__ __forceinline__ void find_real(const MvdeintCudaComponent &c, const Columns &at, int parity,
+                                                 const GpumeU32 *vectors, int (*reals)[COLUMNS])
 {
-    const MvdeintCudaComponent c = args.components.c[0];
-    int error = 0, activity = 0, nb = 0;
+    /* of lines 0, 2, ... and of lines 1, 3, ... */
+    GPUME_UNROLL for (int odd = 0; odd < 2; odd++) {
+        int real[4];
 
-    GPUME_UNROLL for (int k = 0; k < MVDEINT_BLOCK * MVDEINT_BLOCK / 32; k++) {
-        const int i = lane + 32 * k, x = area.x0 + i % MVDEINT_BLOCK, y = area.y0 + i / MVDEINT_BLOCK;
+        GPUME_UNROLL for (int j = 0; j < 4; j++)
+            real[j] = mvdeint_real(mvdeint_eighths((short)(vectors[j] >> 16), c.vsub), at.y + odd, parity);
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+            const int later = window(c.hsub, at.first + 2 * i);
+            const int above = (64 - later) * real[0] + later * real[1];
+            const int below = (64 - later) * real[2] + later * real[3];
 
-        if (x >= 0 && y >= 0 && x < c.w && y < c.h && (y & 1) == args.parity) {
-            const int line = *mvdeint_at(args.own, c, x, y);
-
-            error    += FFABS((line << mvdeint_fraction(args.depth)) - ((sums[k] + 2048) >> 12));
-            activity += FFABS(2 * line - *mvdeint_at(args.own, c, x, mvdeint_two_above(y, y + 2)) -
-                              *mvdeint_at(args.own, c, x, mvdeint_two_below(y, c.h, y - 2)));
-            nb++;
-        }
-    }
-    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1) {
-        error    += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)error, bit);
-        activity += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)activity, bit);
-        nb       += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)nb, bit);
-    }
-    if (!lane)
-        ((signed char *)args.votes)[(candidate * (args.cells.rows + 1) + ty) * (args.cells.cols + 1) + tx] =
-            (signed char)mvdeint_vote(error, activity, nb, args.depth);
-}
-
-/** Stores the samples of an area that are in the picture. */
-static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, const Area &area, int component,
-                                             int candidate, const int *sums, const int *reals, int lane)
-{
-    GPUME_UNROLL for (int k = 0; k < PER_LANE; k++) {
-        const int i = lane + 32 * k, per_area = area.log2_w + area.log2_h, second = i >> per_area;
-        const int x = area.x0 + (i & ((1 << area.log2_w) - 1));
-        const int y = area.y0 + (i >> area.log2_w & ((1 << area.log2_h) - 1));
-        const MvdeintCudaComponent c = mvdeint_component(args.components, component + gpume_min(second, area.nb - 1));
-        const GpumeU64 at = (GpumeU64)candidate * args.size + c.match + (GpumeU64)y * c.w + x;
-
-        if (i < area.nb << per_area && x >= 0 && y >= 0 && x < c.w && y < c.h) {
-            ((GpumeU16 *)args.samples)[at] = (GpumeU16)((sums[k] + 2048) >> 12);
-            ((GpumeU8 *)args.real)[at]     = (GpumeU8)((reals[k] + 2048) >> 12);
+            GPUME_UNROLL for (int y = odd; y < MVDEINT_BLOCK; y += 2)
+                reals[y][i] = (64 * above + window(c.vsub, y) * (below - above) + 2048) >> 12;
         }
     }
 }
 
 /**
- * grid:   areas of a row, one for each warp; rows; candidates of luma, of chroma, of alpha
+ * Decides whether a candidate fits the field in an area of luma. All lanes of the warp call this.
+ * @param votes the area's vote; 0: none is stored
+ */
+static __device__ __forceinline__ void vote(const MvdeintCudaMatchArgs &args, const Columns &at,
+                                            const GpumeU32 (*samples)[COLUMNS], int lane, signed char *votes)
+{
+    const MvdeintCudaComponent c = args.components.c[0];
+    const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth), first = at.y + args.parity;
+    int error = 0, activity = 0, nb = 0;
+
+    GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+        const int x = at.x + 2 * i, is_inside = x >= 0 && x < c.w;
+        GpumeU32 lines[MVDEINT_BLOCK / 2 + 2];
+
+        GPUME_UNROLL for (int k = 0; k < MVDEINT_BLOCK / 2 + 2; k++)
+            lines[k] = *mvdeint_at(args.own, c, gpume_min(x, c.w), gpume_inside(first + 2 * k - 2, c.h));
+        GPUME_UNROLL for (int k = 1; k <= MVDEINT_BLOCK / 2; k++) {
+            const int y = first + 2 * k - 2;
+            const GpumeU32 up   = gpume_select(y >= 2, lines[k - 1], lines[k + 1]);
+            const GpumeU32 down = gpume_select(y + 2 < c.h, lines[k + 1], lines[k - 1]);
+            const GpumeU32 sample = gpume_select(args.parity, samples[2 * k - 1][i], samples[2 * k - 2][i]);
+
+            if (!is_inside || y < 0 || y >= c.h)
+                continue;
+            error    += FFABS((int)((lines[k] << fraction) - sample));
+            activity += FFABS((int)(2 * lines[k] - up - down));
+            nb++;
+        }
+    }
+    GPUME_UNROLL for (int bit = 1; bit < MVDEINT_CUDA_MATCH_LANES; bit <<= 1) {
+        error    += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)error, bit);
+        activity += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)activity, bit);
+        nb       += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)nb, bit);
+    }
+    if (votes && lane % MVDEINT_CUDA_MATCH_LANES == 0)
+        *votes = (signed char)mvdeint_vote(error, activity, nb, depth);
+}
+
+/** Stores the samples that are in the area and in the picture. */
+static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, const MvdeintCudaComponent &c,
+                                             const Columns &at, int candidate, const GpumeU32 (*samples)[COLUMNS],
+                                             const int (*reals)[COLUMNS])
+{
+    GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+        const int x = at.x + 2 * i;
+
+        if (x < 0 || x >= c.w || at.first + 2 * i >= at.w)
+            continue;
+        GPUME_UNROLL for (int y = 0; y < MVDEINT_BLOCK; y++) {
+            const GpumeU64 to = (GpumeU64)candidate * args.size + c.match + (GpumeU64)(at.y + y) * c.w + x;
+
+            if (y < at.h && at.y + y >= 0 && at.y + y < c.h) {
+                ((GpumeU16 *)args.samples)[to] = (GpumeU16)samples[y][i];
+                ((GpumeU8 *)args.real)[to]     = (GpumeU8)reals[y][i];
+            }
+        }
+    }
+}
+
+/**
+ * Loads the vectors of the blocks around an area, of which each lane has the same.
+ * @param lane the lane's number in the area, which has at least four
+ */
+static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &args, const GpumeCellSource &field,
+                                                    int tx, int ty, int lane, GpumeU32 *vectors)
+{
+    const int x = av_clip(tx - 1 + (lane & 1), 0, args.cells.cols - 1);
+    const int y = av_clip(ty - 1 + (lane >> 1 & 1), 0, args.cells.rows - 1);
+    const GpumeCellVector cell = gpume_take_cell(args.cells, field, x, y);
+    const GpumeU32 own = ((GpumeU32)cell.x & 0xffff) | (GpumeU32)cell.y << 16;
+
+    GPUME_UNROLL for (int j = 0; j < 4; j++)
+        vectors[j] = __shfl_sync(GPUME_WHOLE_WARP, own, threadIdx.x % 32 - lane + j);
+}
+
+/**
+ * grid:   areas of a row; rows; candidates of luma, of chroma, of alpha
  * block:  MVDEINT_CUDA_THREADS
  * shared: MVDEINT_CUDA_MATCH_SHARED
  */
-GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS, 3)
 {
-    GPUME_SHARED(int, shared);
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, tx = blockIdx.x * MVDEINT_CUDA_WARPS + warp;
-    int *const rows = shared + warp * MVDEINT_CUDA_MATCH_SUMS;
+    GPUME_SHARED(GpumeU64, taps);
     const int candidate = blockIdx.z % MVDEINT_MAX_CANDIDATES, group = blockIdx.z / MVDEINT_MAX_CANDIDATES;
-    const int component = group == 2 ? 3 : group;
-    const MvdeintCudaComponent c = mvdeint_component(args.components, component);
-    Area area;
-    GpumeCellVector cell;
+    const int component = group == 2 ? 3 : group, nb = group == 1 && args.components.nb > 2 ? 2 : 1;
+    /* lanes of an area of one component, and of all of them */
+    const int log2_part = mvdeint_component(args.components, component).hsub ? 1 : 2;
+    const int log2_lanes = log2_part + nb - 1;
+    const int lane = threadIdx.x & ((1 << log2_lanes) - 1), number = lane & ((1 << log2_part) - 1);
+    const int area = (blockIdx.x * MVDEINT_CUDA_THREADS + threadIdx.x) >> log2_lanes, ty = blockIdx.y;
+    const int tx = gpume_min(area, args.cells.cols), is_used = area <= args.cells.cols;
+    const MvdeintCudaComponent c = mvdeint_component(args.components, component + (lane >> log2_part));
+    GpumeU32 sums[MVDEINT_BLOCK][COLUMNS] = { { 0 } }, vectors[4], left = 15;
+    int reals[MVDEINT_BLOCK][COLUMNS], parity;
     GpumeCellSource field;
-    int parity, sums[PER_LANE], reals[PER_LANE];
     const GpumeU64 picture = candidate_of(args, candidate, &field, &parity);
-    GpumeU32 vector;
+    Columns at;
 
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y && !blockIdx.z)
         *(GpumeU32 *)args.lonely = 0;
-    if (!picture || tx > args.cells.cols)
+    if (!picture)
         return;
-    area.nb     = group == 1 && args.components.nb > 2 ? 2 : 1;
-    area.log2_w = 3 - c.hsub;
-    area.log2_h = 3 - c.vsub;
-    area.x0     = (MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c.hsub;
-    area.y0     = (MVDEINT_BLOCK * (int)blockIdx.y - MVDEINT_BLOCK / 2) >> c.vsub;
-    cell = gpume_take_cell(args.cells, field, av_clip(tx - 1 + (lane & 1), 0, args.cells.cols - 1),
-                           av_clip((int)blockIdx.y - 1 + (lane >> 1 & 1), 0, args.cells.rows - 1));
-    vector = ((GpumeU32)cell.x & 0xffff) | (GpumeU32)cell.y << 16;
-    GPUME_UNROLL for (int k = 0; k < PER_LANE; k++)
-        sums[k] = reals[k] = 0;
+    if (threadIdx.x < 8)
+        taps[threadIdx.x] = bytes_of_taps(threadIdx.x);
+    __syncthreads();
+    at.w     = MVDEINT_BLOCK >> c.hsub;
+    at.h     = MVDEINT_BLOCK >> c.vsub;
+    at.first = (number >> 1) * 4 + (number & 1);
+    at.x     = ((MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c.hsub) + at.first;
+    at.y     = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c.vsub;
+    load_vectors(args, field, tx, ty, lane, vectors);
 
-    GPUME_NO_UNROLL for (int j = 0; j < 4; j++) {
-        const GpumeU32 v     = __shfl_sync(GPUME_WHOLE_WARP, vector, j);
-        const GpumeU32 equal = __ballot_sync(GPUME_WHOLE_WARP, vector == v) & 15;
-        const int ex = mvdeint_eighths((short)(GpumeU16)v, c.hsub);
-        const int ey = mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub);
+    /* once for each different vector */
+    GPUME_NO_UNROLL while (left) {
+        const GpumeU32 v = left & 1 ? vectors[0] : left & 2 ? vectors[1] : left & 4 ? vectors[2] : vectors[3];
+        GpumeU32 same = 0;
 
-        if (equal & ((1u << j) - 1))
-            continue;
-        filter_across(args, area, component, picture, ex, ey, rows, lane);
-        __syncwarp();
-        GPUME_UNROLL for (int k = 0; k < PER_LANE; k++) {
-            const int i = lane + 32 * k, x = i & ((1 << area.log2_w) - 1);
-            const int y = i >> area.log2_w & ((1 << area.log2_h) - 1);
-            const int wx = window(c.hsub, x), wy = window(c.vsub, y);
-            int weight;
-
-            if (i >= area.nb << (area.log2_w + area.log2_h))
-                break;
-            weight = (equal & 1 ? (64 - wx) * (64 - wy) : 0) + (equal & 2 ? wx * (64 - wy) : 0) +
-                     (equal & 4 ? (64 - wx) * wy : 0) + (equal & 8 ? wx * wy : 0);
-            sums[k]  += weight * filter_down(args, area, ey, rows, i);
-            reals[k] += weight * mvdeint_real(ey, area.y0 + y, parity);
-        }
-        __syncwarp();
+        GPUME_UNROLL for (int j = 0; j < 4; j++)
+            same |= (GpumeU32)(vectors[j] == v) << j;
+        left &= ~same;
+        add_vector(args, taps, c, at, picture, mvdeint_eighths((short)(GpumeU16)v, c.hsub),
+                   mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub), same, sums);
     }
-    store(args, area, component, candidate, sums, reals, lane);
+    GPUME_UNROLL for (int y = 0; y < MVDEINT_BLOCK; y++)
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
+            sums[y][i] = (sums[y][i] + 2048) >> 12;
     if (!group)
-        vote(args, area, candidate, tx, blockIdx.y, sums, lane);
+        vote(args, at, sums, lane, is_used ? (signed char *)args.votes +
+             (candidate * (args.cells.rows + 1) + ty) * (args.cells.cols + 1) + tx : 0);
+    find_real(c, at, parity, vectors, reals);
+    if (is_used)
+        store(args, c, at, candidate, sums, reals);
 }
