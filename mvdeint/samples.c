@@ -150,6 +150,8 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         SET(8);
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvdeint_samples_init_x86(s, depth);
+#elif ARCH_AARCH64
+    ff_mvdeint_samples_init_aarch64(s, depth);
 #endif
 }
 

@@ -123,6 +123,7 @@ typedef struct MvdeintSamples {
 
 void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth);
+void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth);
 /** MvdeintSamples.combine for bytes. */
 void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
 
