@@ -270,7 +270,8 @@ GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS)
     __syncthreads();
     add_residual(args, c, w, y0);
     __syncthreads();
-    measure(args, w, first_y, y0, c.h);
+    if (!args.copies)
+        measure(args, w, first_y, y0, c.h);
     __syncthreads();
     if (x >= c.w)
         return;

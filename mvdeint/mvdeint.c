@@ -48,6 +48,7 @@ struct Mvdeint {
     const MvdeintBackend *backend;
     void *priv;
     GpumeLayout layout;
+    int is_small;                       ///< whether frames of this layout can only pass unchanged
     Field fields[MAX_FIELDS];
     Pass passes[MVDEINT_MAX_PASSES];
     int64_t nb_in;                      ///< number of input frames
@@ -164,18 +165,18 @@ static int set_layout(Mvdeint *s, const AVFrame *frame)
     if (is_layout(s, frame))
         return 0;
     ff_gpume_layout_init(&s->layout, ff_gpume_frame_format(frame), frame->width, frame->height);
+    s->is_small = 0;
     for (int i = 0; i < s->layout.nb_components; i++)
-        if (s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES) {
-            av_log(s->cfg.log_ctx, AV_LOG_ERROR, "Pictures of %dx%d samples have a plane of less than %d columns or "
-                   "%d lines, which cannot be deinterlaced.\n", frame->width, frame->height, MVDEINT_MIN_COLUMNS,
-                   MVDEINT_MIN_LINES);
-            s->layout.format = AV_PIX_FMT_NONE;
-            return AVERROR(EINVAL);
-        }
+        s->is_small |= s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES;
     ret = s->backend->set_layout(s->priv, &s->layout);
     if (ret < 0)
         s->layout.format = AV_PIX_FMT_NONE;
     return ret;
+}
+
+static int nb_passes(const Mvdeint *s)
+{
+    return s->is_small ? 0 : s->cfg.passes;
 }
 
 /* Opens the search of a pass for frames like this one. */
@@ -240,7 +241,7 @@ static int search(Mvdeint *s, int pass)
     AVFrame *frame;
     int ret = 0;
 
-    if (pass >= s->cfg.passes)
+    if (pass >= nb_passes(s))
         return 0;
     frame = av_frame_clone(field_at(s, p->nb_estimated)->estimates[pass]);
     if (!frame)
@@ -277,9 +278,15 @@ static int estimate(Mvdeint *s, int is_second, int after)
     f->is_progressive = first.is_progressive;
     f->passes         = first.is_progressive || s->last_input.passes;
     f->frame          = ff_mvdeint_clone(s->last);
+    if (!f->frame)
+        return AVERROR(ENOMEM);
+    if (s->is_small) {
+        s->nb_fields++;
+        return 0;
+    }
     f->estimates[0] = first.out   = s->backend->alloc(s->priv);
     f->intra        = first.intra = s->backend->alloc(s->priv);
-    if (!f->frame || !first.out || !first.intra)
+    if (!first.out || !first.intra)
         return AVERROR(ENOMEM);
     ret = s->backend->estimate(s->priv, &first);
     if (ret < 0)
@@ -326,6 +333,12 @@ int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, cons
     if (s->flushed)
         forget(s);
     ret = set_layout(s, from);
+    if (ret >= 0 && s->is_small && !input->passes) {
+        av_log(s->cfg.log_ctx, AV_LOG_ERROR, "Pictures of %dx%d samples have a plane of less than %d columns or %d "
+               "lines, which cannot be deinterlaced.\n", from->width, from->height, MVDEINT_MIN_COLUMNS,
+               MVDEINT_MIN_LINES);
+        ret = AVERROR(EINVAL);
+    }
     if (ret >= 0)
         ret = s->backend->load(s->priv, slot, from);
     if (ret >= 0 && samples && input->passes)
@@ -412,7 +425,7 @@ static int make_estimate(Mvdeint *s, int pass)
 
 int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
 {
-    const int last = s->cfg.passes - 1;
+    const int last = nb_passes(s) - 1;
     const Field *f, *after;
     int ret;
 
@@ -445,7 +458,7 @@ int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
 
 int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
 {
-    const int last = s->cfg.passes - 1;
+    const int last = nb_passes(s) - 1;
     Field *f = field_at(s, s->nb_out);
     int ret = 0;
 

@@ -46,6 +46,12 @@ run() {
                  mvdenoise=radius=1:strength=9,hwdownload,format=nv12" -f framecrc -
         return
     fi
+    if [ "$2" = mvdeint ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source,trim=end_frame=4" \
+            -vf "format=nv12,hwupload_cuda,mvdeint=$3,hwdownload,format=nv12" -f framecrc -
+        return
+    fi
     if [ "$2" = mvstereo ]; then
         LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
             -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source,trim=end_frame=2" \
@@ -126,5 +132,6 @@ each frames auto umh 719 1      # a launch failed: the context is dead
 each mvview device ds 999 0
 each mvfps device ds 999 0
 each mvdenoise device ds 999 0
+each mvdeint device passes=2 999 0
 each mvstereo device sbsl 999 0
 each mvstereo device sbsl:max=64:fast=1:temporal=1:view=both 999 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests of the CUDA backend that FATE does not have, on the stand-in for the driver: frames on the device compared with
-# the CPU, two devices in one graph, the pictures of mvview, mvfps and mvdenoise. After the first frames nothing may be
+# the CPU, two devices in one graph, the pictures of mvview, mvfps, mvdenoise and mvdeint. After the first frames nothing may be
 # allocated, and nothing may wait for the whole context or stream.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
@@ -190,6 +190,20 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
     fi
 done
 
+# Pictures of mvdeint, alone and before other filters, whose frames stay on the device. gpume_mvdeint tests more.
+for row in nv12/mvdeint p010le/mvdeint=passes=3:refs=1 yuv444p/mvdeint=mode=send_frame:passes=1 \
+           nv12/mvdeint=deint=interlaced,mvdenoise=radius=1:sigma=9,mvfps=fps=2x; do
+    format=${row%%/*}
+    graph=${row#*/}
+    woven="testsrc2=s=96x64:r=50:d=0.32,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
+        weave=first_field=top,format=$format"
+    ffmpeg -lavfi "$woven,$graph" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$woven,hwupload_cuda,$graph,hwdownload,format=$format" \
+        -f framecrc - > "$tmp/gpu"
+    check "cuda-mvdeint/$row" "other pictures" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
 # Frames that repeat the one before them. Up to four in a row get its result.
 for row in nv12/fps=12/radius=2/ yuv420p10/fps=24/radius=1/ p010le/fps=12/radius=1:enable=between\(n\\,5\\,12\)/ \
            yuv444p/fps=8/radius=2/gpume=algo=hme:block=8:dir=both:refs=2:backend; do
@@ -264,3 +278,8 @@ check cuda-tree-fields "vectors were uploaded" \
 steady cuda-steady-mvdenoise-list 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
 check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
+# launches: copy of the frame; for each field an estimate and its edges, the search, and for the picture three
+steady cuda-steady-mvdeint 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,mvdeint=passes=1,$first_only"
+check cuda-mvdeint-fields "vectors were uploaded" \
+    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"

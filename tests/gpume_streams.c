@@ -132,54 +132,64 @@ static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
     }
 }
 
-/* Tests that every caption is output once, even if its frame is dropped or repeated. */
+/* Tests that every caption is output once by a filter, even if its frame is dropped or repeated. */
+static void captions_of(const char *filter, const char *options)
+{
+    Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
+    int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
+    AVFrame *out = test_alloc(av_frame_alloc());
+    Graph g = { 0 };
+
+    snprintf(test_context, sizeof(test_context), "captions, %s=%s", filter, options);
+    ret = open_graph(&g, &in, filter, options, 1);
+    for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
+        AVFrame *f = NULL;
+
+        if (n < CAPTION_FRAMES) {
+            AVFrameSideData *sd;
+
+            f = make_frame(&in);
+            f->pts      = n;
+            f->duration = 1;
+            sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
+            for (int i = 0; i < CAPTIONS; i++)
+                caption(sd->data + 3 * i, n, i);
+        }
+        ret = av_buffersrc_add_frame(g.src, f);
+        av_frame_free(&f);
+        while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
+            check_captions(out, next);
+            nb++;
+            av_frame_unref(out);
+        }
+        if (ret == AVERROR(EAGAIN))
+            ret = 0;
+    }
+    CHECK(ret == AVERROR_EOF && nb, "%d frames, %s", nb, av_err2str(ret));
+    for (int i = 0; i < CAPTIONS - 1; i++)
+        CHECK(next[i] == CAPTION_FRAMES, "captions of kind %d of %d frames came out instead of %d", i, next[i],
+              CAPTION_FRAMES);
+    avfilter_graph_free(&g.graph);
+    av_frame_free(&out);
+}
+
 static void captions(void)
 {
     /* rates of CTA-708 and other rates */
     static const char *const rates[] = {
         "60", "30000/1001", "30", "24", "15", "60000/1001", "50", "25", "1/2x", "10", "120", "37",
     };
+    static const char *const modes[] = {
+        "mode=send_field", "mode=send_frame", "deint=interlaced", "enable=lt(n\\,9)", "passes=1:refs=1",
+    };
+    char options[32];
 
-    for (int row = 0; row < FF_ARRAY_ELEMS(rates); row++) {
-        Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
-        int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
-        AVFrame *out = test_alloc(av_frame_alloc());
-        char options[32];
-        Graph g = { 0 };
-
-        snprintf(options, sizeof(options), "mode=dup:fps=%s", rates[row]);
-        snprintf(test_context, sizeof(test_context), "captions, %s", options);
-        ret = open_graph(&g, &in, "mvfps", options, 1);
-        for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
-            AVFrame *f = NULL;
-
-            if (n < CAPTION_FRAMES) {
-                AVFrameSideData *sd;
-
-                f = make_frame(&in);
-                f->pts      = n;
-                f->duration = 1;
-                sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
-                for (int i = 0; i < CAPTIONS; i++)
-                    caption(sd->data + 3 * i, n, i);
-            }
-            ret = av_buffersrc_add_frame(g.src, f);
-            av_frame_free(&f);
-            while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
-                check_captions(out, next);
-                nb++;
-                av_frame_unref(out);
-            }
-            if (ret == AVERROR(EAGAIN))
-                ret = 0;
-        }
-        CHECK(ret == AVERROR_EOF && nb, "%d frames, %s", nb, av_err2str(ret));
-        for (int i = 0; i < CAPTIONS - 1; i++)
-            CHECK(next[i] == CAPTION_FRAMES, "captions of kind %d of %d frames came out instead of %d", i, next[i],
-                  CAPTION_FRAMES);
-        avfilter_graph_free(&g.graph);
-        av_frame_free(&out);
+    for (int i = 0; i < FF_ARRAY_ELEMS(rates); i++) {
+        snprintf(options, sizeof(options), "mode=dup:fps=%s", rates[i]);
+        captions_of("mvfps", options);
     }
+    for (int i = 0; i < FF_ARRAY_ELEMS(modes) && avfilter_get_by_name("mvdeint"); i++)
+        captions_of("mvdeint", modes[i]);
 }
 
 /* Tests words with bits above their samples, which make differences larger than valid samples can. */

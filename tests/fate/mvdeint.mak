@@ -75,6 +75,22 @@ $(FATE_MVDEINT_LIKE):  CMD = $(call MVDEINT_INFO,mvdeint)
 $(FATE_MVDEINT_BWDIF): CMD = $(call MVDEINT_INFO,bwdif)
 $(FATE_MVDEINT_BWDIF): REF = $(SRC_PATH)/tests/ref/fate/mvdeint-like-$(MVDEINT_KIND)
 
+# Film in interlaced frames, whose fields fieldmatch puts together: its frames leave as they are. Then video with
+# another time in each field, of which those frames that are still combed are deinterlaced: all but the first two.
+MVDEINT_FILM  = testsrc2=s=94x70:r=24,format=yuv420p,trim=end_frame=8,telecine
+MVDEINT_BOTH  = $(MVDEINT_FILM)[a];$(call MVDEINT_WEAVE,testsrc2=s=128x96:r=60$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=94:70:2*n:n$(GPUME_COMMA)trim=end_frame=12)[b];[a][b]concat
+MVDEINT_MATCH = framecrc -lavfi "$(1),fieldmatch=combmatch=full$(2)" -fps_mode passthrough
+FATE_MVDEINT_FILM = $(foreach N,matched film both frames,fate-mvdeint-$(N))
+fate-mvdeint-matched: CMD = $(call MVDEINT_MATCH,$(MVDEINT_FILM))
+fate-mvdeint-film:    CMD = $(call MVDEINT_MATCH,$(MVDEINT_FILM),$(GPUME_COMMA)mvdeint=deint=interlaced:mode=send_frame)
+fate-mvdeint-film:    REF = $(SRC_PATH)/tests/ref/fate/mvdeint-matched
+fate-mvdeint-both:    CMD = $(call MVDEINT_MATCH,$(MVDEINT_BOTH),$(GPUME_COMMA)mvdeint=deint=interlaced)
+fate-mvdeint-frames:  CMD = $(call MVDEINT_MATCH,$(MVDEINT_BOTH),$(GPUME_COMMA)mvdeint=deint=interlaced:mode=send_frame)
+
+# Frames that are too small only pass unchanged.
+FATE_MVDEINT_PICTURES += fate-mvdeint-small
+fate-mvdeint-small: CMD = framecrc -lavfi "testsrc2=s=4x4,format=yuv420p,trim=end_frame=3,mvdeint=deint=interlaced"
+
 # Messages
 FATE_MVDEINT_ERRORS = fate-mvdeint-error-small fate-mvdeint-error-passes
 fate-mvdeint-error-small:  CMD = { ffmpeg -v error -lavfi "testsrc2=s=4x4,format=yuv420p,trim=end_frame=2,mvdeint" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvdeint[^]]*. //p"; }
@@ -84,6 +100,7 @@ FATE_MVDEINT_ALL = $(FATE_MVDEINT_PICTURES) $(FATE_MVDEINT_SAME) $(FATE_MVDEINT_
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SETPTS_FILTER SETTB_FILTER CONCAT_FILTER INTERLEAVE_FILTER SPLIT_FILTER HFLIP_FILTER \
                             SCALE_FILTER SHOWINFO_FILTER MVDENOISE_FILTER MVFPS_FILTER NULL_MUXER) += $(FATE_MVDEINT_ALL)
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SETPTS_FILTER SETTB_FILTER SHOWINFO_FILTER BWDIF_FILTER NULL_MUXER) += $(FATE_MVDEINT_BWDIF)
+FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) TELECINE_FILTER FIELDMATCH_FILTER CONCAT_FILTER) += $(FATE_MVDEINT_FILM)
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SCALE_FILTER) += $(FATE_MVDEINT_FORMATS)
 
 FATE_MVDEINT_PROGRAMS-$(call ALLYES, GPUME_FILTER MVDEINT_FILTER BWDIF_FILTER) += fate-mvdeint-unit fate-mvdeint-unit-quick
