@@ -26,6 +26,16 @@
 /** Weights of the distances from neighbours and from the fields. */
 #define MVFPS_SMOOTH 4
 #define MVFPS_FIELD_WEIGHT 8
+/** A vector in front may cost this much more than the best one. */
+#define MVFPS_FRONT_COST 256
+/** Least distance between two vectors of which one may be in front, and largest one from the fields for that. */
+#define MVFPS_FRONT_APART  16
+#define MVFPS_FRONT_NEAR    8
+/** Least distance from zero of a vector that a still place does not have. */
+#define MVFPS_MOVING        8
+/** A place is still if its variance is at least this, and so many times the mean square of the differences. */
+#define MVFPS_STILL_CONTRAST 256
+#define MVFPS_STILL_RATIO      3
 /** The greatest trust in a sample of a hypothesis, of 9 and 10 bits. */
 #define MVFPS_MOST_TRUST 3584
 /** Bits that the values of hypotheses have more than samples, with samples of 8 bits. */
@@ -161,10 +171,96 @@ GPUME_INLINE int mvfps_field_penalty(const MvfpsFields *f, MvfpsVector v, int x,
     return MVFPS_FIELD_WEIGHT * FFMIN(before, after);
 }
 
+GPUME_INLINE int mvfps_distance(MvfpsVector a, MvfpsVector b)
+{
+    return FFABS(a.x - b.x) + FFABS(a.y - b.y);
+}
+
+/** Returns whether a field has nearly the vector (x, y) at a sample. A field may be missing. */
+GPUME_INLINE int mvfps_field_has(const MvfpsFields *f, const MvfpsVector *field, int at_x, int at_y, int x, int y)
+{
+    return field && mvfps_field_distance(f, field, at_x, at_y, x, y) <= MVFPS_FRONT_NEAR;
+}
+
+/**
+ * Returns how many pictures show at one end of vector u, through the sample (x, y), what moves by
+ * vector v and is hidden there by what moves by u: 0 to 2.
+ */
+GPUME_INLINE int mvfps_hides(const MvfpsFields *f, MvfpsVector u, MvfpsVector v, int x, int y, int part)
+{
+    const int bx = x + (mvfps_before(u.x, part) >> 3), by = y + (mvfps_before(u.y, part) >> 3);
+    const int ax = x + (mvfps_after(u.x, part)  >> 3), ay = y + (mvfps_after(u.y, part)  >> 3);
+    const int dx = v.x >> 2, dy = v.y >> 2;
+
+    return (mvfps_field_has(f, f->before_future, bx, by, u.x, u.y) &&
+            mvfps_field_has(f, f->after_past, bx + dx, by + dy, -v.x, -v.y)) +
+           (mvfps_field_has(f, f->after_past, ax, ay, -u.x, -u.y) &&
+            mvfps_field_has(f, f->before_future, ax - dx, ay - dy, v.x, v.y));
+}
+
+/** Returns whether what moves by u passes in front of what moves by v at the sample (x, y). */
+GPUME_INLINE int mvfps_is_in_front(const MvfpsFields *f, MvfpsVector u, MvfpsVector v, int x, int y, int part)
+{
+    return mvfps_distance(u, v) >= MVFPS_FRONT_APART &&
+           mvfps_hides(f, u, v, x, y, part) > mvfps_hides(f, v, u, x, y, part);
+}
+
+/** Sums over the samples of a cell, in levels of 8 bits: of the earlier picture, and of both at the same place. */
+typedef struct MvfpsCellSums {
+    unsigned nb, sum, squares;
+    unsigned differences;       ///< sum of the squares of the differences
+} MvfpsCellSums;
+
+/** Adds a sample. Words may have bits above their samples. */
+GPUME_INLINE void mvfps_add_sample(MvfpsCellSums *s, int before, int after, int depth)
+{
+    const int b = FFMIN(before >> (depth - 8), 255), a = FFMIN(after >> (depth - 8), 255);
+
+    s->nb++;
+    s->sum         += b;
+    s->squares     += b * b;
+    s->differences += (b - a) * (b - a);
+}
+
+/** Returns whether the cell at a sample and those around it stand still, and have contrast that shows it. */
+GPUME_INLINE int mvfps_is_still(const MvfpsCellSums *sums, int cols, int rows, int x, int y)
+{
+    const int cx = av_clip(x >> 3, 0, cols - 1), cy = av_clip(y >> 3, 0, rows - 1);
+    unsigned long long variance, n;
+    MvfpsCellSums all = { 0, 0, 0, 0 };
+
+    for (int j = FFMAX(cy - 1, 0); j <= FFMIN(cy + 1, rows - 1); j++)
+        for (int i = FFMAX(cx - 1, 0); i <= FFMIN(cx + 1, cols - 1); i++) {
+            const MvfpsCellSums *s = &sums[j * cols + i];
+
+            all.nb          += s->nb;
+            all.sum         += s->sum;
+            all.squares     += s->squares;
+            all.differences += s->differences;
+        }
+    n        = all.nb;
+    variance = n * all.squares - (unsigned long long)all.sum * all.sum;
+    return variance >= MVFPS_STILL_CONTRAST * n * n && MVFPS_STILL_RATIO * n * all.differences <= variance;
+}
+
+/**
+ * Returns whether vector v of the cell that begins at the sample (x, y) moves, but the cell and what v leads to
+ * in both pictures stand still.
+ */
+GPUME_INLINE int mvfps_moves_still(const MvfpsCellSums *sums, int cols, int rows, MvfpsVector v, int x, int y,
+                                   int part)
+{
+    const int cx = x + MVFPS_CELL / 2, cy = y + MVFPS_CELL / 2;
+
+    return FFABS(v.x) + FFABS(v.y) >= MVFPS_MOVING && mvfps_is_still(sums, cols, rows, cx, cy) &&
+           mvfps_is_still(sums, cols, rows, cx + (mvfps_before(v.x, part) >> 3), cy + (mvfps_before(v.y, part) >> 3)) &&
+           mvfps_is_still(sums, cols, rows, cx + (mvfps_after(v.x, part) >> 3), cy + (mvfps_after(v.y, part) >> 3));
+}
+
 /** Returns the distance between two vectors, up to MVFPS_FAR_NEIGHBOUR. */
 GPUME_INLINE int mvfps_capped_distance(MvfpsVector a, MvfpsVector b)
 {
-    const int distance = FFABS(a.x - b.x) + FFABS(a.y - b.y);
+    const int distance = mvfps_distance(a, b);
 
     return FFMIN(distance, MVFPS_FAR_NEIGHBOUR);
 }

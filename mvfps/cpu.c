@@ -47,6 +47,8 @@ typedef struct CPUBackend {
     unsigned vectors_allocated[2];
     unsigned *sads;             ///< sums of absolute differences of the initial vectors
     unsigned sads_allocated;
+    MvfpsCellSums *sums;        ///< of each cell
+    unsigned sums_allocated;
     MvfpsChange *changes;
     unsigned changes_allocated;
     MvfpsVector *offsets;
@@ -94,6 +96,7 @@ static av_cold void uninit(void *priv)
     for (int i = 0; i < 2; i++)
         av_freep(&s->vectors[i]);
     av_freep(&s->sads);
+    av_freep(&s->sums);
     av_freep(&s->changes);
     av_freep(&s->offsets);
 }
@@ -204,6 +207,13 @@ static void load_parts(void *arg, int worker, int start, int end)
         }
 }
 
+static void sum_rows(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    ff_mvfps_sums(&s->phase, s->sums, start, end);
+}
+
 static void first_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
@@ -259,9 +269,10 @@ static int alloc_memory(CPUBackend *s)
         }
     }
     av_fast_malloc(&s->sads, &s->sads_allocated, nb * sizeof(*s->sads));
+    av_fast_malloc(&s->sums, &s->sums_allocated, nb * sizeof(*s->sums));
     av_fast_malloc(&s->changes, &s->changes_allocated, nb * sizeof(*s->changes));
     av_fast_malloc(&s->offsets, &s->offsets_allocated, nb * sizeof(*s->offsets));
-    return s->sads && s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
+    return s->sads && s->sums && s->changes && s->offsets ? 0 : AVERROR(ENOMEM);
 }
 
 static const MvfpsVector *cells_of(const Side *side, int field)
@@ -280,6 +291,7 @@ static int compensate(CPUBackend *s)
         return ret;
     s->phase.before = &before->picture;
     s->phase.after  = &after->picture;
+    s->phase.sums   = s->sums;
     s->phase.part   = av_clip(s->part, 1, MVFPS_PARTS - 1);
     s->phase.fields.before_future = cells_of(before, FUTURE);
     s->phase.fields.after_past    = cells_of(after,  PAST);
@@ -290,6 +302,7 @@ static int compensate(CPUBackend *s)
         ff_gpume_chain_add(&s->chain, map_fields, s, 2 * NB_FIELDS);
     if (!before->held.loaded || !after->held.loaded || s->chain.nb)
         ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, rows));
+    ff_gpume_chain_add(&s->chain, sum_rows, s, rows);
     ff_gpume_chain_add(&s->chain, first_rows, s, rows);
     ff_gpume_chain_add(&s->chain, pass_rows, s, rows);
     if (s->accelerated)

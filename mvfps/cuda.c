@@ -49,6 +49,7 @@ enum Kernel {
     MATCH,
     FADE,
     REPEAT,
+    SUMS,
     FIRST,
     PASS,
     OFFSETS,
@@ -69,6 +70,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [MATCH]   = { MVFPS_CUDA_detail,  1, MVFPS_CUDA_SCENE_THREADS, MATCH_SHARED, "look for a cut" },
     [FADE]    = { MVFPS_CUDA_scene,   1, MVFPS_CUDA_SCENE_THREADS, 0, "tell a cut from a fade" },
     [REPEAT]  = { MVFPS_CUDA_repeat,  0, MVFPS_CUDA_SCENE_THREADS, 0, "compare two pictures" },
+    [SUMS]    = { MVFPS_CUDA_sums,    0, MVFPS_CUDA_MAP_THREADS, 0, "sum samples" },
     [FIRST]   = { MVFPS_CUDA_vectors, 0, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "choose vectors" },
     [PASS]    = { MVFPS_CUDA_vectors, 1, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "improve vectors" },
     [OFFSETS] = { MVFPS_CUDA_offsets, 0, MVFPS_CUDA_MAP_THREADS, 0, "find accelerations" },
@@ -100,6 +102,7 @@ typedef struct CUDABackend {
     GpumeCudaCells reader;
     GpumeCudaBuffer vectors;    ///< vectors of a phase: two buffers, one for each step; the first is reused for
                                 ///< offsets
+    GpumeCudaBuffer sums;       ///< MvfpsCellSums of each cell
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
     GpumeCudaBuffer bins;       ///< unsigned[MVFPS_REPEAT_BINS]
@@ -196,6 +199,7 @@ static void forget_sides(CUDABackend *s)
     }
     ff_gpume_cuda_cells_forget(&s->reader);
     ff_gpume_cuda_free(&s->vectors);
+    ff_gpume_cuda_free(&s->sums);
 }
 
 /* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
@@ -383,12 +387,20 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
         ret = load(s, after);
     if (ret >= 0)
         ret = ff_gpume_shell_memory(&s->shell, &s->vectors, 2 * size, "vectors of a phase");
+    if (ret >= 0)
+        ret = ff_gpume_shell_memory(&s->shell, &s->sums, (size_t)s->cells.cols * s->cells.rows * sizeof(MvfpsCellSums),
+                                    "sums of samples");
     if (ret < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];
     vectors.after  = after->picture.data  + s->padding.first[0];
     vectors.to     = s->vectors.data;
-    ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors);
+    vectors.sums   = s->sums.data;
+    /* a thread sums a row of a cell */
+    ret = ff_gpume_shell_launch(&s->shell, SUMS, gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
+                                fields.rows, 1, &vectors);
+    if (ret >= 0)
+        ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     vectors.from = s->vectors.data;

@@ -93,12 +93,13 @@ typedef struct MvfpsCudaFields {
     int cols, rows;
 } MvfpsCudaFields;
 
-/** Parameters of the kernels that choose the vectors at a phase. */
+/** Parameters of the kernels that choose the vectors at a phase, and of the one that sums samples for them. */
 typedef struct MvfpsCudaVectorsArgs {
     MvfpsCudaFields fields;
     unsigned long long is_cut;  ///< unsigned: if it is not 0, the kernel does nothing; 0: no such word
     unsigned long long before, after;   ///< addresses of their samples (0, 0)
     unsigned long long from, to;        ///< MvfpsVector of each cell
+    unsigned long long sums;            ///< MvfpsCellSums of each cell
     int stride;
     int w, h;
     int part;

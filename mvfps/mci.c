@@ -171,32 +171,105 @@ typedef struct List {
     int cost[MVFPS_LIST];
 } List;
 
+/* Sums a cell of w x h samples. With constants for w, h and depth, the compiler vectorizes the loop. */
+static av_always_inline MvfpsCellSums sum_cell(const uint8_t *before, const uint8_t *after, ptrdiff_t stride,
+                                               int w, int h, int bytes, int depth)
+{
+    MvfpsCellSums sums = { 0 };
+
+    for (int y = 0; y < h; y++, before += stride, after += stride)
+        for (int x = 0; x < w; x++)
+            if (bytes == 1)
+                mvfps_add_sample(&sums, before[x], after[x], 8);
+            else
+                mvfps_add_sample(&sums, AV_RN16(before + 2 * x), AV_RN16(after + 2 * x), depth);
+    return sums;
+}
+
+void ff_mvfps_sums(const MvfpsPhase *s, MvfpsCellSums *sums, int first, int end)
+{
+    const GpumeSamples *b = &s->before->components[0], *a = &s->after->components[0];
+    const int bytes = s->layout->bytes, depth = s->layout->depth;
+
+    for (int r = first; r < end; r++)
+        for (int c = 0; c < s->fields.cols; c++) {
+            const ptrdiff_t at = r * MVFPS_CELL * b->stride + c * MVFPS_CELL * bytes;
+            const int w = FFMIN(MVFPS_CELL, b->w - c * MVFPS_CELL), h = FFMIN(MVFPS_CELL, b->h - r * MVFPS_CELL);
+
+            sums[r * (size_t)s->fields.cols + c] =
+                bytes == 1 && w == MVFPS_CELL && h == MVFPS_CELL ?
+                sum_cell(b->first + at, a->first + at, b->stride, MVFPS_CELL, MVFPS_CELL, 1, 8) :
+                sum_cell(b->first + at, a->first + at, b->stride, w, h, bytes, depth);
+        }
+}
+
+/** A vector's sum of absolute differences and its cost. */
+typedef struct Match {
+    unsigned sad;           ///< UINT_MAX: not computed, because the cost without it is too much already
+    unsigned cost;          ///< without an unknown sum
+} Match;
+
 /*
- * Returns the vector of least cost of a list, for the cell that begins at (x, y).
+ * Returns the index of a vector that passes in front of the best one, or the best one's. Computes
+ * sums that this needs.
+ */
+static int foremost(const MvfpsPhase *s, int x, int y, const List *list, Match *matches, int best)
+{
+    unsigned limit = matches[best].cost + MVFPS_FRONT_COST;
+    int found = best;
+
+    for (int i = 0; i < list->nb; i++) {
+        Match *m = &matches[i];
+
+        if (m->cost >= limit || !mvfps_is_in_front(&s->fields, list->v[i], list->v[best], x + MVFPS_CELL / 2,
+                                                   y + MVFPS_CELL / 2, s->part))
+            continue;
+        if (m->sad == UINT_MAX) {
+            m->sad   = sad(s, x, y, list->v[i]);
+            m->cost += m->sad;
+        }
+        if (m->cost < limit) {
+            limit = m->cost;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/*
+ * Returns the vector of a list that the cell that begins at (x, y) takes.
  * @param least_sad the sum of the list's first vector if it is known, else UINT_MAX; set to the sum
  *                  of the result
  */
-static MvfpsVector cheapest(const MvfpsPhase *s, int x, int y, const List *list, unsigned *least_sad)
+static MvfpsVector choose(const MvfpsPhase *s, int x, int y, const List *list, unsigned *least_sad)
 {
-    MvfpsVector best = { 0, 0 };
-    unsigned least = UINT_MAX, known = *least_sad;
-    int penalties[MVFPS_LIST];
+    const MvfpsVector zero = { 0, 0 };
+    unsigned least = UINT_MAX;
+    int penalties[MVFPS_LIST], best = 0;
+    Match matches[MVFPS_LIST];
 
     s->dsp.field_penalties(penalties, list->v, list->nb, &s->fields, x, y, s->part);
     for (int i = 0; i < list->nb; i++) {
-        const unsigned rest = list->cost[i] + penalties[i];
-        unsigned d;
+        Match *m = &matches[i];
 
-        if (rest >= least)
+        m->cost = list->cost[i] + penalties[i];
+        m->sad  = UINT_MAX;
+        if (m->cost >= least)
             continue;
-        d = i || known == UINT_MAX ? sad(s, x, y, list->v[i]) : known;
-        if (rest + d < least) {
-            least      = rest + d;
-            best       = list->v[i];
-            *least_sad = d;
+        m->sad   = i || *least_sad == UINT_MAX ? sad(s, x, y, list->v[i]) : *least_sad;
+        m->cost += m->sad;
+        if (m->cost < least) {
+            least = m->cost;
+            best  = i;
         }
     }
-    return best;
+    best = foremost(s, x, y, list, matches, best);
+    if (mvfps_moves_still(s->sums, s->fields.cols, s->fields.rows, list->v[best], x, y, s->part)) {
+        *least_sad = sad(s, x, y, zero);
+        return zero;
+    }
+    *least_sad = matches[best].sad;
+    return list->v[best];
 }
 
 static MvfpsVector opposite(MvfpsVector v)
@@ -262,7 +335,7 @@ static MvfpsVector first_vector(const MvfpsPhase *s, const Around *a, int cx, in
     list.nb = s->dsp.distinct(list.v, found, nb);
     memset(list.cost, 0, list.nb * sizeof(*list.cost));
     *sad = UINT_MAX;
-    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, sad);
+    return choose(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, sad);
 }
 
 void ff_mvfps_first(const MvfpsPhase *s, MvfpsVector *vectors, unsigned *sads, int first, int end)
@@ -308,7 +381,7 @@ static MvfpsVector next_vector(const MvfpsPhase *s, const Around *a, const Mvfps
         for (int i = 0; i < list.nb; i++)
             list.cost[i] = nb ? MVFPS_SMOOTH * sum_distance(list.v[i], beside, nb) / nb : 0;
     }
-    return cheapest(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, &sad);
+    return choose(s, cx * MVFPS_CELL, cy * MVFPS_CELL, &list, &sad);
 }
 
 void ff_mvfps_pass(const MvfpsPhase *s, const MvfpsVector *from, const unsigned *sads, MvfpsVector *to,

@@ -117,6 +117,7 @@ typedef struct MvfpsPhase {
     const GpumeLayout *layout;
     const GpumePadded *before, *after;
     MvfpsFields fields;
+    const MvfpsCellSums *sums;  ///< of each cell
     MvfpsRates rates;
     int part;               ///< 1 to MVFPS_PARTS - 1
     MvfpsDsp dsp;
@@ -132,6 +133,9 @@ static inline void mvfps_field_penalties(int *penalties, const MvfpsVector *v, i
     for (int i = 0; i < nb; i++)
         penalties[i] = mvfps_field_penalty(fields, v[i], x, y, part);
 }
+
+/** Sums samples of some rows of cells, for MvfpsPhase.sums. */
+void ff_mvfps_sums(const MvfpsPhase *s, MvfpsCellSums *sums, int first, int end);
 
 /**
  * Chooses the initial vectors of some rows of cells.

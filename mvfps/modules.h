@@ -26,6 +26,8 @@
     M(mvfps_match,      detail,   0, 1) \
     M(mvfps_repeat_8,   repeat,   8, 0) \
     M(mvfps_repeat_16,  repeat,  16, 0) \
+    M(mvfps_sums_8,     sums,     8, 0) \
+    M(mvfps_sums_16,    sums,    16, 0) \
     M(mvfps_first_8,    vectors,  8, 0) \
     M(mvfps_first_16,   vectors, 16, 0) \
     M(mvfps_pass_8,     vectors,  8, 1) \
@@ -44,6 +46,7 @@ enum MvfpsCudaFamily {
     MVFPS_CUDA_scene,
     MVFPS_CUDA_detail,
     MVFPS_CUDA_repeat,
+    MVFPS_CUDA_sums,
     MVFPS_CUDA_vectors,
     MVFPS_CUDA_offsets,
     MVFPS_CUDA_tiles,

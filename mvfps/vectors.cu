@@ -99,6 +99,51 @@ static __device__ __forceinline__ MvfpsVector mvfps_neighbour(const MvfpsCudaVec
 }
 
 /**
+ * Returns a vector of the list that passes in front of the best one at the sample (x, y), or the best one.
+ * @param list vectors and their keys
+ * @param best key of the best one
+ */
+static __device__ __forceinline__ GpumeU32 mvfps_foremost(const MvfpsCudaVectorsArgs &a, const GpumeU32 *list, int nb,
+                                                          GpumeU32 word, GpumeU32 best, int x, int y)
+{
+    const int lane = threadIdx.x % 32, i = lane < nb ? lane : 0;
+    const GpumeU32 key = list[2 * i + 1], limit = (best >> ORDER_BITS) + MVFPS_FRONT_COST;
+    int near = lane < nb && key >> ORDER_BITS < limit &&
+               mvfps_distance(mvfps_of_word(list[2 * i]), mvfps_of_word(word)) >= MVFPS_FRONT_APART;
+    GpumeU32 least = ~0u;
+
+    if (!__any_sync(GPUME_WHOLE_WARP, near))
+        return word;
+    if (near) {
+        const MvfpsFields fields = mvfps_fields(a.fields);
+
+        if (mvfps_is_in_front(&fields, mvfps_of_word(list[2 * i]), mvfps_of_word(word), x, y, a.part))
+            least = key;
+    }
+    GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
+        least = gpume_umin(least, __shfl_xor_sync(GPUME_WHOLE_WARP, least, bit));
+    const GpumeU32 whose = __ballot_sync(GPUME_WHOLE_WARP, least != ~0u && lane < nb && key == least);
+
+    return whose ? list[2 * gpume_first_bit(whose)] : word;
+}
+
+/** Does mvfps_moves_still(); three lanes have a place each. */
+static __device__ __forceinline__ int mvfps_moves_still_warp(const MvfpsCudaVectorsArgs &a, MvfpsVector v, int x, int y)
+{
+    const int lane = threadIdx.x % 32, cols = a.fields.cols, rows = a.fields.rows;
+    int still = 1;
+
+    if (FFABS(v.x) + FFABS(v.y) < MVFPS_MOVING)
+        return 0;
+    if (lane < 3) {
+        x += lane == 0 ? 0 : (lane == 1 ? mvfps_before(v.x, a.part) : mvfps_after(v.x, a.part)) >> 3;
+        y += lane == 0 ? 0 : (lane == 1 ? mvfps_before(v.y, a.part) : mvfps_after(v.y, a.part)) >> 3;
+        still = mvfps_is_still((const MvfpsCellSums *)a.sums, cols, rows, x, y);
+    }
+    return !__any_sync(GPUME_WHOLE_WARP, !still);
+}
+
+/**
  * grid:   MVFPS_CUDA_VECTOR_WARPS cells of a row each, rows
  * block:  MVFPS_CUDA_VECTOR_WARPS warps
  * shared: MVFPS_CUDA_VECTOR_WORDS words for each warp
@@ -108,7 +153,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int cx = blockIdx.x * MVFPS_CUDA_VECTOR_WARPS + warp, cy = blockIdx.y;
     const int x0 = cx * MVFPS_CELL, y0 = cy * MVFPS_CELL;
-    GpumeU32 word, penalty = 0, different, best = ~0u;
+    GpumeU32 word, penalty = 0, different, best = ~0u, limit = ~0u;
     int wanted, nb;
     MvfpsVector v;
 
@@ -152,8 +197,8 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
             const MvfpsVector u = mvfps_of_word(list[2 * i]);
 
             key = list[2 * i + 1];
-            /* an earlier candidate of equal cost has been found already */
-            if (key >> ORDER_BITS >= best >> ORDER_BITS)
+            /* a candidate that costs more is neither the best one nor in front of it */
+            if (key >> ORDER_BITS >= limit >> ORDER_BITS)
                 key = ~0u;
             else
                 sum = mvfps_sad_rows<MvfpsSample, SHARE_ROWS>(
@@ -166,11 +211,18 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
         sum = mvfps_add_lanes(sum, 1, SHARES);
         if (key != ~0u)
             key += sum >> (args.depth - 8) << ORDER_BITS;
+        if (i < nb && lane % SHARES == 0)
+            list[2 * i + 1] = key;
         best = gpume_umin(best, key);
         GPUME_UNROLL for (int bit = SHARES; bit < 32; bit <<= 1)
             best = gpume_umin(best, __shfl_xor_sync(GPUME_WHOLE_WARP, best, bit));
+        limit = best + (MVFPS_FRONT_COST << ORDER_BITS);
     }
     word = __shfl_sync(GPUME_WHOLE_WARP, word, (int)(best & ((1 << ORDER_BITS) - 1)));
+    __syncwarp();
+    word = mvfps_foremost(args, list, nb, word, best, x0 + MVFPS_CELL / 2, y0 + MVFPS_CELL / 2);
+    if (mvfps_moves_still_warp(args, mvfps_of_word(word), x0 + MVFPS_CELL / 2, y0 + MVFPS_CELL / 2))
+        word = 0;
     if (lane == 0)
         ((GpumeU32 *)args.to)[cy * args.fields.cols + cx] = word;
 }

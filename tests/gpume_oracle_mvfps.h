@@ -209,7 +209,77 @@ static int mvfps_oracle_cost(const Between *b, int c, int r, BetweenVector v)
     return (sad >> (b->d - 8)) + 8 * mvfps_oracle_min(da, dc);
 }
 
+/* What passes in front */
+
+static int mvfps_oracle_near(const Between *b, const BetweenField *field, int x, int y, BetweenVector v)
+{
+    return field->nb_blocks && mvfps_oracle_d(mvfps_oracle_at(b, field, x, y), v) <= 8;
+}
+
+/* The number of ends of u at which v is hidden, for the sample (x, y). */
+static int mvfps_oracle_hides(const Between *b, BetweenVector u, BetweenVector v, int x, int y)
+{
+    const int ax = x + (mvfps_oracle_a(b, u.x) >> 3), ay = y + (mvfps_oracle_a(b, u.y) >> 3);
+    const int cx = x + (mvfps_oracle_c(b, u.x) >> 3), cy = y + (mvfps_oracle_c(b, u.y) >> 3);
+    int nb = 0;
+
+    if (mvfps_oracle_near(b, &b->f, ax, ay, u) &&
+        mvfps_oracle_near(b, &b->k, ax + (v.x >> 2), ay + (v.y >> 2), mvfps_oracle_opposite(v)))
+        nb++;
+    if (mvfps_oracle_near(b, &b->k, cx, cy, mvfps_oracle_opposite(u)) &&
+        mvfps_oracle_near(b, &b->f, cx - (v.x >> 2), cy - (v.y >> 2), v))
+        nb++;
+    return nb;
+}
+
+/* What stands still */
+
+static int mvfps_oracle_still(const Between *b, int x, int y)
+{
+    const BetweenComponent *m = &b->components[0];
+    const int c = mvfps_oracle_clip(x >> 3, 0, b->cols - 1), r = mvfps_oracle_clip(y >> 3, 0, b->rows - 1);
+    int64_t n = 0, sum = 0, squares = 0, e = 0, v;
+
+    for (int i = 8 * r - 8; i < 8 * r + 16; i++)
+        for (int j = 8 * c - 8; j < 8 * c + 16; j++)
+            if (i >= 0 && i < b->h && j >= 0 && j < b->w) {
+                const int a = mvfps_oracle_min(m->a[i * m->w + j] >> (b->d - 8), 255);
+                const int d = a - mvfps_oracle_min(m->c[i * m->w + j] >> (b->d - 8), 255);
+
+                n++;
+                sum     += a;
+                squares += a * a;
+                e       += d * d;
+            }
+    v = n * squares - sum * sum;
+    return v >= 256 * n * n && v >= 3 * n * e;
+}
+
 /* Vectors at the phase */
+
+/* The vector of a list, with costs, that cell (c, r) takes. */
+static BetweenVector mvfps_oracle_choose(const Between *b, const BetweenVector *list, const int *costs, int nb,
+                                         int c, int r)
+{
+    const int x = 8 * c + 4, y = 8 * r + 4;
+    int best = 0, front = -1;
+    BetweenVector v;
+
+    for (int i = 1; i < nb; i++)
+        if (costs[i] < costs[best])
+            best = i;
+    for (int i = 0; i < nb; i++)
+        if (costs[i] < costs[best] + 256 && mvfps_oracle_difference(list[i], list[best]) >= 16 &&
+            mvfps_oracle_hides(b, list[i], list[best], x, y) > mvfps_oracle_hides(b, list[best], list[i], x, y) &&
+            (front < 0 || costs[i] < costs[front]))
+            front = i;
+    v = list[front < 0 ? best : front];
+    if (abs(v.x) + abs(v.y) >= 8 && mvfps_oracle_still(b, x, y) &&
+        mvfps_oracle_still(b, x + (mvfps_oracle_a(b, v.x) >> 3), y + (mvfps_oracle_a(b, v.y) >> 3)) &&
+        mvfps_oracle_still(b, x + (mvfps_oracle_c(b, v.x) >> 3), y + (mvfps_oracle_c(b, v.y) >> 3)))
+        v = mvfps_oracle_vector(0, 0);
+    return v;
+}
 
 static const int mvfps_oracle_nine[9][2] = {
     { 0, 0 }, { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 },
@@ -217,8 +287,8 @@ static const int mvfps_oracle_nine[9][2] = {
 
 static BetweenVector mvfps_oracle_first(const Between *b, int c, int r)
 {
-    BetweenVector list[2 * 9 + 3], best = { 0, 0 };
-    int nb = 0, least = 0;
+    BetweenVector list[2 * 9 + 3];
+    int costs[2 * 9 + 3], nb = 0;
 
     for (int i = 0; i < 9; i++) {
         const int at = mvfps_oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1) * b->cols +
@@ -235,22 +305,16 @@ static BetweenVector mvfps_oracle_first(const Between *b, int c, int r)
         list[nb++] = b->k0.cells[r * b->cols + c];
     list[nb++] = mvfps_oracle_vector(0, 0);
 
-    for (int i = 0; i < nb; i++) {
-        const int cost = mvfps_oracle_cost(b, c, r, list[i]);
-
-        if (!i || cost < least) {
-            least = cost;
-            best  = list[i];
-        }
-    }
-    return best;
+    for (int i = 0; i < nb; i++)
+        costs[i] = mvfps_oracle_cost(b, c, r, list[i]);
+    return mvfps_oracle_choose(b, list, costs, nb, c, r);
 }
 
 static BetweenVector mvfps_oracle_second(const Between *b, const BetweenVector *first, int c, int r)
 {
     const BetweenVector own = first[r * b->cols + c];
-    BetweenVector around[8], list[1 + 8 + 8], best = own;
-    int n = 0, nb = 0, least = 0;
+    BetweenVector around[8], list[1 + 8 + 8];
+    int costs[1 + 8 + 8], n = 0, nb = 0;
 
     for (int y = r - 1; y <= r + 1; y++)
         for (int x = c - 1; x <= c + 1; x++)
@@ -263,18 +327,13 @@ static BetweenVector mvfps_oracle_second(const Between *b, const BetweenVector *
         list[nb++] = mvfps_oracle_vector(own.x + mvfps_oracle_nine[i][0], own.y + mvfps_oracle_nine[i][1]);
 
     for (int i = 0; i < nb; i++) {
-        int cost = mvfps_oracle_cost(b, c, r, list[i]), sum = 0;
+        int sum = 0;
 
         for (int j = 0; j < n; j++)
             sum += mvfps_oracle_min(mvfps_oracle_difference(list[i], around[j]), 32);
-        if (n)
-            cost += 4 * sum / n;
-        if (!i || cost < least) {
-            least = cost;
-            best  = list[i];
-        }
+        costs[i] = mvfps_oracle_cost(b, c, r, list[i]) + (n ? 4 * sum / n : 0);
     }
-    return best;
+    return mvfps_oracle_choose(b, list, costs, nb, c, r);
 }
 
 /* Acceleration */
