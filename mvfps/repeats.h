@@ -27,7 +27,7 @@ typedef struct MvfpsRepeats {
 } MvfpsRepeats;
 
 /**
- * Adds the next frame. All frames that are ready must have been pulled before.
+ * Adds the next frame. All available frames must have been pulled before.
  * @param frame taken over and set to NULL, unless there is an error
  * @return 0 or an AVERROR code
  */

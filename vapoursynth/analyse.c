@@ -17,12 +17,12 @@
 #include "libavutil/mem.h"
 
 typedef struct Analysis {
-    VSNode *super, *vectors;    ///< clips of mvu.Super, and of Vectors
-    int delta;                  ///< distance, positive: the future
-    char prefix[64];            ///< of MVUtensils' properties
+    VSNode *super, *vectors;    ///< output of mvu.Super, and of the function Vectors
+    int delta;                  ///< distance in frames; positive: the future
+    char prefix[64];            ///< prefix of MVUtensils' properties
 } Analysis;
 
-/** A field of Vectors. */
+/** A motion field of the function Vectors. */
 typedef struct Grid {
     int cols, rows, block;
     const int32_t *mvs;         ///< x, y of each block
@@ -34,12 +34,12 @@ static int64_t figure(const Analysis *a, const VSMap *map, const VSAPI *vs, cons
     char key[128];
     int error;
 
-    /* 0 if there is none */
+    /* returns 0 if the property does not exist */
     snprintf(key, sizeof(key), "%sSuper%s", a->prefix, name);
     return vs->mapGetInt(map, key, 0, &error);
 }
 
-/* Finds the field of the distance among the properties of a frame. Returns 0 if there is none. */
+/* Gets the field of a distance from the properties of a frame. Returns 0 if there is none. */
 static int find_field(Grid *g, const VSMap *map, int distance, const VSAPI *vs)
 {
     char key[64];
@@ -56,8 +56,8 @@ static int find_field(Grid *g, const VSMap *map, int distance, const VSAPI *vs)
 }
 
 /*
- * A block of MVUtensils, which may overlap others, consists of blocks of the grid of its steps. It has the
- * vector that is nearest to those of all of them, and what their vectors cost together.
+ * Sets the vector and the cost of a block of MVUtensils, which may overlap others and consists of side x side blocks of
+ * the grid: the vector nearest to those of all of them, and the sum of their costs.
  */
 static void join_blocks(const Grid *g, int x0, int y0, int side, int vector[2], int64_t *cost)
 {
@@ -85,23 +85,23 @@ static void join_blocks(const Grid *g, int x0, int y0, int side, int vector[2], 
             *cost += g->costs[y * g->cols + x];
             nb++;
         }
-    /* of blocks that the picture's edge cuts */
+    /* scales the cost of blocks that the edge of the picture cuts */
     *cost = *cost * side * side / FFMAX(nb, 1);
 }
 
-/* Returns a component of a vector that keeps the block within the picture and its padding, as MVUtensils wants it. */
+/* Limits a component of a vector so that its match is within the picture and its padding, as MVUtensils requires. */
 static int keep_inside(int d, int at, int side, int length, int padding, int pel)
 {
     return av_clip(d, -pel * (at + padding), pel * (length + padding - side - at) - 1);
 }
 
-/* Writes vectors and costs of nx * ny blocks. @param map of a frame of the super clip */
+/* Writes vectors and costs of nx * ny blocks. @param map properties of a frame of the super clip */
 static void set_vectors(const Analysis *a, VSMap *map, const Grid *g, int nx, int ny, const VSAPI *vs)
 {
     const int pel = figure(a, map, vs, "Pel"), side = figure(a, map, vs, "BlkSizeX");
     const int width = figure(a, map, vs, "Width"), height = figure(a, map, vs, "Height");
     const int hpad = figure(a, map, vs, "HPad"), vpad = figure(a, map, vs, "VPad");
-    /* costs are luma's; MVUtensils adds chroma's */
+    /* costs are those of luma; MVUtensils expects those of chroma to be included */
     const int samples = figure(a, map, vs, "XRatioUV") * figure(a, map, vs, "YRatioUV");
     const int chroma  = figure(a, map, vs, "Chroma") && samples;
     int64_t *vectors = av_malloc_array(nx * ny, sizeof(*vectors)), *costs = av_malloc_array(nx * ny, sizeof(*costs));
@@ -109,7 +109,7 @@ static void set_vectors(const Analysis *a, VSMap *map, const Grid *g, int nx, in
     char key[128];
 
     for (int i = 0; i < nx * ny && vectors && costs; i++) {
-        /* a block beyond the picture is that at its edge */
+        /* a block beyond the picture gets the vector of the one at its edge */
         const int x = FFMIN(i % nx, g->cols - 1), y = FFMIN(i / nx, g->rows - 1);
 
         join_blocks(g, x, y, side / g->block, d, &costs[i]);
@@ -183,7 +183,7 @@ static void VS_CC free_analysis(void *data, VSCore *core, const VSAPI *vs)
     av_free(a);
 }
 
-/* Adds the options that follow from the super clip. @return an error, or NULL */
+/* Adds the options that are determined by the super clip. @return an error message, or NULL */
 static const char *add_blocks(const Analysis *a, VSMap *options, const VSAPI *vs)
 {
     char error[256];
@@ -208,7 +208,7 @@ static const char *add_blocks(const Analysis *a, VSMap *options, const VSAPI *vs
     return NULL;
 }
 
-/* Has Vectors search as the arguments say, in these directions. @return an error, or NULL, then a->vectors is set */
+/* Calls Vectors with the arguments and this direction, and sets a->vectors. @return an error message, or NULL */
 static const char *search(Analysis *a, const VSMap *in, const char *dir, int refs, char message[600], VSCore *core,
                           const VSAPI *vs)
 {
@@ -237,7 +237,7 @@ static const char *search(Analysis *a, const VSMap *in, const char *dir, int ref
     return wrong;
 }
 
-/* Adds a clip of vectors of this distance. Takes nothing of the model. */
+/* Adds a clip of vectors of this distance. The references of model stay with the caller. */
 static void add_clip(VSMap *out, const Analysis *model, int delta, VSCore *core, const VSAPI *vs)
 {
     const VSFilterDependency on[] = { { model->super, rpStrictSpatial }, { model->vectors, rpStrictSpatial } };

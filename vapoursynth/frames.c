@@ -102,7 +102,7 @@ AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts)
     frame->pts      = pts;
     frame->duration = 1;
     set_properties(c, frame, f);
-    /* the frame whose properties the output frame has */
+    /* the output frame gets the properties of this frame */
     frame->opaque_ref = av_buffer_create((uint8_t *)f, 1, free_origin, (void *)c->vs, 0);
     if (frame->opaque_ref)
         c->vs->addFrameRef(f);

@@ -5,13 +5,14 @@
 
 /**
  * @file
- * A plugin for VapourSynth (API 4): clips through the filters, each in a graph of libavfilter.
+ * A plugin for VapourSynth (API 4): each function runs a clip through a filter in a graph of libavfilter.
  *
- * A graph is a stream, and frames of a clip can be asked for in any order. So a lane, a graph that is being
- * fed, starts as many frames before the one that is asked for as that depends on, and goes on as long as the
- * next ones are. A filter has two lanes, for scripts that read a clip at two places. What comes out beside the
- * frame that is asked for is kept for a while. How many frames the graph needs behind it shows when it runs:
- * those that are lacking are requested then, and with the next frames from the beginning.
+ * A graph processes a stream, but the frames of a clip can be requested in any order. A lane is a graph that
+ * frames are fed to. It starts before the requested frame, with all earlier frames on which that depends, and
+ * continues while the following frames are requested. A function has two lanes, for scripts that read a clip at
+ * two places. Output frames that were not requested are kept for a while. Only when the graph runs does it turn
+ * out how many frames after the requested one it needs. Missing ones are requested then; for further output
+ * frames as many are requested at once.
  */
 
 #include <inttypes.h>
@@ -26,12 +27,12 @@
 #include "libavutil/opt.h"
 #include "libavutil/thread.h"
 
-/** The input frames that the request of an output frame has requested: from first to end - 1. */
+/** The input frames that were requested for an output frame: first to end - 1. */
 typedef struct Request {
     int first, end;
 } Request;
 
-/** Messages of the filters; this copy of libavutil is the plugin's own. */
+/** The first error message of the filters. The log callback concerns only the plugin's own copy of libavutil. */
 static AVMutex message_lock = AV_MUTEX_INITIALIZER;
 static char message[512];
 
@@ -40,14 +41,14 @@ static void take_message(void *ctx, int level, const char *format, va_list args)
     if (level > AV_LOG_ERROR)
         return;
     ff_mutex_lock(&message_lock);
-    /* what follows the first one says less */
+    /* messages after the first one are less specific */
     if (!message[0])
         vsnprintf(message, sizeof(message), format, args);
     message[strcspn(message, "\n")] = 0;
     ff_mutex_unlock(&message_lock);
 }
 
-/* Writes what went wrong. */
+/* Writes the error message of the filters or, without one, the text of the error code. */
 static void say_error(char *dst, size_t size, const char *name, int error)
 {
     ff_mutex_lock(&message_lock);
@@ -56,12 +57,12 @@ static void say_error(char *dst, size_t size, const char *name, int error)
     ff_mutex_unlock(&message_lock);
 }
 
-/** Options of gpume whose arguments are named otherwise, or that do not suit a plugin. */
+/** Options of gpume that are not arguments under their own names, or that do not suit a plugin. */
 #define NOT_HERE "algo,device,method,search_param,mb_size,tree,tree_max,lambda,qp,async_depth,mv_file,mv_format," \
                  "stats_file,stats_format,overwrite,metadata,hint"
 #define SEARCH   "search:data:opt;backend:data:opt;device:int:opt;threads:int:opt;"
 
-/** Functions. Arguments: the first ones, then the filter's options but those that are left out, then the last ones. */
+/** Functions. Their arguments: first, then the options of the filter except those of without, then last. */
 static const struct { const char *name, *filter, *without, *first, *last; } functions[] = {
     [DENOISE]     = { "Denoise", "mvdenoise", "planes,search",
                       "clip:vnode;radius:int:opt;sigma:float:opt;strength:float:opt;passes:int:opt;planes:int[]:opt;",
@@ -81,7 +82,7 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
                        "prefix:data:opt;device:int:opt;threads:int:opt;" },
 };
 
-/* Returns a frame that is kept, or that of the input with fields that are kept; else NULL. */
+/* Returns an output frame that was kept, or the input frame with properties that were kept, or NULL. */
 static const VSFrame *kept_frame(const Clip *c, int64_t n, VSFrameContext *ctx)
 {
     const VSFrame *f;
@@ -109,7 +110,7 @@ static void request(const Clip *c, int first, int end, VSFrameContext *ctx)
         c->vs->requestFrameFilter(i, c->node, ctx);
 }
 
-/* Returns whether an input frame has the samples of the one before. */
+/* Returns whether an input frame has the same samples as the one before it. */
 static int is_repeat(const Clip *c, int m, VSFrameContext *ctx)
 {
     const VSAPI *vs = c->vs;
@@ -129,9 +130,10 @@ static int is_repeat(const Clip *c, int m, VSFrameContext *ctx)
 }
 
 /*
- * Finds where a lane has to start for the output frame at input frame m: so many frames before, where repeats do
- * not count, and at none. @param exact from where on that is enough
- * @return an input frame, or AVERROR(EAGAIN): more have been requested
+ * Finds the input frame at which a lane must start for the output frame at input frame m: c->past frames earlier,
+ * where repeats do not count. The lane must not start at a repeat.
+ * @param exact set to the first input frame for which this start is early enough
+ * @return an input frame, or AVERROR(EAGAIN) after more have been requested
  */
 static int find_start(const Clip *c, int m, Request *r, VSFrameContext *ctx, int *exact)
 {
@@ -156,7 +158,10 @@ static int find_start(const Clip *c, int m, Request *r, VSFrameContext *ctx, int
     return at;
 }
 
-/* The lane that comes to an output frame with the input frames from first on; else the one that rests longest. */
+/*
+ * Returns a lane that reaches an output frame if it is fed with the input frames from first on; otherwise the lane
+ * that has not been used for the longest time. @param goes_on set to whether the lane can continue
+ */
 static Lane *choose_lane(Clip *c, int64_t n, int first, int *goes_on)
 {
     Lane *oldest = &c->lanes[0];
@@ -175,7 +180,7 @@ static Lane *choose_lane(Clip *c, int64_t n, int first, int *goes_on)
     return oldest;
 }
 
-/* Makes an output frame. @return 0, or an error: EAGAIN: more frames have been requested */
+/* Makes an output frame. @return 0, AVERROR(EAGAIN) after more frames have been requested, or another error */
 static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const VSFrame **out)
 {
     const int m = input_of(c, n);
@@ -208,7 +213,7 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
         ret = feed(c, lane, ctx);
     }
     *out = kept_frame(c, n, ctx);
-    /* rates that do not divide: the last frame lasts */
+    /* with some ratios of rates, a frame is missing at the end: repeats the last one */
     if (!*out && ret == AVERROR_EOF && lane->last)
         *out = c->vs->addFrameRef(lane->last);
     if (*out) {
@@ -270,7 +275,7 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
 
 /* Options */
 
-/* Adds an argument, if it is there, as the filter's option of the same name. */
+/* Adds an argument, if it was given, as the option of the filter with the same name. */
 static void add_option(Clip *c, const VSMap *in, const char *name)
 {
     const VSAPI *vs = c->vs;
@@ -289,7 +294,7 @@ static void add_option(Clip *c, const VSMap *in, const char *name)
     }
 }
 
-/* The type of the argument for an option of a function's filter; NULL: there is none. */
+/* Returns the type of the argument for an option of the filter, or NULL if the option is not an argument. */
 static const char *argument_type(enum Kind kind, const AVOption *o)
 {
     if (av_match_name(o->name, functions[kind].without))
@@ -319,7 +324,7 @@ static void add_options(Clip *c, const VSMap *in)
             add_option(c, in, o->name);
 }
 
-/* A search of the user's, or the one that the filter makes by itself, on the backend that is asked for. */
+/* Adds gpume with the argument search or, if only backend or device was given, with the usual search of the filter. */
 static void add_search(Clip *c, const VSMap *in, const char *usual)
 {
     int error;
@@ -386,7 +391,7 @@ static void set_deinterlace(Clip *c, const VSMap *in)
     c->out.fpsNum    *= c->per_frame;
 }
 
-/* Returns what is wrong with a clip, or NULL. */
+/* Returns an error message for an unsuitable clip, or NULL. */
 static const char *check_clip(Clip *c)
 {
     if (c->in.width <= 0 || c->in.height <= 0 || !c->in.format.colorFamily)
@@ -401,7 +406,7 @@ static const char *check_clip(Clip *c)
     return NULL;
 }
 
-/* Returns what is wrong with arguments that no filter has, or NULL. */
+/* Returns an error message for arguments that are not options of the filter, or NULL. */
 static const char *check_arguments(const Clip *c, const VSMap *in)
 {
     int error;
@@ -420,7 +425,7 @@ static const char *check_arguments(const Clip *c, const VSMap *in)
     return NULL;
 }
 
-/* Writes the filters. */
+/* Sets the filter chain. */
 static void set_up(Clip *c, const VSMap *in)
 {
     switch (c->kind) {
@@ -447,7 +452,7 @@ static void set_up(Clip *c, const VSMap *in)
     add_options(c, in);
 }
 
-/* Reads from the options of a lane's filter on how many frames before it an output frame depends. */
+/* Sets the number of earlier frames on which an output frame depends, from the options of a lane's filter. */
 static void set_past(Clip *c, const Lane *lane)
 {
     int64_t radius = 0, passes = 0, gap = 0, repeats = 0;
@@ -466,7 +471,7 @@ static void set_past(Clip *c, const Lane *lane)
     }
     switch (c->kind) {
     case DENOISE:     c->past = passes * radius + (sigma > 0 ? 0 : 8);  break;
-    /* a frame comes out at least, of those that are not left out */
+    /* at least one output frame, made from frames that are not skipped */
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;
     case DEINTERLACE: c->past = 3 + passes;                             break;
@@ -510,7 +515,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     }
     if (c->kind == FPS && c->out.fpsNum > 0 && c->out.fpsDen > 0)
         c->out.numFrames = FFMIN(output_of(c, c->in.numFrames, AV_ROUND_NEAR_INF), INT_MAX);
-    /* says what is wrong with options before a frame is asked for */
+    /* reports errors in options before a frame is requested */
     ret = open_lane(c, &c->lanes[0], NULL);
     if (ret >= 0)
         set_past(c, &c->lanes[0]);

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Lanes: graphs of libavfilter, each fed with the frames of a clip from some frame on.
+ * Lanes: graphs of libavfilter to which the frames of a clip are fed, beginning with any frame.
  */
 
 #include <string.h>
@@ -93,8 +93,8 @@ int input_of(const Clip *c, int64_t n)
 }
 
 /*
- * mvfps counts from its first frame on, which has to be at the time of an output frame. Returns the number of an input
- * frame, which need not exist, where that is so: so long before this one that nothing is interpolated in between.
+ * Returns the number of an input frame, which need not exist, at the time of an output frame: mvfps counts output times
+ * from its first frame. It is so much earlier than the given one that nothing is interpolated between them.
  */
 static int64_t anchor(const Clip *c, int first)
 {
@@ -148,7 +148,7 @@ int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
     return ret;
 }
 
-/* Keeps an output frame, or its fields; both are given away. */
+/* Keeps an output frame or its fields. Takes over both. */
 static void keep(Clip *c, int64_t n, const VSFrame *frame, VSMap *fields)
 {
     c->vs->freeFrame(c->kept[c->next_kept].frame);

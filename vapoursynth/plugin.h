@@ -5,7 +5,7 @@
 
 /**
  * @file
- * What the files of the plugin share.
+ * Declarations that the files of the plugin share.
  */
 
 #ifndef GPUME_VAPOURSYNTH_PLUGIN_H
@@ -24,25 +24,25 @@
 #include "libavfilter/vf_gpume.h"
 
 #define MAX_LANES 2
-/** Output frames that are kept. */
+/** Maximum number of output frames that are kept. */
 #define MAX_KEPT  48
-/** Input frames that are requested at once where some are lacking. */
+/** Number of input frames that are requested at once when some are missing. */
 #define STEP      4
-/** Equal frames among which the first one is sought. */
+/** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
 enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY };
 
-/** A graph that is being fed. */
+/** A graph to which frames are fed. */
 typedef struct Lane {
-    AVFilterGraph *graph;       ///< NULL: it is closed
+    AVFilterGraph *graph;       ///< NULL: the lane is closed
     AVFilterContext *source, *sink;
-    int next_in;                ///< input frame that it needs next
-    int64_t next_out;           ///< output frame that it gives next
-    int64_t exact_from;         ///< the first one that is as if all frames had been fed
+    int next_in;                ///< next input frame
+    int64_t next_out;           ///< next output frame
+    int64_t exact_from;         ///< first output frame that is the same as if all input frames had been fed
     int flushed;
-    unsigned used;              ///< when
-    const VSFrame *last;        ///< that came out
+    unsigned used;              ///< value of Clip.clock when the lane was last used
+    const VSFrame *last;        ///< last output frame
     AVFifo *fields;             ///< VECTORS: properties of the next output frames
     GpumeSink results;
     const VSAPI *vs;
@@ -53,14 +53,14 @@ typedef struct Clip {
     VSNode *node;
     VSVideoInfo in, out;
     enum AVPixelFormat format;
-    AVBPrint chain;             ///< the filters
-    int past;                   ///< input frames before that at an output frame on which it depends
-    atomic_int ahead;           ///< input frames behind it that have been needed so far
-    int leaves_repeats;         ///< DENOISE: frames that repeat others are no pictures of its sequence
-    int64_t gap;                ///< FPS: input frames, between farther ones nothing is interpolated
-    int per_frame;              ///< output frames for each input frame, but of FPS
+    AVBPrint chain;             ///< filter chain
+    int past;                   ///< number of input frames, before that of an output frame, on which it depends
+    atomic_int ahead;           ///< number of input frames after it that were needed so far
+    int leaves_repeats;         ///< DENOISE: the filter skips frames that repeat the one before them
+    int64_t gap;                ///< FPS: distance of input frames beyond which nothing is interpolated
+    int per_frame;              ///< number of output frames for each input frame; not for FPS
     int threads;
-    int by_combed;              ///< DEINTERLACE: frames that are not combed pass
+    int by_combed;              ///< DEINTERLACE: frames that are not combed pass unchanged
     Lane lanes[MAX_LANES];
     unsigned clock;
     struct { int64_t n; const VSFrame *frame; VSMap *fields; } kept[MAX_KEPT];
@@ -69,20 +69,20 @@ typedef struct Clip {
     VSCore *core;
 } Clip;
 
-/* frames.c: frames of VapourSynth and of libavutil */
+/* frames.c: conversion between frames of VapourSynth and of libavutil */
 
 enum AVPixelFormat pixel_format(const VSVideoFormat *f);
-/** Planes of RGB are green, blue, red there. */
+/** Returns the plane of libavutil, in which planes of RGB are green, blue, red. */
 int plane_of(const Clip *c, int plane);
-/** Makes a frame of libavutil, which owns a reference of the given one. */
+/** Returns a frame of libavutil with the content of a frame of VapourSynth and a reference to it, or NULL. */
 AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts);
-/** Makes a frame of one that came out of a lane. */
+/** Returns a frame of VapourSynth with the content of an output frame of a lane. */
 const VSFrame *export_frame(const Clip *c, AVFrame *frame);
 int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t otherwise);
 
 /* fields.c: motion fields */
 
-/** Makes properties of a result of gpume, which its lane keeps until the frame comes out. */
+/** Converts a result of gpume to frame properties, which its lane keeps until the frame is output. */
 int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
 
 /* analyse.c: vectors in the form of MVUtensils */
@@ -90,19 +90,22 @@ int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
 /** Creates the filters of ANALYSE or ANALYSE_MANY. */
 void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs);
 
-/* lanes.c: graphs that are fed */
+/* lanes.c: graphs to which frames are fed */
 
 void close_lane(const Clip *c, Lane *lane);
-/** Opens a graph for frames like this one. @param frame NULL: for its options only */
+/** Opens a graph for frames like this one. @param frame NULL: only to check and read options */
 int open_lane(Clip *c, Lane *lane, const AVFrame *frame);
-/** The input frame at, or before, an output frame. */
+/** Returns the input frame at, or before, the time of an output frame. */
 int input_of(const Clip *c, int64_t n);
-/** The output frame of FPS at the time of an input frame. */
+/** Returns the output frame of FPS at the time of an input frame. */
 int64_t output_of(const Clip *c, int64_t m, enum AVRounding rounding);
-/** Starts a lane at an input frame. @param exact the input frame from which on it is as if all frames had been fed */
+/**
+ * Starts a lane at an input frame.
+ * @param exact the first input frame whose output is the same as if all input frames had been fed
+ */
 int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx);
 int feed(Clip *c, Lane *lane, VSFrameContext *ctx);
-/** Takes the next frame out of a lane. @return 0, or an error: EAGAIN: it needs more frames; EOF */
+/** Gets the next output frame of a lane. @return 0; AVERROR(EAGAIN): it needs more input; AVERROR_EOF; other errors */
 int pull(Clip *c, Lane *lane);
 
 #endif /* GPUME_VAPOURSYNTH_PLUGIN_H */

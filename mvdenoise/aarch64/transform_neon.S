@@ -435,7 +435,7 @@ endconst
 .endif
 .endm
 
-// Adds a row in v25 to what becomes of one value, in v27 and v28
+// Adds the part of a row, in v25, to the sums of a value in v27 and v28
 .macro back_row k, n
 .if \k > 1
   .if \n == 0

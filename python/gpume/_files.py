@@ -135,8 +135,8 @@ def write_png(path: PathLike, picture: npt.ArrayLike) -> None:
     _write(path, _png(array, 8))
 
 
-# What mvview draws, see doc/mvview-definition.md: lengths of the steps of hue, and what becomes of red,
-# green and blue in each; 0, 1: none, all of it; 2: rises, 3: falls.
+# What mvview draws, see doc/mvview-definition.md: lengths of the steps of hue, and how red, green
+# and blue change in each; 0, 1: none, all of it; 2: rises, 3: falls.
 _STEPS = (15, 6, 4, 11, 13, 6)
 _CHANGES = ((1, 3, 0, 0, 2, 1), (2, 1, 1, 3, 0, 0), (0, 0, 2, 1, 1, 3))
 
