@@ -129,7 +129,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 32 * MVSTEREO_CUDA_PATHS, WORDS == 1 ? 10 : WO
                           is_last ? MVSTEREO_LAST_OF_A : MVSTEREO_ACROSS, is_there ? 0 : MVSTEREO_PAIR(FAR) };
     /* lanes beyond the range load the data of the last lane, and do not use it */
     GpumeU64 src = args.costs + q * args.range + (is_there ? 4 * WORDS * number : args.range - 4 * WORDS);
-    /* the penalty of a step back is that of the sample at which the step begins; that of the first step has no effect */
+    /* the penalty of a step back is that of the sample where the step begins; that of the first step has no effect */
     GpumeU64 dst = args.paths[0], p2 = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? step_p2 : 0);
     GpumeU32 v[WORDS][2], least = 0;
     Ahead next = { { { 0 } }, 0 };
