@@ -339,6 +339,14 @@ static av_cold int check_options(AVFilterContext *ctx)
         av_log(ctx, AV_LOG_ERROR, "'layout' is only valid with inputs=1.\n");
         return AVERROR(EINVAL);
     }
+    if (s->inputs == 1 && (s->fs.opt_shortest || !s->fs.opt_repeatlast || s->fs.opt_eof_action != EOF_ACTION_REPEAT ||
+                           s->fs.opt_ts_sync_mode)) {
+        av_log(ctx, AV_LOG_ERROR, "'eof_action', 'shortest', 'repeatlast' and 'ts_sync_mode' are only valid with "
+               "inputs=2.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->fast && s->max && s->max - s->min <= MVSTEREO_WINDOW)
+        av_log(ctx, AV_LOG_WARNING, "'fast' has no effect with up to %d disparities.\n", MVSTEREO_WINDOW);
     if (s->output == MVSTEREO_DEPTH ? !(s->focal > 0 && s->baseline > 0) : s->focal || s->baseline) {
         av_log(ctx, AV_LOG_ERROR, s->output == MVSTEREO_DEPTH ? "output=depth needs 'focal' and 'baseline'.\n"
                                                              : "'focal' and 'baseline' are only valid with "

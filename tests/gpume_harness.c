@@ -1485,7 +1485,7 @@ static int set_hw_frames(AVFilterContext *src, AVBufferRef *hw_frames, const Tes
 /* Adds filters after *last, and sets *last to the last of them. */
 static int open_behind(TestGraph *g, const char *names, AVFilterContext **last)
 {
-    char name[32];
+    char name[64], *options;
     int ret = 0;
 
     for (; *names && ret >= 0; names += strspn(names, ",")) {
@@ -1493,7 +1493,10 @@ static int open_behind(TestGraph *g, const char *names, AVFilterContext **last)
         AVFilterContext *f;
 
         av_strlcpy(name, names, FFMIN(length + 1, sizeof(name)));
-        ret = avfilter_graph_create_filter(&f, avfilter_get_by_name(name), name, NULL, NULL, g->graph);
+        options = strchr(name, '=');
+        if (options)
+            *options++ = 0;
+        ret = avfilter_graph_create_filter(&f, avfilter_get_by_name(name), name, options, NULL, g->graph);
         if (ret >= 0)
             ret = avfilter_link(*last, 0, f, 0);
         *last  = f;

@@ -301,7 +301,7 @@ typedef struct TestRun {
     int upload;             ///< whether frames are uploaded before the filter
     AVBufferRef *hw_frames; ///< if not NULL, frames are already on this device
     int download;           ///< whether frames are downloaded after the filter
-    const char *behind;     ///< names of the filters after gpume, separated by commas; may be NULL
+    const char *behind;     ///< the filters after gpume, NAME or NAME=OPTIONS, separated by commas; may be NULL
     AVBufferRef *device;    ///< device of the filter; may be NULL
     int feed_all;           ///< push all frames before the first is pulled
     int closes;             ///< whether the graph is closed after close_after frames were output

@@ -238,7 +238,7 @@ static AVFrame *noise_frame(int w, int h, enum AVPixelFormat format, int n)
     return frame;
 }
 
-static const char *behind;      ///< names of filters after gpume, or NULL
+static const char *behind;      ///< filters after gpume, or NULL
 
 static void long_options(char *buf, size_t size, enum CaseBackend backend, const char *algo)
 {
@@ -533,7 +533,7 @@ static int usage_error(void)
     printf("usage: gpume_soak [-seconds N] [-cases N] [-seed N] [-threads N] [-side N]\n"
            "                  [-backends cpu,cuda,frames] [-v]\n"
            "       gpume_soak -long FRAMES | -teardown N | -changes N | -failures 1 [-algo NAME|all] [-seed N] ...\n"
-           "                  [-behind FILTERS]   (with -long and -teardown, names separated by commas)\n"
+           "                  [-behind FILTERS]   (with -long and -teardown, separated by commas)\n"
            "       gpume_soak -hog MIB   (takes all memory of the GPU but so much)\n"
            "Without a GPU or the stand-in for its driver only the CPU is tested.\n");
     return 2;

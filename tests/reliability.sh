@@ -220,8 +220,10 @@ part_long() {
         counted long-cuda-all "$soak" -backends cuda,frames -long 10000 -algo all
         counted long-behind "$soak" -backends cpu -long 100000 -algo ds -behind mvview,mvfps
         counted long-denoise "$soak" -backends cpu -long 10000 -algo ds -behind mvdenoise,mvfps
+        counted long-stereo "$soak" -backends cpu -long 10000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
         counted teardown "$soak" -teardown 1000 -algo all
         counted teardown-behind "$soak" -teardown 1000 -algo ds -behind mvdenoise,mvview,mvfps
+        counted teardown-stereo "$soak" -backends cpu -teardown 1000 -algo ds -behind mvstereo=layout=sbsl
         counted changes "$soak" -changes 1000 -algo all
     else
         counted long-cpu "$soak" -backends cpu -long 20000 -algo ds
@@ -229,8 +231,10 @@ part_long() {
         counted long-cuda "$soak" -backends cuda,frames -long 4000 -algo ds
         counted long-behind "$soak" -backends cpu -long 10000 -algo ds -behind mvview,mvfps
         counted long-denoise "$soak" -backends cpu -long 3000 -algo ds -behind mvdenoise,mvfps
+        counted long-stereo "$soak" -backends cpu -long 3000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
         counted teardown "$soak" -teardown 1000 -algo ds
         counted teardown-behind "$soak" -teardown 200 -algo ds -behind mvdenoise,mvview,mvfps
+        counted teardown-stereo "$soak" -backends cpu -teardown 200 -algo ds -behind mvstereo=layout=sbsl
         counted changes "$soak" -changes 1000 -algo ds
     fi
 }
