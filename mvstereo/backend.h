@@ -13,6 +13,7 @@
 #define AVFILTER_GPUME_MVSTEREO_BACKEND_H
 
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
+#include "libavfilter/gpume/mvstereo/range.h"
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/util/frame_backend.h"
 
@@ -21,10 +22,12 @@ typedef struct MvstereoBackend {
     GpumeFrameBackend common;
     /** @param cfg stays valid until uninit() */
     int  (*init)(void *priv, const MvstereoConfig *cfg);
-    /** @param layout layout of the frames, which may have any size */
-    int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out);
+    /**
+     * @param layout layout of the frames, which may have any size
+     * @param range  if it is to be determined, it is extended
+     */
+    int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out);
     int  (*read)(void *priv, int16_t *disparity);
-    void (*get_range)(const void *priv, int *min, int *max);
     /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvstereoBackend;

@@ -45,7 +45,7 @@ typedef struct CPUBackend {
     MvstereoRefiner refiner;
 
     /* the range found so far */
-    MvstereoRange range;
+    MvstereoRange *range;
     MvstereoPlane halved[2][MAX_HALVINGS];
     MvstereoMatcher coarse_matcher;
     MvstereoRefiner coarse_refiner;
@@ -123,7 +123,6 @@ static int open_size(CPUBackend *s, int w, int h)
     int ret = 0;
 
     uninit(s);
-    s->range  = (MvstereoRange) { s->cfg->min, s->cfg->max };
     s->w      = w;
     s->h      = h;
     s->counts = av_malloc_array(s->cfg->executor.nb_threads, sizeof(*s->counts));
@@ -226,23 +225,23 @@ static void find_range(CPUBackend *s)
             if (row[x] >= 0)
                 counts[(row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE]++;
     }
-    mvstereo_range_widen(&s->range, counts, m->range, m->min, nb);
+    mvstereo_range_widen(s->range, counts, m->range, m->min, nb);
 }
 
 /* Opens the matcher for the range again if the range has changed. */
 static int fit_range(CPUBackend *s)
 {
-    const int range = FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES);
+    const int range = FFALIGN(s->range->max - s->range->min, MVSTEREO_LANES);
 
     int half_min, half_range, ret;
 
-    if (s->matcher.span == range && s->matcher.min == s->range.min)
+    if (s->matcher.span == range && s->matcher.min == s->range->min)
         return 0;
-    ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range.min, range,
+    ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range->min, range,
                                    s->cfg->fast ? MVSTEREO_WINDOW : range, s->cfg->rows);
     if (ret < 0 || !s->matcher.base)
         return ret;
-    half_min = mvstereo_halved_range(s->range.min, range, &half_range);
+    half_min = mvstereo_halved_range(s->range->min, range, &half_range);
     ret = ff_mvstereo_matcher_open(&s->half_matcher, &s->cfg->executor, (s->w + 1) / 2, (s->h + 1) / 2, half_min,
                                    half_range, half_range, s->cfg->rows);
     if (ret < 0)
@@ -297,7 +296,7 @@ static void stabilise_rows(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s   = arg;
     Before *b       = &s->before[s->pair->right];
-    const int first = s->range.min * MVSTEREO_ONE, end = gpume_first_row(s->h, job + 1, nb_jobs);
+    const int first = s->range->min * MVSTEREO_ONE, end = gpume_first_row(s->h, job + 1, nb_jobs);
     uint16_t *sums  = s->differences + job * (size_t)(s->w + 2 * MVSTEREO_STILL_R);
 
     for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
@@ -384,7 +383,7 @@ static void paint_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
+static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
 {
     CPUBackend *s = priv;
     const int nb  = FFMIN(s->cfg->executor.nb_threads, pair->h);
@@ -396,6 +395,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         return ret;
     s->pair   = pair;
     s->layout = layout;
+    s->range  = range;
     s->out    = out;
     gpume_execute(&s->cfg->executor, load_rows, s, nb);
     prepare(s);
@@ -412,8 +412,8 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     if (ret < 0)
         return ret;
     s->paint = (MvstereoPaint) {
-        .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
+        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
+        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     if (s->cfg->output == MVSTEREO_LEFT_GRAY)
@@ -438,19 +438,10 @@ static int read_disparity(void *priv, int16_t *disparity)
     return 0;
 }
 
-static void get_range(const void *priv, int *min, int *max)
-{
-    const CPUBackend *s = priv;
-
-    *min = s->range.min;
-    *max = s->range.max;
-}
-
 const MvstereoBackend ff_mvstereo_backend_cpu = {
     .common    = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,
-    .get_range = get_range,
     .uninit    = uninit,
 };

@@ -85,7 +85,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer stats;      ///< MvstereoCudaStats, in device and pinned memory
     GpumeCudaBuffer planes;     ///< luma of all sizes
     MvstereoCudaArgs views;     ///< addresses of luma
-    MvstereoRange range;
+    MvstereoRange *range;       ///< the range found so far
     Map map, coarse, half;
     /* views of the previous pair and their maps: left, right */
     unsigned long long luma_before[2], disparity_before[2], age[2];
@@ -243,7 +243,6 @@ static int open_size(CUDABackend *s, int w, int h)
     ret = get_parts(s, &s->planes, parts, FF_ARRAY_ELEMS(parts), "views");
     if (ret < 0)
         return ret;
-    s->range = (MvstereoRange) { s->cfg->min, s->cfg->max };
     a->w     = s->w = w;
     a->h     = s->h = h;
     a->stats = s->stats.data;
@@ -348,7 +347,7 @@ static int find_range(CUDABackend *s)
     ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
-    mvstereo_range_widen(&s->range, ((const MvstereoCudaStats *)s->stats.pinned)->counts, range, min, nb);
+    mvstereo_range_widen(s->range, ((const MvstereoCudaStats *)s->stats.pinned)->counts, range, min, nb);
     return 0;
 }
 
@@ -398,8 +397,8 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
     a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
     a->chroma_linesize = out->linesize[1];
     a->paint = (MvstereoPaint) {
-        .first = s->range.min * MVSTEREO_ONE, .least = s->range.min * MVSTEREO_ONE,
-        .greatest = s->range.max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
+        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
+        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     a->temporal         = s->cfg->temporal;
@@ -428,7 +427,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     if (ret >= 0 && s->cfg->min >= s->cfg->max && !pair->same_range)
         ret = find_range(s);
     if (ret >= 0)
-        ret = open_map(s, &s->map, s->w, s->h, s->range.min, FFALIGN(s->range.max - s->range.min, MVSTEREO_LANES));
+        ret = open_map(s, &s->map, s->w, s->h, s->range->min, FFALIGN(s->range->max - s->range->min, MVSTEREO_LANES));
     if (ret < 0)
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
@@ -439,11 +438,12 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     return ret < 0 ? ret : finish(s, pair, out);
 }
 
-static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
+static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
 {
     CUDABackend *s = priv;
     const int ret  = ff_gpume_shell_enter(&s->shell);
 
+    s->range = range;
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_map(s, pair, layout, out));
 }
 
@@ -492,19 +492,10 @@ static av_cold void uninit(void *priv)
     ff_gpume_shell_close(&s->shell, free_all, s);
 }
 
-static void get_range(const void *priv, int *min, int *max)
-{
-    const CUDABackend *s = priv;
-
-    *min = s->range.min;
-    *max = s->range.max;
-}
-
 const MvstereoBackend ff_mvstereo_backend_cuda = {
     .common    = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init      = init,
     .make      = make,
     .read      = read_disparity,
-    .get_range = get_range,
     .uninit    = uninit,
 };

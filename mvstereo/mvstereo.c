@@ -19,6 +19,8 @@ struct Mvstereo {
     enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
     const MvstereoBackend *backend;
     void *priv;
+    int w, h;                   ///< of the last views
+    MvstereoRange range;        ///< of the maps since views had this size
 };
 
 enum AVPixelFormat ff_mvstereo_hw_format(int i)
@@ -98,12 +100,17 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
         pair = &mirrored;
     }
     ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sw_format : frame->format, frame->width, frame->height);
-    return s->backend->make(s->priv, pair, &layout, out);
+    if (s->w != pair->w || s->h != pair->h)
+        s->range = (MvstereoRange) { s->cfg.min, s->cfg.max };
+    s->w = pair->w;
+    s->h = pair->h;
+    return s->backend->make(s->priv, pair, &layout, &s->range, out);
 }
 
 void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
 {
-    s->backend->get_range(s->priv, min, max);
+    *min = s->range.min;
+    *max = s->range.max;
 }
 
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
