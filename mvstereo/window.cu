@@ -138,8 +138,8 @@ typedef struct Ahead {
  * for when the steps begin, because a warp cannot wait for one of many loads in flight.
  * @param nb number of steps that are left
  */
-static __device__ __forceinline__ Ahead load_ahead(GpumeU64 costs, GpumeU64 bases, GpumeU64 p2, long long stride, int nb,
-                                                   const Lane *lane)
+static __device__ __forceinline__ Ahead load_ahead(GpumeU64 costs, GpumeU64 bases, GpumeU64 p2, long long stride,
+                                                   int nb, const Lane *lane)
 {
     Ahead a = { { 0 }, 0 };
 
