@@ -58,11 +58,12 @@ static __device__ __forceinline__ void add_residual(const MvdeintCudaCombineArgs
                                                     MvdeintWindow &w, int y0)
 {
     const int fraction = mvdeint_fraction(mvdeint_depth(args)), most = ((1 << mvdeint_depth(args)) - 1) << fraction;
+    const int first = 1 + !args.parity;     // y0 is odd
 
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < (LINES - 2) * COLUMNS; i += MVDEINT_CUDA_THREADS) {
-        const int line = 1 + i / COLUMNS, column = i % COLUMNS, y = y0 + line;
+    GPUME_NO_UNROLL for (int i = threadIdx.x; i < (LINES - 2) / 2 * COLUMNS; i += MVDEINT_CUDA_THREADS) {
+        const int line = first + 2 * (i / COLUMNS), column = i % COLUMNS, y = y0 + line;
 
-        if (y < 0 || y >= c.h || (y & 1) == args.parity)
+        if (y < 0 || y >= c.h)
             continue;
         const int above = mvdeint_above(y) - y0, below = mvdeint_below(y, c.h) - y0;
 

@@ -269,7 +269,7 @@ static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &
  * block:  MVDEINT_CUDA_THREADS
  * shared: MVDEINT_CUDA_MATCH_SHARED
  */
-GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS, 3)
+GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
 {
     GPUME_SHARED(GpumeU64, taps);
     const int candidate = blockIdx.z % MVDEINT_MAX_CANDIDATES, group = blockIdx.z / MVDEINT_MAX_CANDIDATES;
