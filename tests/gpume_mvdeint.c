@@ -333,7 +333,7 @@ static void expect(Case *c)
     deint_oracle_first(&c->oracle);
     for (int pass = 0; pass < c->cfg.passes; pass++) {
         search(c);
-        deint_oracle_pass(&c->oracle, pass);
+        deint_oracle_pass(&c->oracle, pass, pass == c->cfg.passes - 1);
     }
     nb_compensated += c->oracle.nb_compensated;
     nb_moved       += c->oracle.nb_moved;

@@ -38,7 +38,7 @@ typedef struct DeintVector {
 
 typedef struct Deint {
     int w, h, d, nb_frames, nb_components;
-    int refs;
+    int refs, is_last;          ///< fields on each side; whether the pass is the last one
     int parity[DEINT_MAX_FIELDS], progressive[DEINT_MAX_FRAMES];
     DeintComponent components[4];
     /** Vectors of each field, at distances -2, -1, 1 and 2; NULL: none. */
@@ -197,21 +197,23 @@ typedef struct DeintCandidate {
     const uint8_t *matches;     ///< whether it matches in each area of luma
 } DeintCandidate;
 
-static int deint_compensated(const Deint *s, const DeintComponent *c, int field, DeintVector v, int x, int y, int *real)
+static int deint_compensated(const Deint *s, const DeintComponent *c, const DeintCandidate *z, DeintVector v, int x, int y,
+                             int *real)
 {
     static const int taps[8][6] = {
         { 0, 0, 64, 0, 0, 0 },    { 0, -2, 58, 10, -2, 0 }, { 1, -5, 52, 20, -5, 1 }, { 1, -7, 46, 30, -8, 2 },
         { 2, -10, 40, 40, -10, 2 }, { 2, -8, 30, 46, -7, 1 }, { 1, -5, 20, 52, -5, 1 }, { 0, -2, 10, 58, -2, 0 },
     };
     const int f = deint_min(4, 16 - s->d), ex = (2 * v.x) >> c->sx, ey = (2 * v.y) >> c->sy;
-    const int line = y + (ey >> 3);
+    const int line = y + (ey >> 3), is_made = z->distance < 0 && !s->is_last && !s->progressive[z->field / 2];
+    const uint16_t *estimate = is_made ? c->result[z->field] : c->estimate[z->field];
     int sum = 1 << (11 - f);
 
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             sum += taps[ey & 7][i] * taps[ex & 7][j] *
-                   deint_at(c, c->estimate[field], x + (ex >> 3) + j - 2, line + i - 2);
-    *real = (line & 1) == s->parity[field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
+                   deint_at(c, estimate, x + (ex >> 3) + j - 2, line + i - 2);
+    *real = (line & 1) == s->parity[z->field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
     return deint_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
 }
 
@@ -231,7 +233,7 @@ static void deint_overlap(const Deint *s, const DeintComponent *c, DeintCandidat
                 const int weight = (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy);
                 int real;
 
-                sum      += weight * deint_compensated(s, c, z->field, vectors[row * cols + col], x, y, &real);
+                sum      += weight * deint_compensated(s, c, z, vectors[row * cols + col], x, y, &real);
                 sum_real += weight * real;
             }
             z->c[y * c->w + x] = sum >> 12;
@@ -513,8 +515,9 @@ static void deint_field(Deint *s, const DeintComponent *c, int pass, int t, uint
 }
 
 /* Runs a pass: makes all results from the estimates and their vectors, then makes them the new estimates. */
-static void deint_oracle_pass(Deint *s, int pass)
+static void deint_oracle_pass(Deint *s, int pass, int is_last)
 {
+    s->is_last = is_last;
     for (int t = 0; t < 2 * s->nb_frames; t++) {
         uint8_t *matches[4] = { NULL };
 
