@@ -18,10 +18,11 @@
 #define MVDENOISE_MAX_RADIUS    4
 /** Maximum number of patches of a stack. */
 #define MVDENOISE_MAX_STACK     (2 * MVDENOISE_MAX_RADIUS + 1)
-/** Side of a patch, and the distance between patches, in samples. */
+/** Side of a patch; the distance between patches, in samples, which is half as large if they are dense. */
 #define MVDENOISE_PATCH         8
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
+#define MVDENOISE_LOG2_STEP     2
 #define MVDENOISE_LOG2_CELL     3
 /** Maximum number of vectors that are tried for a match: those of several positions, and the zero vector. */
 #define MVDENOISE_PLACES        7
@@ -56,8 +57,8 @@
  */
 #define MVDENOISE_RATIOS        512
 #define MVDENOISE_LOG2_RATIO    5
-/** Weight of a patch of which only the mean remains. */
-#define MVDENOISE_LOG2_WEIGHT   13
+/** Weight of a patch of which only the mean remains; with dense patches, four times as many share a sample. */
+#define MVDENOISE_LOG2_WEIGHT(log2_step) (9 + 2 * (log2_step))
 
 /** Number of fraction bits of the matrices over time. */
 #define MVDENOISE_LOG2_TIME     10
@@ -68,30 +69,30 @@ GPUME_INLINE int mvdenoise_fraction(int depth)
     return depth < 10 ? 10 - depth : 0;
 }
 
-/** Returns the number of patches that cover a row, or column, of samples. */
-GPUME_INLINE int mvdenoise_patches(int length)
+/** Returns the number of patches, 1 << log2_step samples apart, that cover a row, or column, of samples. */
+GPUME_INLINE int mvdenoise_patches(int length, int log2_step)
 {
-    return length <= MVDENOISE_PATCH ? 1 : (length - MVDENOISE_PATCH + MVDENOISE_STEP - 1) / MVDENOISE_STEP + 1;
+    return length <= MVDENOISE_PATCH ? 1 : ((length - MVDENOISE_PATCH + (1 << log2_step) - 1) >> log2_step) + 1;
 }
 
 /** Returns the position of patch i in a row, or column, of samples. */
-GPUME_INLINE int mvdenoise_place(int i, int length)
+GPUME_INLINE int mvdenoise_place(int i, int length, int log2_step)
 {
-    return FFMAX(FFMIN(i * MVDENOISE_STEP, length - MVDENOISE_PATCH), 0);
+    return FFMAX(FFMIN(i << log2_step, length - MVDENOISE_PATCH), 0);
 }
 
 /** Returns the first patch of a row, or column, that contains a sample. */
-GPUME_INLINE int mvdenoise_first_patch(int sample)
+GPUME_INLINE int mvdenoise_first_patch(int sample, int log2_step)
 {
-    return sample < MVDENOISE_PATCH ? 0 : (sample - MVDENOISE_PATCH) / MVDENOISE_STEP + 1;
+    return sample < MVDENOISE_PATCH ? 0 : ((sample - MVDENOISE_PATCH) >> log2_step) + 1;
 }
 
 /** Returns the first patch after those that contain a sample. */
-GPUME_INLINE int mvdenoise_end_patch(int sample, int length)
+GPUME_INLINE int mvdenoise_end_patch(int sample, int length, int log2_step)
 {
-    const int nb = mvdenoise_patches(length);
+    const int nb = mvdenoise_patches(length, log2_step);
 
-    return sample >= mvdenoise_place(nb - 1, length) ? nb : sample / MVDENOISE_STEP + 1;
+    return sample >= mvdenoise_place(nb - 1, length, log2_step) ? nb : (sample >> log2_step) + 1;
 }
 
 /** Converts a component of a vector to quarters of a subsampled component's samples. */

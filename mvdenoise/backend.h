@@ -64,6 +64,12 @@ typedef struct MvdenoiseBackend {
     void (*uninit)(void *priv);
 } MvdenoiseBackend;
 
+/** Returns the logarithm of the distance between patches. */
+static inline int mvdenoise_log2_step(const MvdenoiseConfig *cfg)
+{
+    return MVDENOISE_LOG2_STEP - !!cfg->dense;
+}
+
 /** Returns whether a component is denoised. */
 static inline int mvdenoise_is_chosen(const MvdenoiseConfig *cfg, const GpumeLayout *layout, int component)
 {

@@ -50,7 +50,7 @@ static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weigh
         }
         return;
     }
-    /* the last patches do not begin at a multiple of 4 */
+    /* dense patches, and the last ones, do not begin at a multiple of 4 */
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
         const int at = row + i;
 
@@ -93,8 +93,10 @@ static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
 static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
                                                GpumeU32 v[ROWS], int x, int y)
 {
-    const int first_row = mvdenoise_first_patch(y), end_row = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h);
-    const int first_col = mvdenoise_first_patch(x), end_col = mvdenoise_end_patch(x, c.w);
+    const int log2_step = args.components.log2_step;
+    const int first_row = mvdenoise_first_patch(y, log2_step);
+    const int end_row   = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h, log2_step);
+    const int first_col = mvdenoise_first_patch(x, log2_step), end_col = mvdenoise_end_patch(x, c.w, log2_step);
     const int fraction  = mvdenoise_fraction(args.depth);
     Sum sums[ROWS];
     GpumeU32 weights[ROWS];
@@ -102,7 +104,7 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
     GPUME_UNROLL for (int i = 0; i < ROWS; i++)
         sums[i] = weights[i] = 0;
     GPUME_NO_UNROLL for (int i = first_col; i < end_col; i++) {
-        const int column = x - mvdenoise_place(i, c.w);
+        const int column = x - mvdenoise_place(i, c.w, log2_step);
         const GpumeU32 window = window_of(column);
 
         GPUME_NO_UNROLL for (int j = first_row; j < end_row; j++) {
@@ -111,7 +113,7 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
             const GpumeU64 src    = args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column);
 
             add_column(sums, weights, src, mvdenoise_half(args.weights + 2ull * number), window,
-                       y - mvdenoise_place(j, c.h));
+                       y - mvdenoise_place(j, c.h, log2_step));
         }
     }
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {

@@ -103,9 +103,9 @@ static av_cold void uninit(void *priv)
     forget(priv);
 }
 
-static size_t nb_patches(const GpumeComponent *c)
+static size_t nb_patches(const GpumeComponent *c, int log2_step)
 {
-    return mvdenoise_patches(c->w) * (size_t)mvdenoise_patches(c->h);
+    return mvdenoise_patches(c->w, log2_step) * (size_t)mvdenoise_patches(c->h, log2_step);
 }
 
 static size_t nb_blocks(const GpumeComponent *c)
@@ -133,9 +133,10 @@ static int set_layout(void *priv, const GpumeLayout *l)
         return AVERROR(ENOMEM);
     for (int i = 0; i < l->nb_components; i++) {
         const GpumeComponent *c = &l->components[i];
+        const size_t nb = nb_patches(c, mvdenoise_log2_step(s->cfg));
 
-        s->results[i].samples = av_malloc_array(nb_patches(c), sizeof(*s->results[i].samples));
-        s->results[i].weights = av_malloc_array(nb_patches(c), sizeof(*s->results[i].weights));
+        s->results[i].samples = av_malloc_array(nb, sizeof(*s->results[i].samples));
+        s->results[i].weights = av_malloc_array(nb, sizeof(*s->results[i].weights));
         s->blocks[i]          = av_malloc(nb_blocks(c) * sizeof(**s->blocks) + 1);
         s->halved[i]          = av_malloc(nb_blocks(c) / 4 * sizeof(**s->halved) + 1);
         if (!s->results[i].samples || !s->results[i].weights || !s->blocks[i] || !s->halved[i])
@@ -170,7 +171,17 @@ static int half_rows(const GpumeComponent *c)
 
 static int patch_rows(const GpumeComponent *c)
 {
-    return mvdenoise_patches(c->h);
+    return mvdenoise_patches(c->h, MVDENOISE_LOG2_STEP);
+}
+
+static int dense_rows(const GpumeComponent *c)
+{
+    return mvdenoise_patches(c->h, MVDENOISE_LOG2_STEP - 1);
+}
+
+static int (*patch_rows_of(const MvdenoiseConfig *cfg))(const GpumeComponent *c)
+{
+    return cfg->dense ? dense_rows : patch_rows;
 }
 
 static int sample_rows(const GpumeComponent *c)
@@ -362,23 +373,24 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
 static void make_patches(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
+    const int log2_step = mvdenoise_log2_step(s->cfg);
     MvdenoiseStack stack;
 
     for (; start < end; start++) {
-        int component, j = find_row(s, patch_rows, start, &component);
+        int component, j = find_row(s, patch_rows_of(s->cfg), start, &component);
         const GpumeComponent *c     = &s->layout->components[component];
         const MvdenoiseNoise *noise = s->step->noise[component];
-        const int nb = mvdenoise_patches(c->w);
-        MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_place(j, c->h));
+        const int nb = mvdenoise_patches(c->w, log2_step);
+        MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_place(j, c->h, log2_step));
 
         for (int i = 0; i < nb && noise->sigma; i++) {
-            const size_t at = j * (size_t)nb + i;
+            const size_t at = j * (size_t)nb + mvdenoise_result(i, nb, log2_step);
             uint16_t *dst   = s->results[component].samples[at];
 
-            spot.x = mvdenoise_place(i, c->w);
+            spot.x = mvdenoise_place(i, c->w, log2_step);
             ff_mvdenoise_stack(&stack, &s->window, component, &spot, noise);
             s->results[component].weights[at] = ff_mvdenoise_filter(&s->transform, dst, &stack, noise,
-                                                                    s->step->second, s->layout->depth);
+                                                                    s->step->second, s->layout->depth, log2_step);
         }
     }
 }
@@ -414,7 +426,8 @@ static void combine_rows(void *arg, int worker, int start, int end)
         const GpumeSamples *own = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
 
         if (s->step->noise[component]->sigma)
-            ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c->w, c->h, y, l->depth, scratch);
+            ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c->w, c->h, y, l->depth,
+                                 mvdenoise_log2_step(s->cfg), scratch);
         else
             s->samples.copy(samples, own->first + y * own->stride, c->w);
         if (s->step->out)
@@ -446,7 +459,7 @@ static int make(void *priv, const MvdenoiseStep *step)
         }
     if (!step->out && (ret = alloc_copies(s->slot->pilot, s->slot->pilot_sources, s->layout)) < 0)
         return ret;
-    ff_gpume_chain_add(&s->chain, make_patches, s, count_rows(s, patch_rows));
+    ff_gpume_chain_add(&s->chain, make_patches, s, count_rows(s, patch_rows_of(s->cfg)));
     ff_gpume_chain_add(&s->chain, combine_rows, s, count_rows(s, sample_rows));
     if (!step->out && step->radius)
         ff_gpume_chain_add(&s->chain, make_halves, s, count_rows(s, half_rows));

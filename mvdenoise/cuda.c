@@ -250,6 +250,7 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
 
     *nb = 0;
     components->nb = l->nb_components;
+    components->log2_step = mvdenoise_log2_step(s->cfg);
     for (int i = 0; i < l->nb_components; i++) {
         const GpumeComponent *c = &l->components[i];
         MvdenoiseCudaComponent *to = &components->c[i];
@@ -257,8 +258,8 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
         *to = (MvdenoiseCudaComponent) {
             .first = s->padding.first[i], .stride = s->padding.stride[i], .w = c->w, .h = c->h,
             .hsub = c->hsub, .vsub = c->vsub, .number = *nb, .block = grid,
-            .cols = log2_block ? c->w >> log2_block : mvdenoise_patches(c->w),
-            .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h),
+            .cols = log2_block ? c->w >> log2_block : mvdenoise_patches(c->w, components->log2_step),
+            .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h, components->log2_step),
         };
         *nb  += to->cols * to->rows;
         grid += gpume_divide_up(to->cols, across) * gpume_divide_up(to->rows, down);

@@ -290,7 +290,8 @@ static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &
 {
     const GpumeU32 vector = s.vectors[number];
     const int patch = number % MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES;
-    const GpumeU32 end     = mvdenoise_end_of(c, mvdenoise_place(first_col + patch, c.w), y, vector);
+    const GpumeU32 end     = mvdenoise_end_of(c, mvdenoise_place(first_col + patch, c.w, args.components.log2_step), y,
+                                             vector);
     MvdenoisePair pair     = s.pairs[mvdenoise_fraction_of(vector)];
     const GpumeU32 *own    = s.patches + patch * MVDENOISE_CUDA_PATCH;
     const GpumeU64 picture = s.places[3 * (number / MVDENOISE_CUDA_THREADS)];
@@ -356,7 +357,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component * MVDENOISE_TONES;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
-    const int x    = mvdenoise_place(u.col, c.w), y = mvdenoise_place(u.row, c.h);
+    const int x = mvdenoise_place(u.col, c.w, args.components.log2_step);
+    const int y = mvdenoise_place(u.row, c.h, args.components.log2_step);
     const GpumeU32 cell = (GpumeU32)cell_of(args.cells, c, x, y, lane);
     GpumeU32 listed = 0, word, sum;
     int all;

@@ -25,6 +25,7 @@ typedef struct MvdenoiseConfig {
     int single;                 ///< whether an estimated sigma is the same at all tones
     int strength;               ///< factor of sigma, in 1/256
     int passes;                 ///< 1 or 2
+    int dense;                  ///< whether patches are half as far apart
     unsigned planes;            ///< bit mask of the planes that are denoised
     /**
      * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid

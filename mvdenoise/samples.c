@@ -78,21 +78,27 @@ static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *fiel
 }
 
 void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
-                          int y, int depth, void *scratch)
+                          int y, int depth, int log2_step, void *scratch)
 {
-    const int nb = mvdenoise_patches(w), end = mvdenoise_end_patch(y, h), length = w + MVDENOISE_PATCH;
-    const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), last = mvdenoise_place(nb - 1, w);
+    const int nb   = mvdenoise_patches(w, log2_step), end = mvdenoise_end_patch(y, h, log2_step);
+    const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), last = mvdenoise_place(nb - 1, w, log2_step);
+    const int length = w + MVDENOISE_PATCH, parts = MVDENOISE_STEP >> log2_step;
     uint8_t *sums     = scratch;
     uint32_t *weights = (uint32_t *)(sums + length * (size_t)size);
 
     memset(sums, 0, length * (size + sizeof(*weights)));
-    for (int j = mvdenoise_first_patch(y); j < end; j++) {
-        const int row       = y - mvdenoise_place(j, h);
+    for (int j = mvdenoise_first_patch(y, log2_step); j < end; j++) {
+        const int row       = y - mvdenoise_place(j, h, log2_step);
         const size_t at     = j * (size_t)nb;
         const uint16_t *src = results->samples[at] + MVDENOISE_PATCH * row;
 
+        for (int i = 0; i < parts && i < nb - 1; i++) {
+            const int first = mvdenoise_result(i, nb, log2_step), x = i << log2_step;
+
+            s->add(sums + x * size, weights + x, src + first * MVDENOISE_SAMPLES, results->weights + at + first,
+                   (nb - 1 - i + parts - 1) / parts, window[row]);
+        }
         /* the last patch may be nearer to the one before it */
-        s->add(sums, weights, src, results->weights + at, nb - 1, window[row]);
         s->add(sums + last * size, weights + last, src + (nb - 1) * (size_t)MVDENOISE_SAMPLES,
                results->weights + at + nb - 1, 1, window[row]);
     }

@@ -97,11 +97,20 @@ typedef struct MvdenoiseSamples {
     void (*store)(uint8_t *dst, const uint16_t *src, int w, int step, int shift);
 } MvdenoiseSamples;
 
-/** The denoised patches of a component, in raster order. */
+/**
+ * The denoised patches of a component, row by row. In a row, those at a multiple of MVDENOISE_STEP
+ * come first, then, if they are dense, those between them, and the last patch.
+ */
 typedef struct MvdenoiseResults {
     uint16_t (*samples)[MVDENOISE_SAMPLES];     ///< with mvdenoise_fraction() more bits
     uint16_t *weights;
 } MvdenoiseResults;
+
+/** Returns the place of patch i in a row of nb results. */
+static inline int mvdenoise_result(int i, int nb, int log2_step)
+{
+    return log2_step == MVDENOISE_LOG2_STEP || i == nb - 1 ? i : i / 2 + (i & 1 ? nb / 2 : 0);
+}
 
 /** Fills in the table for this processor. */
 void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth);
@@ -114,6 +123,6 @@ void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth);
  * @param scratch 12 bytes for each sample, and for MVDENOISE_PATCH more
  */
 void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
-                          int y, int depth, void *scratch);
+                          int y, int depth, int log2_step, void *scratch);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_SAMPLES_H */

@@ -40,6 +40,7 @@ struct Stack {
     int are_whole;          ///< whether all pictures of all stacks of the warp have a match
     int base;               ///< base of the patches' samples
     int fraction;
+    GpumeU32 most_weight;   ///< weight of a patch of which only the mean remains
 };
 
 /** Transforms eight values after subtracting a base from each. */
@@ -237,7 +238,7 @@ static __device__ __forceinline__ GpumeU32 threshold(const Stack &s, int c[MOST]
     }
     if (!s.lane)
         c[0][0] = first;
-    return (1u << MVDENOISE_LOG2_WEIGHT) / (1 + mvdenoise_add_lanes(left, 1, MVDENOISE_CUDA_LANES));
+    return s.most_weight / (1 + mvdenoise_add_lanes(left, 1, MVDENOISE_CUDA_LANES));
 }
 
 /** Returns the address of four words of a lane's gains in shared memory, which saves registers. */
@@ -271,7 +272,7 @@ static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gain
         *(int4 *)gains_of(gains, k) = words;
     }
     squares = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
-    *weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) / ((1 << 16) + squares);
+    *weight = (s.most_weight << 16) / ((1 << 16) + squares);
 }
 
 static __device__ __forceinline__ void filter(const Stack &s, int c[MOST][8], GpumeU32 *gains)
@@ -411,13 +412,14 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     if (!noise->sigma)
         return;
     shared     = share(args, words);
-    s.x        = mvdenoise_place(u.col, s.c.w);
+    s.x        = mvdenoise_place(u.col, s.c.w, args.components.log2_step);
+    s.most_weight = 1u << MVDENOISE_LOG2_WEIGHT(args.components.log2_step);
     s.plane    = args.plane;
     s.lane     = threadIdx.x % MVDENOISE_CUDA_LANES;
     s.tile     = shared.tiles + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
     s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
     GPUME_NO_UNROLL for (int row = u.row; row < gpume_min(u.row + ROWS, s.c.rows); row++) {
-        s.y = mvdenoise_place(row, s.c.h);
+        s.y = mvdenoise_place(row, s.c.h, args.components.log2_step);
         make(args, shared, &s, noise, s.c.number + row * s.c.cols + u.col, u.is_there);
     }
 }

@@ -71,7 +71,7 @@ static void over_space_32(void *coefs, const MvdenoisePatch *patches, ptrdiff_t 
 }
 
 unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const MvdenoiseStack *s,
-                             const MvdenoiseNoise *noise, int second, int depth)
+                             const MvdenoiseNoise *noise, int second, int depth, int log2_step)
 {
     const int fraction = mvdenoise_fraction(depth), max = ((1 << depth) - 1) << fraction;
     LOCAL_ALIGNED_32(int32_t, coefs, [(2 * MVDENOISE_MAX_STACK + 1) * MVDENOISE_SAMPLES]);
@@ -81,10 +81,10 @@ unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const M
     noise += mvdenoise_tone(s->base, depth);
     t->over_space(coefs, s->patches, s->stride, s->nb << second, s->base, fraction);
     if (second)
-        weight = (1u << (MVDENOISE_LOG2_WEIGHT + 16)) /
+        weight = (1u << (MVDENOISE_LOG2_WEIGHT(log2_step) + 16)) /
                  ((1 << 16) + t->wiener(own, coefs, s->nb, s->own, noise->most, noise->reciprocal));
     else
-        weight = (1u << MVDENOISE_LOG2_WEIGHT) /
+        weight = (1u << MVDENOISE_LOG2_WEIGHT(log2_step)) /
                  (1 + t->threshold(own, coefs, s->nb, s->own, noise->threshold[s->nb == 1], noise->threshold[1]));
     t->back(dst, own, s->base << fraction, max);
     return weight;

@@ -64,6 +64,6 @@ void ff_mvdenoise_transform_init_aarch64(MvdenoiseTransform *t, int depth);
  * @return weight of the patch
  */
 unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const MvdenoiseStack *stack,
-                             const MvdenoiseNoise *noise, int second, int depth);
+                             const MvdenoiseNoise *noise, int second, int depth, int log2_step);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_TRANSFORM_H */

@@ -193,6 +193,7 @@ static void draw_options(Case *c)
     c->cfg.sigma    = sigmas[test_draw(&c->r, FF_ARRAY_ELEMS(sigmas))];
     c->cfg.strength = strengths[test_draw(&c->r, FF_ARRAY_ELEMS(strengths))];
     c->cfg.single   = !test_draw(&c->r, 6);
+    c->cfg.dense    = !test_draw(&c->r, 4);
     c->cfg.planes   = test_draw(&c->r, 2) ? 7 : test_draw(&c->r, 16);
     if (c->content == CONTENT_NOISE && test_draw(&c->r, 2))
         c->cfg.sigma = 16 * c->noise;
@@ -271,7 +272,7 @@ static void expect(Case *c)
         .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_frames = c->nb_frames,
         .nb_components = c->shape.nb_components,
         .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma, .factor = c->cfg.strength,
-        .single = c->cfg.single,
+        .single = c->cfg.single, .dense = c->cfg.dense,
     };
 
     for (int i = 0; i < c->shape.nb_components; i++) {
@@ -414,11 +415,12 @@ static void run_case(uint64_t seed, int on_device)
         Case *now = &c[i & 1];
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s with %d, "
-                 "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, planes %d, %d threads, %s, sequence %d",
+                 "blocks of %d, %d exact, radius %d, sigma %d * %d, %d passes, dense %d, "
+                 "planes %d, %d threads, %s, sequence %d",
                  seed, on_device ? " -device" : "", now->nb_frames, now->shape.w, now->shape.h, now->shape.desc->name,
                  content_names[now->content], now->noise, now->block,
-                 now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.planes,
-                 now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
+                 now->exact, now->cfg.radius, now->cfg.sigma, now->cfg.strength, now->cfg.passes, now->cfg.dense,
+                 now->cfg.planes, now->cfg.executor.nb_threads, test_executor_names[executor.kind], i);
         if (i == 1)
             expect(now);
         run_pictures(now, m, on_device);
@@ -782,9 +784,10 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
             pts += f->duration;
         }
     }
-    snprintf(q->options, sizeof(q->options), "radius=%d:sigma=%.8f:strength=%.8f:passes=%d:planes=%u:search=never",
+    snprintf(q->options, sizeof(q->options),
+             "radius=%d:sigma=%.8f:strength=%.8f:passes=%d:dense=%d:planes=%u:search=never",
              first->cfg.radius, first->cfg.sigma / 256., first->cfg.strength / 256., first->cfg.passes,
-             first->cfg.planes);
+             first->cfg.dense, first->cfg.planes);
 }
 
 static void free_out(Sequence *q)

@@ -41,7 +41,7 @@ typedef struct DenoiseComponent {
 typedef struct Denoise {
     int w, h, d;
     int nb_frames, nb_components;
-    int radius, passes;
+    int radius, passes, dense;
     int sigma, factor;                          ///< options sigma (0: estimated) and strength, in 1/256
     int single;                                 ///< levels=0
     int is_repeat[DENOISE_MAX_FRAMES], is_kept[DENOISE_MAX_FRAMES];
@@ -783,7 +783,7 @@ static void denoise_backward(int64_t *result, int64_t (*c)[64], int nb, int own)
 }
 
 /* Filters a stack into a patch and returns the weight of the patch. */
-static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength, int d, int second)
+static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength, int d, int second, int dense)
 {
     int64_t c[2 * DENOISE_MAX_RADIUS + 1][64], q[2 * DENOISE_MAX_RADIUS + 1][64];
     const int f = d < 10 ? 10 - d : 0;
@@ -819,7 +819,7 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
             c[j][i] = (c[j][i] * gain + 16384) >> 15;
             squares += (gain >> 7) * (gain >> 7);
         }
-    weight = second ? denoise_pow2(29) / (65536 + squares) : 8192 / (1 + left);
+    weight = second ? denoise_pow2(dense ? 27 : 29) / (65536 + squares) : (dense ? 2048 : 8192) / (1 + left);
     denoise_backward(result, c, k->nb, k->own);
     for (int i = 0; i < 64; i++)
         result[i] = denoise_clip(result[i] + base * denoise_pow2(f), 0, (denoise_pow2(d) - 1) * denoise_pow2(f));
@@ -827,11 +827,11 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
 }
 
 /* Returns the first sample of patch i of a row, or -1 if the row has fewer patches. */
-static int denoise_place(int i, int length)
+static int denoise_place(int i, int length, int step)
 {
-    const int nb = length <= 8 ? 1 : (length - 5) / 4 + 1;
+    const int nb = length <= 8 ? 1 : (length - 9 + step) / step + 1;
 
-    return i >= nb ? -1 : 4 * i < length - 8 ? 4 * i : length > 8 ? length - 8 : 0;
+    return i >= nb ? -1 : step * i < length - 8 ? step * i : length > 8 ? length - 8 : 0;
 }
 
 static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second, uint16_t *out)
@@ -843,7 +843,7 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         { 20, 33, 41, 44, 44, 41, 33, 20 }, { 12, 20, 24, 26, 26, 24, 20, 12 },
     };
     const DenoisePlane noisy = { c->noisy[t], c->w, c->h, s->d };
-    const int f = s->d < 10 ? 10 - s->d : 0;
+    const int f = s->d < 10 ? 10 - s->d : 0, step = s->dense ? 2 : 4;
     int64_t *n, *m;
 
     if (!c->strength[t][0] || (s->is_kept[t] && second == s->passes - 1)) {
@@ -852,13 +852,13 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
     }
     n = calloc(c->w * c->h, sizeof(*n));
     m = calloc(c->w * c->h, sizeof(*m));
-    for (int j = 0, y; (y = denoise_place(j, c->h)) >= 0; j++)
-        for (int i = 0, x; (x = denoise_place(i, c->w)) >= 0; i++) {
+    for (int j = 0, y; (y = denoise_place(j, c->h, step)) >= 0; j++)
+        for (int i = 0, x; (x = denoise_place(i, c->w, step)) >= 0; i++) {
             DenoiseStack k;
             int64_t result[64], weight;
 
             denoise_stack(s, &k, c, t, x, y, second);
-            weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second);
+            weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second, s->dense);
             for (int b = 0; b < 8; b++)
                 for (int a = 0; a < 8; a++)
                     if (x + a < c->w && y + b < c->h) {

@@ -93,9 +93,9 @@ static void draw_denoise_options(StreamCase *c, TestRandom *d)
     static const char *const strengths[] = { "1", "1", "1", "0", "0.001", "2.5", "10" };
 
     c->searches = !test_draw(d, 4);
-    snprintf(c->options, sizeof(c->options), "radius=%u:sigma=%s:strength=%s:passes=%u:planes=%u:levels=%u",
+    snprintf(c->options, sizeof(c->options), "radius=%u:sigma=%s:strength=%s:passes=%u:planes=%u:levels=%u:dense=%u",
              test_draw(d, 5), DRAWN(d, sigmas), DRAWN(d, strengths), 1 + test_draw(d, 2),
-             test_draw(d, 2) ? 7 : test_draw(d, 16), test_draw(d, 2));
+             test_draw(d, 2) ? 7 : test_draw(d, 16), test_draw(d, 2), test_draw(d, 2));
 }
 
 /* Sets motion fields of several distances, as gpume does with refs, or arbitrary vectors. */

@@ -63,6 +63,9 @@ OURS = {
     "mvdenoise radius=1": "mvdenoise=radius=1",
     "mvdenoise": "mvdenoise",
     "mvdenoise radius=3": "mvdenoise=radius=3",
+    "mvdenoise radius=4": "mvdenoise=radius=4",
+    "mvdenoise dense": "mvdenoise=radius=3:dense=1",
+    "mvdenoise best": "mvdenoise=radius=4:dense=1",
     "mvdenoise passes=1": "mvdenoise=passes=1",
     "mvdenoise fast": "mvdenoise=radius=1:passes=1",
 }

@@ -14,7 +14,7 @@ MVDENOISE_CRC = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_t
 MVDENOISE_HME = gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=$(1)
 
 FATE_MVDENOISE_PICTURES = $(foreach N,defaults radius-0 radius-1 radius-4 passes-1 sigma strength planes past cut late \
-                                      sparse one two none odd clean before-mvfps,fate-mvdenoise-$(N))
+                                      sparse one two none odd clean dense dense-small before-mvfps,fate-mvdenoise-$(N))
 fate-mvdenoise-defaults: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,2)$(GPUME_COMMA)mvdenoise)
 fate-mvdenoise-radius-0: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=radius=0)
 fate-mvdenoise-radius-1: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=radius=1)
@@ -33,6 +33,9 @@ fate-mvdenoise-one:      CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,1),mvde
 fate-mvdenoise-two:      CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,2),mvdenoise)
 fate-mvdenoise-none:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,0),mvdenoise)
 fate-mvdenoise-odd:      CMD = $(call MVDENOISE_CRC,testsrc2=s=96x80:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)crop=53:37:3*n:2*n$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)noise=alls=20:allf=t,mvdenoise)
+fate-mvdenoise-dense:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=dense=1)
+# patches in one or two rows, the last one not at a multiple of 2
+fate-mvdenoise-dense-small: CMD = $(call MVDENOISE_CRC,testsrc2=s=96x80:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)crop=25:19:3*n:2*n$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)noise=alls=20:allf=t,mvdenoise=dense=1:radius=1)
 # without noise, frames pass unchanged
 fate-mvdenoise-clean:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise)
 fate-mvdenoise-before-mvfps: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,2)$(GPUME_COMMA)mvdenoise$(GPUME_COMMA)mvfps=fps=2x:search=never)
@@ -76,8 +79,9 @@ MVDENOISE_WIDE  = testsrc2=s=640x480:r=25$(GPUME_COMMA)format=yuv420p$(GPUME_COM
 MVDENOISE_WHITE = noise=alls=20:allf=t
 MVDENOISE_PSNR  = { ffmpeg -v info -lavfi "$(MVDENOISE_WIDE)$(GPUME_COMMA)split[a][b];[a]$(1)$(GPUME_COMMA)$(2)$(GPUME_COMMA)mvdenoise$(3)[c];[b]$(2)[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*[.][0-9]\).*/\1/p"; }
 MVDENOISE_BOX   = drawbox=x=$(1):y=$(2):w=$(3):h=$(4):color=$(5):t=fill
-FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox circle tiles background grid crushed bright sensor sensor-single sensor-few,fate-mvdenoise-psnr-$(N))
+FATE_MVDENOISE_PSNR = $(foreach N,white box letterbox circle tiles background grid crushed bright sensor sensor-single sensor-few dense,fate-mvdenoise-psnr-$(N))
 fate-mvdenoise-psnr-white:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),null)
+fate-mvdenoise-psnr-dense:      CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),null,=dense=1)
 fate-mvdenoise-psnr-box:        CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,40,40,96,64,black))
 fate-mvdenoise-psnr-letterbox:  CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),$(call MVDENOISE_BOX,0,0,320,35,black)$(GPUME_COMMA)$(call MVDENOISE_BOX,0,205,320,35,black))
 fate-mvdenoise-psnr-circle:     CMD = $(call MVDENOISE_PSNR,$(MVDENOISE_WHITE),geq=lum=if(gt(hypot(X-160\$(GPUME_COMMA)Y-120)\$(GPUME_COMMA)115)\$(GPUME_COMMA)16\$(GPUME_COMMA)lum(X\$(GPUME_COMMA)Y)):cb=128:cr=128)
