@@ -7,9 +7,11 @@ Each frame of a clip, of which every second one is a top field, gives one field.
   FRAMES  of each clip [40], from frame START [0] on
   CROP    the middle part of at most this size [640x352]
   VSPYTHON  command that starts a Python with VapourSynth and vsjetpack [python3]; VSPATH: what stands before paths [none]
-Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif, QTGMC
-(if it is there) and mvdeint.
+Writes OUT/table.md; OUT/deint.png, if matplotlib is there: PSNR and time; and, for each clip, OUT/NAME.png: where bwdif
+and mvdeint differ most, of the truth, bwdif, QTGMC (if it is there) and mvdeint.
 PSNR and SSIM are those of luma, without the first and last three fields; seconds are of user time, on one thread.
+Flicker is measured in the 16x16 areas and pairs of frames in which the clip's samples differ by less than 6 levels on
+average: how much more the result's do, in levels.
 """
 
 import os
@@ -20,6 +22,9 @@ import subprocess
 import sys
 
 import numpy as np
+
+sys.path[1:1] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', x) for x in ('fps', 'quality')]
+from fps import use_matplotlib  # noqa: E402
 
 METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'mcdeint=medium:tff',
            'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
@@ -99,6 +104,15 @@ class Clip:
                                'ssim', '-f', 'null', '-'], check=True, capture_output=True).stderr.decode()
         return float(re.search(r'All:([0-9.]+)', said).group(1))
 
+    def flicker(self, frames):
+        """How much more still areas change than those of the clip."""
+        h, w, change = self.h // 16 * 16, self.w // 16 * 16, []
+        for x in (frames, self.truth):
+            off = np.abs(np.diff(self.luma(x)[EDGE:-EDGE, :h, :w].astype(np.float32), axis=0))
+            change.append(off.reshape(len(off), h // 16, 16, w // 16, 16).mean((2, 4)))
+        still = change[1] < 6
+        return (change[0] - change[1])[still].mean() if still.any() else 0.
+
     def picture(self, made):
         """The place where the first and last results differ most, beside the truth, four times as large."""
         if len(made) < 2:
@@ -114,6 +128,30 @@ class Clip:
                        input=row.tobytes(), check=True)
 
 
+def plot(plt, figures, nb, path):
+    """PSNR and time."""
+    from matplotlib.transforms import Bbox
+    from plot import put_label  # that of bench/quality
+    figure, axes = plt.subplots(figsize=(8, 5.5))
+    axes.set_xscale('log')
+    points = [(np.mean([r[3] for r in rows]), np.mean([r[0] for r in rows]), method.split('=weights')[0])
+              for method, rows in figures.items() if len(rows) == nb]
+    for seconds, psnr, method in points:
+        axes.plot(seconds, psnr, 'o', color='tab:blue' if method.startswith('mvdeint') else 'tab:orange')
+    axes.margins(0.2)
+    axes.grid(True, which='both', alpha=0.3)
+    axes.set_xlabel('seconds of user time, one thread')
+    axes.set_ylabel('PSNR of luma, dB, mean of %d clips' % nb)
+    figure.tight_layout()
+    figure.canvas.draw()
+    centres = axes.transData.transform([p[:2] for p in points])
+    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in centres]
+    for point in points:
+        put_label(axes, point[2], point[:2], taken, fontsize=9)
+    figure.savefig(path, dpi=110)
+    print('plot: ' + path)
+
+
 def main():
     out, ffmpeg, *clips = sys.argv[1:]
     figures = {}
@@ -124,12 +162,16 @@ def main():
             if result is None:
                 print('%-24s %-34s left out: it is not there, or failed' % (clip.name, method), flush=True)
                 continue
-            figures.setdefault(method, []).append((clip.psnr(result[0]), clip.ssim(result[0]), result[1]))
+            figures.setdefault(method, []).append((clip.psnr(result[0]), clip.ssim(result[0]), clip.flicker(result[0]),
+                                                   result[1]))
             made[method] = result[0]
-            print('%-24s %-34s %6.2f dB  %.4f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
+            print('%-24s %-34s %6.2f dB  %.4f  %5.2f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
         clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
+    plt = use_matplotlib()
+    if plt:
+        plot(plt, figures, len(clips), out + '/deint.png')
     with open(out + '/table.md', 'w') as f:
-        for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('seconds', 2, '%.2f')):
+        for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('flicker', 2, '%.2f'), ('seconds', 3, '%.2f')):
             print('| %s | %s | mean |' % (title, ' | '.join(os.path.basename(c) for c in clips)), file=f)
             print('| --- ' * (len(clips) + 2) + '|', file=f)
             for method, rows in figures.items():
