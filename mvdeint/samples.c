@@ -78,34 +78,25 @@ static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t 
     }
 }
 
-/* Repeats the first and last values of a row. */
-#define REPEAT(row, w)                      \
-    do {                                    \
-        for (int i = 1; i <= 2; i++) {      \
-            (row)[-i]          = (row)[0];  \
-            (row)[(w) - 1 + i] = (row)[(w) - 1]; \
-        }                                   \
-    } while (0)
-
-static uint16_t reciprocals[MVDEINT_MAX_WEIGHTS + 1];
+uint16_t ff_mvdeint_reciprocals[MVDEINT_MAX_WEIGHTS + 2];
 
 static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
 {
     uint32_t *s = sums->squares;
     uint16_t *n = sums->weights;
 
-    REPEAT(s, w);
-    REPEAT(n, w);
+    mvdeint_repeat_sums(sums, w);
     for (int x = 0; x < w; x++)
         dst[x] = mvdeint_mean(s[x - 2] + s[x - 1] + s[x] + s[x + 1] + s[x + 2],
-                              reciprocals[n[x - 2] + n[x - 1] + n[x] + n[x + 1] + n[x + 2]]) >> shift;
+                              ff_mvdeint_reciprocals[n[x - 2] + n[x - 1] + n[x] + n[x + 1] + n[x + 2]]) >> shift;
 }
 
 static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
 {
     uint32_t *s = (uint32_t *)squares;
 
-    REPEAT(s, w);
+    s[-1] = s[0];
+    s[w]  = s[w - 1];
     for (int x = 0; x < w; x++)
         dst[x] = mvdeint_sixth(s[x - 1] + s[x] + s[x + 1]);
 }
@@ -122,7 +113,7 @@ static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
 static av_cold void init_reciprocals(void)
 {
     for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
-        reciprocals[i] = mvdeint_reciprocal(i);
+        ff_mvdeint_reciprocals[i] = mvdeint_reciprocal(i);
 }
 
 av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)

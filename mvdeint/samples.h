@@ -45,6 +45,17 @@ typedef struct MvdeintSums {
     uint16_t *weights;
 } MvdeintSums;
 
+/** Repeats the first and last sums of a row, twice on each side. */
+static inline void mvdeint_repeat_sums(const MvdeintSums *s, int w)
+{
+    for (int i = 1; i <= 2; i++) {
+        s->squares[-i]        = s->squares[0];
+        s->squares[w - 1 + i] = s->squares[w - 1];
+        s->weights[-i]        = s->weights[0];
+        s->weights[w - 1 + i] = s->weights[w - 1];
+    }
+}
+
 /** A candidate on a missing line. */
 typedef struct MvdeintCandidate {
     const uint16_t *samples;    ///< compensated
@@ -92,7 +103,7 @@ typedef struct MvdeintSamples {
     /** Adds the residual to a compensated row. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
-    /** Adds the weighted squared differences of a compensated line to sums. */
+    /** Adds the weighted squared differences of a compensated line to sums; may read and write 7 more samples. */
     void (*add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
                        int w, int depth);
     /** Adds the squared deviations of a line from the mean of two others. */
@@ -112,10 +123,10 @@ typedef struct MvdeintSamples {
      * and of the blocks below.
      */
     void (*blend)(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub);
-    /** Adds the weighted squared differences of two compensated lines to sums. */
+    /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */
     void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
                      const uint8_t *real_b, int w, int depth);
-    /** Computes means over five columns from sums. */
+    /** Computes means over five columns from sums; may read and write 7 more samples. */
     void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w, int shift);
     /** Computes means over three columns. */
     void (*mean_activity)(uint32_t *dst, const uint32_t *squares, int w);
@@ -131,6 +142,8 @@ void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
 extern const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK];
 /** The tables of MvdeintTables, with one more entry for code that loads two entries at once. */
 extern const uint16_t ff_mvdeint_power[256 + 1], ff_mvdeint_inverse[128 + 1];
+/** 65536 divided by each sum of weights; with one more entry, too. */
+extern uint16_t ff_mvdeint_reciprocals[MVDEINT_MAX_WEIGHTS + 2];
 /** The taps of the interpolation within a field, times 4096, by class. */
 extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS];
 

@@ -47,6 +47,7 @@ pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
 d_128:   times 8 dd 128
 w_4080:  times 16 dw 4080
+w_270:   times 8 dw 270
 
 ; the six taps of eighths of a sample: as bytes, of 8 each, and as words
 %macro TAPS 1
@@ -574,6 +575,103 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     lea           dstq, [dstq + 2 * dst_strideq]
     sub             hd, 2
     jg .loop
+    RET
+
+; Adds the weighted squares of eight differences, of words in m0, and their weights, less 2, in m1
+%macro ADD_SQUARES 0
+    pabsw          xm0, xm0
+    paddw          xm0, xm5
+    psrlw          xm0, 1
+    pminsw         xm0, xm6
+    paddw          xm1, xm7
+    pmullw         xm2, xm0, xm1
+    pmovzxwd        m3, xm0
+    pmovzxwd        m4, xm2
+    pmaddwd         m3, m4
+    paddd           m3, [squaresq + 4 * xq]
+    paddw          xm1, [weightsq + 2 * xq]
+    movu [squaresq + 4 * xq], m3
+    movu [weightsq + 2 * xq], xm1
+%endmacro
+
+; m5 = 1, m6 = 1023, m7 = 2; the sums' addresses; no sample yet
+%macro BEGIN_SQUARES 0
+    mov       squaresq, [sumsq]
+    mov       weightsq, [sumsq + 8]
+    pcmpeqw        xm6, xm6
+    psrlw          xm5, xm6, 15
+    psrlw          xm6, 6
+    paddw          xm7, xm5, xm5
+%define xq sumsq
+%define xd sumsd
+    xor             xd, xd
+%endmacro
+
+; void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
+;                                   const uint8_t *real, int w, int depth)
+cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, real, w, squares, weights
+    BEGIN_SQUARES
+.loop:
+    pmovzxbw       xm0, [lineq + xq]
+    pmovzxbw       xm1, [realq + xq]
+    psllw          xm0, 4
+    psubw          xm0, [samplesq + 2 * xq]
+    ADD_SQUARES
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+;                                 const uint8_t *real_b, int w, int depth)
+cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, real_a, real_b, w, squares, weights
+    BEGIN_SQUARES
+.loop:
+    movq           xm1, [real_aq + xq]
+    movq           xm2, [real_bq + xq]
+    movu           xm0, [aq + 2 * xq]
+    pminub         xm1, xm2
+    psubw          xm0, [bq + 2 * xq]
+    pmovzxbw       xm1, xm1
+    ADD_SQUARES
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+%undef xq
+%undef xd
+
+; void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift)
+cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
+    mov       weightsq, [squaresq + 8]
+    mov       squaresq, [squaresq]
+    movd           xm5, shiftd
+    xor             xd, xd
+.loop:
+    movu            m0, [squaresq + 4 * xq - 8]
+    movu           xm1, [weightsq + 2 * xq - 4]
+    paddd           m0, [squaresq + 4 * xq - 4]
+    paddw          xm1, [weightsq + 2 * xq - 2]
+    paddd           m0, [squaresq + 4 * xq]
+    paddw          xm1, [weightsq + 2 * xq]
+    paddd           m0, [squaresq + 4 * xq + 4]
+    paddw          xm1, [weightsq + 2 * xq + 2]
+    paddd           m0, [squaresq + 4 * xq + 8]
+    paddw          xm1, [weightsq + 2 * xq + 4]
+    ; there may be anything beyond the row
+    pminuw         xm1, [w_270]
+    pmovzxwd        m1, xm1
+    pcmpeqd         m3, m3
+    vpgatherdd      m2, [reciprocalsq + 2 * m1], m3
+    pand            m2, [d_ffff]
+    psrld           m0, 6
+    pmulld          m0, m2
+    psrld           m0, 10
+    psrld           m0, xm5
+    movu [dstq + 4 * xq], m0
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
     RET
 
 %endif

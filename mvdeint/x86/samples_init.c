@@ -22,8 +22,14 @@ void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const in
 void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
                              int h);
 void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h);
+void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
+                                  const uint8_t *real, int w, int depth);
+void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+                                const uint8_t *real_b, int w, int depth);
+void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
 
-static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
+static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
+              offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
               offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
               offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
               offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
@@ -56,6 +62,12 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_8(dst, row);
 }
 
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+{
+    mvdeint_repeat_sums(sums, w);
+    ff_mvdeint_mean_avx2(dst, sums, ff_mvdeint_reciprocals, w, shift);
+}
+
 /* Narrower areas have the same distance between rows. */
 static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                   int h, int depth)
@@ -75,8 +87,11 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     if (depth > 8 || !EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
     ff_thread_once(&once, init_taps);
-    s->intra   = intra;
-    s->combine = combine;
-    s->match   = match;
+    s->intra      = intra;
+    s->combine    = combine;
+    s->match      = match;
+    s->mean       = mean;
+    s->add_errors = ff_mvdeint_add_errors_8_avx2;
+    s->add_pair   = ff_mvdeint_add_pair_8_avx2;
 #endif
 }

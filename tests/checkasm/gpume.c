@@ -2159,6 +2159,96 @@ static void check_mvdeint_combine(const MvdeintSamples *s)
     bench_new(new, &row);
 }
 
+/** Sums of a row, whose margins are not compared. */
+typedef struct DeintSums {
+    uint32_t squares[DEINT_W + 2 * DEINT_AROUND];
+    uint16_t weights[DEINT_W + 2 * DEINT_AROUND];
+} DeintSums;
+
+static MvdeintSums sums_of(DeintSums *s)
+{
+    return (MvdeintSums) { s->squares + DEINT_AROUND, s->weights + DEINT_AROUND };
+}
+
+/* Draws sums of nb lines. */
+static void draw_sums(DeintSums *a, DeintSums *b, int nb)
+{
+    for (int i = 0; i < DEINT_W + 2 * DEINT_AROUND; i++) {
+        const unsigned weight = nb * (MVDEINT_LEAST_REAL + (rnd() & 3 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL));
+
+        a->weights[i] = b->weights[i] = weight;
+        a->squares[i] = b->squares[i] = weight * draw_square();
+    }
+}
+
+static int differ(const DeintSums *a, const DeintSums *b, int w)
+{
+    return memcmp(a->squares + DEINT_AROUND, b->squares + DEINT_AROUND, w * sizeof(*a->squares)) ||
+           memcmp(a->weights + DEINT_AROUND, b->weights + DEINT_AROUND, w * sizeof(*a->weights));
+}
+
+static void check_mvdeint_sums(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    static DeintSums ref, new;
+    MvdeintSums of_ref = sums_of(&ref), of_new = sums_of(&new);
+    MvdeintRow row;
+
+    if (check_func(s->add_errors, "mvdeint_add_errors_8")) {
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
+                     int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint(&b, &row);
+            draw_sums(&ref, &new, 1);
+            call_ref(&of_ref, b.first, b.samples[0], b.real[0], row.w, 8);
+            call_new(&of_new, b.first, b.samples[0], b.real[0], row.w, 8);
+            if (differ(&ref, &new, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.first, b.samples[0], b.real[0], DEINT_W, 8);
+    }
+    if (check_func(s->add_pair, "mvdeint_add_pair_8")) {
+        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
+                     const uint8_t *real_two, int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint(&b, &row);
+            draw_sums(&ref, &new, 2);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, 8);
+            call_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, 8);
+            if (differ(&ref, &new, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], DEINT_W, 8);
+    }
+}
+
+static void check_mvdeint_mean(const MvdeintSamples *s)
+{
+    static DeintSums sums, same;
+    MvdeintSums of_sums = sums_of(&sums);
+    LOCAL_ALIGNED_32(uint32_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint32_t, new, [DEINT_W + 16]);
+    declare_func(void, uint32_t *dst, const MvdeintSums *sums, int w, int shift);
+
+    if (!check_func(s->mean, "mvdeint_mean"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        const int w = 1 + rnd() % DEINT_W, shift = rnd() & 1;
+
+        draw_sums(&sums, &same, 2 + shift);
+        /* beyond the row is what was there before */
+        for (int x = w; x < w + 16; x++)
+            sums.weights[DEINT_AROUND + x] = rnd();
+        call_ref(ref, &of_sums, w, shift);
+        call_new(new, &of_sums, w, shift);
+        if (memcmp(ref, new, w * sizeof(*ref)))
+            fail();
+    }
+    bench_new(new, &of_sums, DEINT_W, 1);
+}
+
 static void check_mvdeint(void)
 {
     MvdeintSamples s;
@@ -2167,6 +2257,8 @@ static void check_mvdeint(void)
     check_mvdeint_match(&s);
     check_mvdeint_intra(&s);
     check_mvdeint_combine(&s);
+    check_mvdeint_sums(&s);
+    check_mvdeint_mean(&s);
     report("mvdeint");
 }
 #endif
