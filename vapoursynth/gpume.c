@@ -474,7 +474,8 @@ static void set_past(Clip *c, const Lane *lane)
     /* at least one output frame, made from frames that are not skipped */
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;
-    case DEINTERLACE: c->past = 3 + passes;                             break;
+    /* a field depends on all before it if there are several passes, but not noticeably on those this far */
+    case DEINTERLACE: c->past = passes > 1 ? 16 : 4;                    break;
     default:          c->past = radius;                                 break;
     }
     if (c->kind == FPS)

@@ -81,7 +81,7 @@ CASES = [
 @pytest.mark.parametrize("make,filters", CASES, ids=[c[1] for c in CASES])
 def test_same_as_ffmpeg(make, filters):
     """In order, and in any order."""
-    nb = 16 if "mvdeint" in filters else 40
+    nb = 24 if "mvdeint" in filters else 40
     raw = source(nb)
     wanted = by_ffmpeg(raw, filters)
     clip = make(clip_of(raw))
