@@ -26,7 +26,7 @@ av_cold int ff_mvfps_captions_open(MvfpsCaptions *s, AVRational output_rate, voi
 {
     int ret;
 
-    *s  = (MvfpsCaptions) { .log_ctx = log_ctx };
+    *s  = (MvfpsCaptions) { .log_ctx = log_ctx, .last_pts = INT64_MIN };
     ret = ff_ccfifo_init(&s->standard, output_rate, log_ctx);
     if (ret < 0)
         return ret;
@@ -54,8 +54,23 @@ static int is_padding(const uint8_t *entry)
     return (entry[0] & 6) == 2;
 }
 
+/* Makes captions that wait for a later time wait for pts: their frames came before, so their times were damaged. */
+static void hurry(MvfpsCaptions *s, int64_t pts)
+{
+    Caption caption;
+
+    if (s->last_pts > pts)
+        for (size_t n = av_fifo_can_read(s->others); n > 0; n--) {
+            av_fifo_read(s->others, &caption, 1);
+            caption.pts = FFMIN(caption.pts, pts);
+            av_fifo_write(s->others, &caption, 1);
+        }
+    s->last_pts = pts;
+}
+
 static int queue_captions(MvfpsCaptions *s, const AVFrameSideData *sd, int64_t pts)
 {
+    hurry(s, pts);
     for (size_t i = 0; i + CC_BYTES_PER_ENTRY <= sd->size; i += CC_BYTES_PER_ENTRY) {
         Caption caption = { pts };
         int ret;

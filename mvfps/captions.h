@@ -24,6 +24,7 @@
 typedef struct MvfpsCaptions {
     CCFifo standard;            ///< distributes captions at output rates that CTA-708 names
     AVFifo *others;             ///< captions with their times, at all other output rates
+    int64_t last_pts;           ///< time of the last frame whose captions were added to these
     void *log_ctx;
     int has_any;                ///< whether captions have arrived
     int warned;

@@ -132,15 +132,18 @@ static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
     }
 }
 
-/* Tests that every caption is output once by a filter, even if its frame is dropped or repeated. */
-static void captions_of(const char *filter, const char *options)
+/*
+ * Tests that every caption is output once by a filter, even if its frame is dropped or repeated.
+ * @param damaged the frame with a timestamp far too late, -1: none
+ */
+static void captions_of(const char *filter, const char *options, int damaged)
 {
     Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
     int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
     AVFrame *out = test_alloc(av_frame_alloc());
     Graph g = { 0 };
 
-    snprintf(test_context, sizeof(test_context), "captions, %s=%s", filter, options);
+    snprintf(test_context, sizeof(test_context), "captions, %s=%s, damaged %d", filter, options, damaged);
     ret = open_graph(&g, &in, filter, options, 1);
     for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
         AVFrame *f = NULL;
@@ -149,7 +152,7 @@ static void captions_of(const char *filter, const char *options)
             AVFrameSideData *sd;
 
             f = make_frame(&in);
-            f->pts      = n;
+            f->pts      = n == damaged ? 10000000 : n;
             f->duration = 1;
             sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
             for (int i = 0; i < CAPTIONS; i++)
@@ -186,10 +189,11 @@ static void captions(void)
 
     for (int i = 0; i < FF_ARRAY_ELEMS(rates); i++) {
         snprintf(options, sizeof(options), "mode=dup:fps=%s", rates[i]);
-        captions_of("mvfps", options);
+        captions_of("mvfps", options, -1);
+        captions_of("mvfps", options, 5);
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(modes) && avfilter_get_by_name("mvdeint"); i++)
-        captions_of("mvdeint", modes[i]);
+        captions_of("mvdeint", modes[i], -1);
 }
 
 /* Tests words with bits above their samples, which make differences larger than valid samples can. */
