@@ -11,13 +11,8 @@
 #ifndef AVFILTER_GPUME_MVFPS_MCI_H
 #define AVFILTER_GPUME_MVFPS_MCI_H
 
-#include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/mvfps/dsp.h"
 #include "libavfilter/gpume/picture/padded.h"
-
-/** Maximum number of vectors of a tile: one of each cell around it. */
-#define MVFPS_TILE_CELLS 16
-/** Capacity of the list of vectors from which a cell chooses. */
-#define MVFPS_LIST 24
 
 /** A group of nearly equal vectors around a tile. */
 typedef struct MvfpsHypothesis {
@@ -32,85 +27,8 @@ typedef struct MvfpsTile {
     MvfpsHypothesis hypotheses[MVFPS_TILE_CELLS];
 } MvfpsTile;
 
-/** The four taps for each sixteenth of a sample. */
-extern const int8_t ff_mvfps_taps[16][4];
 /** Returns the window of cell 0 to 3 of a row, or column, at a tile's sample of a component. */
 int ff_mvfps_slope(int cell, int i, int sub);
-
-/** Samples of a tile: rows of 8, even if a component has fewer. */
-#define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
-
-/**
- * Functions that take most of the time, for a size of samples in bytes. Arrays of tiles have rows
- * of 8 values; in tiles of fewer columns, the other values are undefined. Both pictures have the
- * same stride.
- */
-typedef struct MvfpsDsp {
-    /**
-     * Returns the sum of absolute differences of 8x8 samples of two pictures. at_a and at_b are x +
-     * 8 * y, a position in eighths of a sample, 0 to 7 in both directions; bilinear, rounded.
-     */
-    int (*sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
-    /**
-     * Interpolates tiles of w x h samples of two pictures with four taps; at[i] is x + 16 * y, a
-     * position in sixteenths of a sample.
-     * @return the sum of their absolute differences if they are 8x8
-     */
-    int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                 const int *at, int w, int h, int max);
-    /**
-     * Does match() for two components at once, each four samples wide; those of the second are on
-     * the right in dst. NULL: not available.
-     * @param apart bytes from the samples of the first component to those of the second, in both
-     *              pictures
-     */
-    void (*match_two)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                      const int *at, ptrdiff_t apart, int h, int max);
-    /**
-     * Computes dst = (a * share + b * (64 - share) + 32) >> 6. nb is a multiple of 16, also in the
-     * following functions.
-     */
-    void (*mean)(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
-    /**
-     * weights += window * trust; sum += window * trust * value.
-     * The window is the sum of those of the cells, at least one, whose bits are set; the trust is mvfps_trust(), and
-     * the value mvfps_value().
-     * @param matches    the samples of both pictures
-     * @param difference of the tile
-     * @param first      whether sum and weights have no values yet, as if they were 0
-     */
-    void (*add)(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
-                const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference, int nb,
-                int first, int depth);
-    /** dst = sum / weights without the additional bits of the values, rounded, where weights are not 0. */
-    void (*divide)(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth);
-    /** Stores rows of 8 or 4 samples of one byte; the number of rows is even. NULL: not available. */
-    void (*store)(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h);
-    /**
-     * Copies those of nb vectors that are not missing and not equal to an earlier one. Both lists
-     * have room for MVFPS_LIST.
-     * @return the number of copied vectors
-     */
-    int (*distinct)(MvfpsVector *dst, const MvfpsVector *src, int nb);
-    /**
-     * Copies those of eight vectors that are not missing and not among nb others. dst has room for
-     * eight. @return their number
-     */
-    int (*distinct_from)(MvfpsVector *dst, const MvfpsVector *src, const MvfpsVector *others, int nb);
-    /** Sums mvfps_capped_distance() from each of nb vectors to eight others. */
-    void (*sum_distances)(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
-    /**
-     * Computes mvfps_field_penalty() for nb vectors. May read v, and write undefined values, up to
-     * the next multiple of 8.
-     */
-    void (*field_penalties)(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
-                       int part);
-    /**
-     * Returns a bit mask of the cells around a tile whose vectors differ by at most 2 from that of
-     * the leader, one of the cells; at the corners of the tile by at most 1.
-     */
-    unsigned (*cluster)(const MvfpsVector *cells, int leader);
-} MvfpsDsp;
 
 /** A phase: a position in time between two pictures. */
 typedef struct MvfpsPhase {
@@ -122,17 +40,6 @@ typedef struct MvfpsPhase {
     int part;               ///< 1 to MVFPS_PARTS - 1
     MvfpsDsp dsp;
 } MvfpsPhase;
-
-void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes);
-void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes);
-void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes);
-/** MvfpsDsp.field_penalties() in C, for any fields. */
-static inline void mvfps_field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields,
-                                         int x, int y, int part)
-{
-    for (int i = 0; i < nb; i++)
-        penalties[i] = mvfps_field_penalty(fields, v[i], x, y, part);
-}
 
 /** Sums samples of some rows of cells, for MvfpsPhase.sums. */
 void ff_mvfps_sums(const MvfpsPhase *s, MvfpsCellSums *sums, int first, int end);

@@ -10,7 +10,7 @@
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 
-#include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvfps/dsp.h"
 
 int ff_mvfps_sad_8_neon(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,

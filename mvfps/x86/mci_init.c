@@ -11,7 +11,7 @@
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
 
-#include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvfps/dsp.h"
 
 int ff_mvfps_sad_8_avx2(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,

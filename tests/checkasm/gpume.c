@@ -17,7 +17,7 @@
 #include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
-#include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvfps/dsp.h"
 #include "libavfilter/gpume/mvstereo/dsp.h"
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/cpu/cost.h"
