@@ -140,12 +140,6 @@ av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
     av_freep(mvdeint);
 }
 
-static int is_layout(const Mvdeint *s, const AVFrame *frame)
-{
-    return s->layout.format == ff_gpume_frame_format(frame) && s->layout.w == frame->width &&
-           s->layout.h == frame->height;
-}
-
 /* Returns whether frames like this one have been opened. */
 static int is_opened(const Mvdeint *s, const AVFrame *frame)
 {
@@ -155,16 +149,15 @@ static int is_opened(const Mvdeint *s, const AVFrame *frame)
 
 int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || is_layout(s, frame));
+    return is_opened(s, frame) && (!s->nb_in || ff_gpume_layout_is(&s->layout, frame));
 }
 
 static int set_layout(Mvdeint *s, const AVFrame *frame)
 {
     int ret;
 
-    if (is_layout(s, frame))
+    if (!ff_gpume_layout_change(&s->layout, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, ff_gpume_frame_format(frame), frame->width, frame->height);
     s->is_small = 0;
     for (int i = 0; i < s->layout.nb_components; i++)
         s->is_small |= s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES;

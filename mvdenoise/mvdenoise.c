@@ -96,12 +96,6 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     av_freep(mvdenoise);
 }
 
-static int is_layout(const Mvdenoise *s, const AVFrame *frame)
-{
-    return s->layout.format == ff_gpume_frame_format(frame) && s->layout.w == frame->width &&
-           s->layout.h == frame->height;
-}
-
 /* Returns whether s was opened for frames like this one: in system memory, or of this device and format. */
 static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 {
@@ -111,16 +105,15 @@ static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 
 int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || is_layout(s, frame));
+    return is_opened(s, frame) && (!s->nb_in || ff_gpume_layout_is(&s->layout, frame));
 }
 
 static int set_layout(Mvdenoise *s, const AVFrame *frame)
 {
     int ret;
 
-    if (is_layout(s, frame))
+    if (!ff_gpume_layout_change(&s->layout, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, ff_gpume_frame_format(frame), frame->width, frame->height);
     ret = s->backend->set_layout(s->priv, &s->layout);
     if (ret < 0)
         s->layout.format = AV_PIX_FMT_NONE;

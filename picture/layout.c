@@ -10,6 +10,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 
 int ff_gpume_layout_supports(enum AVPixelFormat format)
 {
@@ -64,4 +65,17 @@ void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int 
         c->offset = comp->offset / l->bytes;
         c->step   = comp->step   / l->bytes;
     }
+}
+
+int ff_gpume_layout_is(const GpumeLayout *l, const AVFrame *frame)
+{
+    return l->format == ff_gpume_frame_format(frame) && l->w == frame->width && l->h == frame->height;
+}
+
+int ff_gpume_layout_change(GpumeLayout *l, const AVFrame *frame)
+{
+    if (ff_gpume_layout_is(l, frame))
+        return 0;
+    ff_gpume_layout_init(l, ff_gpume_frame_format(frame), frame->width, frame->height);
+    return 1;
 }

@@ -38,6 +38,12 @@ int ff_gpume_layout_supports(enum AVPixelFormat format);
 
 void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int h);
 
+/** Returns whether the samples of a frame, in memory or on a device, have this layout. */
+int ff_gpume_layout_is(const GpumeLayout *l, const AVFrame *frame);
+
+/** Sets the layout of the samples of a frame. @return whether it is another one than before */
+int ff_gpume_layout_change(GpumeLayout *l, const AVFrame *frame);
+
 /** Returns the address of the first sample of row y of a component. */
 static inline uint8_t *gpume_layout_row(const GpumeLayout *l, const GpumeComponent *c, const AVFrame *frame, int y)
 {

@@ -316,31 +316,18 @@ static void compare(const Case *c, const AVFrame *f, int n)
 /* Makes the next picture and checks all of it. @param hw_frames NULL: in memory */
 static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
 {
-    AVFrame *out    = hw_frames ? test_upload(&c->shape, hw_frames, NULL) : test_canaries(&c->shape, &c->r);
-    uint8_t *before = hw_frames ? NULL : test_bytes(out);
-    const int ret   = ff_mvdenoise_make(m, out);
+    TestOutput out = test_output(&c->shape, &c->r, hw_frames);
+    const int ret  = ff_mvdenoise_make(m, out.frame);
+    char what[32];
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
-    nb_pictures++;
-    if (hw_frames) {
-        AVFrame *down = test_download(&c->shape, out);
-
-        if (ret >= 0)
-            compare(c, down, n);
-        test_check_beside(&c->shape, down);
-        nb_on_device++;
-        av_frame_free(&down);
-        av_frame_free(&out);
-        return;
-    }
-    if (ret >= 0)
-        compare(c, out, n);
-    test_check_around(&c->shape, out, before);
+    snprintf(what, sizeof(what), "picture %d", n);
+    test_check_output(&c->shape, &out, ret < 0 ? NULL : (const uint16_t *const *)c->expected[n], what);
     for (int i = 0; i < c->nb_frames; i++)
         CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
               "frame %d was written to", i);
-    av_free(before);
-    av_frame_free(&out);
+    nb_pictures++;
+    nb_on_device += !!hw_frames;
 }
 
 /* Makes the pictures of a case, each as soon as possible. */

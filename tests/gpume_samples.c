@@ -403,3 +403,26 @@ int test_options(TestOptions *o, const char *program, int argc, char **argv)
     }
     return 0;
 }
+
+TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames)
+{
+    TestOutput o = { hw_frames ? test_upload(s, hw_frames, NULL) : test_canaries(s, r) };
+
+    o.before = hw_frames ? NULL : test_bytes(o.frame);
+    return o;
+}
+
+void test_check_output(const TestShape *s, TestOutput *o, const uint16_t *const wanted[4], const char *what)
+{
+    AVFrame *down = o->before ? NULL : test_download(s, o->frame), *f = down ? down : o->frame;
+
+    if (wanted)
+        test_compare_samples(s, f, wanted, what);
+    if (down)
+        test_check_beside(s, down);
+    else
+        test_check_around(s, f, o->before);
+    av_freep(&o->before);
+    av_frame_free(&down);
+    av_frame_free(&o->frame);
+}

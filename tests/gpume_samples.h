@@ -136,4 +136,18 @@ typedef struct TestOptions {
 /** Reads the command line. Returns 0; or -1 after printing the usage. */
 int test_options(TestOptions *o, const char *program, int argc, char **argv);
 
+/** A frame that a filter makes, of canaries before. */
+typedef struct TestOutput {
+    AVFrame *frame;
+    uint8_t *before;            ///< its bytes; NULL: it is on the device
+} TestOutput;
+
+/** Returns a frame to be made. @param hw_frames NULL: in memory */
+TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames);
+/**
+ * Compares a frame as test_compare_samples() does, checks that nothing else was written, and releases the frame.
+ * @param wanted NULL: the frame was not made
+ */
+void test_check_output(const TestShape *s, TestOutput *o, const uint16_t *const wanted[4], const char *what);
+
 #endif /* GPUME_SAMPLES_H */
