@@ -34,7 +34,10 @@
 #define MVDENOISE_LEAST_LEVEL   32
 #define MVDENOISE_LEAST_WHITE   8
 #define MVDENOISE_LEAST_HALVED  24
-/** Number of blocks with which the estimate of a level has the same weight as those of all levels together. */
+/**
+ * Number of blocks with which the estimate of a level has the same weight as those of all levels
+ * together; four times as many if the level has fewer than MVDENOISE_LEAST_LEVEL.
+ */
 #define MVDENOISE_SHRINK        16
 /** Maximum weight of a level in the line through all of them, so that sums fit. */
 #define MVDENOISE_MOST_WEIGHT   4095
@@ -245,6 +248,15 @@ GPUME_INLINE long long mvdenoise_white(const MvdenoiseFound *f)
     return nb ? sum / nb : FFMIN(f->fine[MVDENOISE_LEVELS], f->total[MVDENOISE_LEVELS]);
 }
 
+/** Returns the variance of white noise of a level. The lesser one of few blocks' estimates would be too small. */
+GPUME_INLINE long long mvdenoise_level_variance(const MvdenoiseFound *f, int level)
+{
+    const long long least = FFMIN(f->fine[level], f->total[level]);
+
+    return mvdenoise_is_known(f, level, MVDENOISE_LEAST_LEVEL) ? least :
+           FFMIN((f->fine[level] + f->total[level]) >> 1, 9 * least >> 3);
+}
+
 /** Returns sigma^2 for removing noise that is not white, or -1 if it is white. */
 GPUME_INLINE long long mvdenoise_correlated(const MvdenoiseFound *f)
 {
@@ -335,7 +347,7 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
             continue;
         known |= 1u << i;
         squares[i] = square / FFMAX(f->total[MVDENOISE_LEVELS] >> 8, 1) * (f->total[i] >> 8);
-        squares[i] = is_white ? mvdenoise_of_white(FFMIN(f->fine[i], f->total[i]))
+        squares[i] = is_white ? mvdenoise_of_white(mvdenoise_level_variance(f, i))
                               : FFMAX(FFMIN(squares[i], 2 * square), square >> 1);
         sum += squares[i] * n;
         nb  += n;
@@ -348,9 +360,10 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int mat
     mvdenoise_fit_line(line, squares, f->nb_fine, known);
     for (int i = 0; i < MVDENOISE_LEVELS; i++) {
         const long long n = FFMIN(f->nb_fine[i], 1 << 20);
+        const int shrink  = n < MVDENOISE_LEAST_LEVEL ? 4 * MVDENOISE_SHRINK : MVDENOISE_SHRINK;
 
         if (known >> i & 1)
-            squares[i] = (squares[i] * n + (is_white ? line[i] : square) * MVDENOISE_SHRINK) / (n + MVDENOISE_SHRINK);
+            squares[i] = (squares[i] * n + (is_white ? line[i] : square) * shrink) / (n + shrink);
         c.sigma[i] = known >> i & 1 ? mvdenoise_sigma_of(squares[i]) : c.single;
     }
     if (known)

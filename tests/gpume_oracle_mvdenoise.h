@@ -511,10 +511,13 @@ static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, 
     for (int i = 0; i < 8; i++) {
         n[i]     = FFMIN(v[i].n, v[i].n_total);
         known[i] = n[i] >= (white ? 8 : 32) && matched;
-        if (white)
-            squares[i] = (35 * FFMIN(v[i].fine, v[i].total)) >> 5;
-        else
+        if (white) {
+            const int64_t least = FFMIN(v[i].fine, v[i].total);
+
+            squares[i] = (35 * (n[i] >= 32 ? least : FFMIN((v[i].fine + v[i].total) >> 1, (9 * least) >> 3))) >> 5;
+        } else {
             squares[i] = FFMAX(FFMIN(square / FFMAX(all->total >> 8, 1) * (v[i].total >> 8), 2 * square), square >> 1);
+        }
         sum    += known[i] ? squares[i] * n[i] : 0;
         number += known[i] ? n[i] : 0;
     }
@@ -533,9 +536,10 @@ static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, 
                 nearest = j;
         if (nearest >= 0) {
             const int64_t blocks = FFMIN(v[nearest].n, denoise_pow2(20));
+            const int64_t shrink = blocks < 32 ? 64 : 16;
+            const int64_t to     = white ? denoise_line(v, squares, known, nearest) : square;
 
-            own[i] = denoise_root((squares[nearest] * blocks +
-                                   16 * (white ? denoise_line(v, squares, known, nearest) : square)) / (blocks + 16));
+            own[i] = denoise_root((squares[nearest] * blocks + shrink * to) / (blocks + shrink));
         } else {
             own[i] = own[8];
         }
