@@ -166,7 +166,7 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     const Lane lane = { number, group, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
                         number < LANES - 1 ? MVSTEREO_ACROSS : MVSTEREO_LAST_OF_A };
     GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0], bases = args.base + 2 * q;
-    /* the penalty of a step back is that of the sample at which the step begins; that of the first step has no effect */
+    /* the penalty of a step back is that of the sample where the step begins; that of the first step has no effect */
     GpumeU64 p2  = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0);
     GpumeU32 v[2] = { 0 }, least = 0;
     int base = base_of(args, q);

@@ -27,6 +27,7 @@
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
 #include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvstereo/dsp.h"
 #include "libavfilter/gpume/mvview/canvas.h"
 
 #define LINE 1024
@@ -271,6 +272,39 @@ static av_noinline void count_mvdenoise(void)
 }
 #endif
 
+#if CONFIG_MVSTEREO_FILTER
+static av_noinline void count_mvstereo(void)
+{
+    enum { RANGE = 128, STEP = RANGE + MVSTEREO_LANES };
+    static uint8_t left[MVSTEREO_FEATURES], right[MVSTEREO_FEATURES * RANGE], costs[RANGE], least[2], p2;
+    static uint8_t paths[4][2 * STEP + MVSTEREO_LANES];
+    static uint16_t right_least[RANGE], right_index[RANGE];
+    static DECLARE_ALIGNED(32, uint16_t, sums)[RANGE];
+    static int16_t disparity[9 * 64], dst[32];
+    static uint8_t luma[9 * 64], valid[9 * 64];
+    const MvstereoCosts c = { costs, left, right, 1, RANGE, 1, RANGE };
+    const MvstereoPath path = { paths[0] + STEP + MVSTEREO_LANES, paths[0] + MVSTEREO_LANES, costs, &p2, &least[1],
+                                &least[0], STEP, RANGE, 1, 1, RANGE };
+    const MvstereoSums s = { { paths[0], paths[1], paths[2], paths[3] }, sums, right_least, right_index, RANGE, 0 };
+    const MvstereoMedian m = { dst, disparity + 4 * 64 + 8, luma + 4 * 64 + 8, valid + 4 * 64 + 8, 64, 16 };
+    MvstereoDSP dsp;
+
+    ff_mvstereo_dsp_init(&dsp);
+    for (int i = 0; i < sizeof(right); i++)
+        right[i] = cur[i] & 15;
+    for (int i = 0; i < 9 * 64; i++) {
+        disparity[i] = 400 + (cur[i] & 31);
+        luma[i]      = cur[i] >> 2;
+        valid[i]     = 255;
+    }
+    COUNT("costs of 128 disparities", dsp.costs(&c));
+    COUNT("a step of a path, 128 disparities", dsp.path(&path));
+    COUNT("four paths added, 128 disparities", dsp.sum(&s));
+    COUNT("the least of 128 sums", dsp.least(sums, RANGE));
+    COUNT("16 weighted medians of 9x9", dsp.weighted_median(&m));
+}
+#endif
+
 int main(int argc, char **argv)
 {
     static const char *const sad[]    = { "SAD, 8x8", "SAD, 16x16", "4 SADs, 8x8", "4 SADs, 16x16",
@@ -310,6 +344,9 @@ int main(int argc, char **argv)
 #endif
 #if CONFIG_MVDENOISE_FILTER
     count_mvdenoise();
+#endif
+#if CONFIG_MVSTEREO_FILTER
+    count_mvstereo();
 #endif
     return 0;
 }
