@@ -19,7 +19,7 @@
 #define MVSTEREO_CUDA_COLS      32
 #define MVSTEREO_CUDA_ROWS      8
 #define MVSTEREO_CUDA_THREADS   (MVSTEREO_CUDA_COLS * MVSTEREO_CUDA_ROWS)
-/** Size of a thread block that finds least sums, smaller so that all blocks of a picture run at once. */
+/** Size of a thread block that finds least sums of up to 128, smaller so that all blocks of a picture run at once. */
 #define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
@@ -41,6 +41,8 @@
 
 /** Bit of variants for compute capability 8.0 and later; gpume.mak passes it to clang. */
 #define MVSTEREO_CUDA_AMPERE    16
+/** Bit of variants of window.cu: 64 disparities instead of MVSTEREO_WINDOW. */
+#define MVSTEREO_CUDA_TWICE     4
 
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)

@@ -13,7 +13,7 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
- * 0, of any. The variant of views, window, pieces and map is a step; of paths and winners, how many words of four
+ * 0, of any. The variant of views, window, pieces and map is a step (window: plus 4 for 64 disparities); of paths and winners, how many words of four
  * disparities a lane has; plus 16 where it is for compute capability 8.0 and later. One row a line:
  * makefiles read it with sed.
  */
@@ -42,6 +42,9 @@
     M(mvstereo_paths_window,   window, 0, 1) \
     M(mvstereo_paths_window_80, window, 0, 17) \
     M(mvstereo_winners_window, window, 0, 2) \
+    M(mvstereo_paths_64,       window, 0, 5) \
+    M(mvstereo_paths_64_80,    window, 0, 21) \
+    M(mvstereo_winners_64,     window, 0, 6) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
     M(mvstereo_count,     pieces,   0, 2) \

@@ -5,24 +5,27 @@
 
 /**
  * @file
- * What costs.cu, paths.cu and winners.cu do, where samples have MVSTEREO_WINDOW disparities each, around that of halved
- * views. A sample's are in eight lanes, so a warp has four samples.
+ * What paths.cu and winners.cu do, where samples have 32 or 64 disparities, which are in eight or sixteen lanes, so that
+ * a warp has four or two samples. With bases, 32 disparities of a sample begin at its base; then this file makes their
+ * costs, too.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-#define STEP  (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
+#define STEP  (GPUME_CUDA_VARIANT & 3)
 #define COSTS 0
 #define PATHS 1
 #define THREADS (STEP == COSTS ? MVSTEREO_CUDA_THREADS : STEP == PATHS ? MVSTEREO_CUDA_WINDOW_THREADS \
                                                                        : MVSTEREO_CUDA_WINNER_THREADS)
 
 /** Lanes of a sample, and samples of a warp. */
-#define LANES (MVSTEREO_WINDOW / 4)
+#define LANES (GPUME_CUDA_VARIANT & MVSTEREO_CUDA_TWICE ? 16 : 8)
 #define LINES (32 / LANES)
 #define NONE  (~0u)
 /** Distance of samples that a warp takes one after the other. */
 #define STEP_X (MVSTEREO_CUDA_WINNER_THREADS / LANES)
+/** Steps of a path whose costs are loaded at once. */
+#define BATCH 8
 /** A cost of a path that is larger than any. */
 #define FAR   0x800u
 
@@ -40,7 +43,7 @@ static __device__ __forceinline__ GpumeU32 least_of_sample(GpumeU32 v)
 
 static __device__ __forceinline__ int base_of(const MvstereoCudaArgs &args, long long q)
 {
-    return ((const short *)args.base)[q];
+    return args.base ? ((const short *)args.base)[q] : 0;
 }
 
 /** A word of costs a thread. */
@@ -127,14 +130,14 @@ static __device__ __forceinline__ void step(GpumeU32 v[2], GpumeU32 *least, Gpum
     *least = new_least;
 }
 
-/** What the next steps of a path need: costs, and of the step that is the lane's number in its sample the rest. */
+/** What the next steps of a path need: costs, and of the step that is the lane's number the rest. */
 typedef struct Ahead {
-    GpumeU32 costs[LANES];
+    GpumeU32 costs[BATCH];
     GpumeU32 rest;              ///< first disparity | penalty << 16
 } Ahead;
 
 /**
- * Loads what LANES steps need, beginning with the sample at 0 of all pointers. All loads are issued at once, and waited
+ * Loads what BATCH steps need, beginning with the sample at 0 of all pointers. All loads are issued at once, and waited
  * for when the steps begin, because a warp cannot wait for one of many loads in flight.
  * @param nb number of steps that are left
  */
@@ -143,12 +146,14 @@ static __device__ __forceinline__ Ahead load_ahead(GpumeU64 costs, GpumeU64 base
 {
     Ahead a = { { 0 }, 0 };
 
-    GPUME_UNROLL for (int k = 0; k < LANES; k++)
+    GPUME_UNROLL for (int k = 0; k < BATCH; k++)
         if (k < nb)
             a.costs[k] = *(const GpumeU32 *)(costs + 4 * LANES * k * stride);
-    if (lane->number < nb)
-        a.rest = *(const GpumeU16 *)(bases + 2 * lane->number * stride) |
-                 (GpumeU32)*(const GpumeU8 *)(p2 + lane->number * stride) << 16;
+    if (lane->number < gpume_min(BATCH, nb)) {
+        a.rest = (GpumeU32)*(const GpumeU8 *)(p2 + lane->number * stride) << 16;
+        if (bases)
+            a.rest |= *(const GpumeU16 *)(bases + 2 * lane->number * stride);
+    }
     return a;
 }
 
@@ -165,7 +170,8 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     const long long stride = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
     const Lane lane = { number, group, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
                         number < LANES - 1 ? MVSTEREO_ACROSS : MVSTEREO_LAST_OF_A };
-    GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0], bases = args.base + 2 * q;
+    GpumeU64 src = args.costs + 4 * (q * LANES + number), dst = args.paths[0];
+    GpumeU64 bases = args.base ? args.base + 2 * q : 0;
     /* the penalty of a step back is that of the sample where the step begins; that of the first step has no effect */
     GpumeU64 p2  = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0);
     GpumeU32 v[2] = { 0 }, least = 0;
@@ -180,21 +186,21 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     dst -= args.costs;
     /* nothing is before the last sample; the first penalty is that of the sample itself */
     next = load_ahead(src, bases, back && !number ? p2 + stride : p2, stride, nb, &lane);
-    for (int n = 0; n < nb; n += LANES) {
+    for (int n = 0; n < nb; n += BATCH) {
         const Ahead now = next;
 
-        bases += 2 * LANES * stride;
-        p2    += LANES * stride;
-        next   = load_ahead(src + 4 * LANES * LANES * stride, bases, p2, stride, nb - n - LANES, &lane);
-        GPUME_UNROLL for (int k = 0; k < LANES; k++)
+        bases += bases ? 2 * BATCH * stride : 0;
+        p2    += BATCH * stride;
+        next   = load_ahead(src + 4 * LANES * BATCH * stride, bases, p2, stride, nb - n - BATCH, &lane);
+        GPUME_UNROLL for (int k = 0; k < BATCH; k++)
             /* the end is the same for all lanes; a loop that is left is not unrolled */
             if (n + k < nb) {
                 const GpumeU32 rest = exchange(now.rest, group + k);
                 const int shift     = (int)(short)rest - base;
 
                 base = (int)(short)rest;
-                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift, __any_sync(GPUME_WHOLE_WARP, shift),
-                     &lane);
+                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift,
+                     LANES == 8 && __any_sync(GPUME_WHOLE_WARP, shift), &lane);
                 if (is_there)
                     *(GpumeU32 *)(dst + src) = mvstereo_bytes(v[0], v[1], 0x6420);
                 src += 4 * LANES * stride;
@@ -247,14 +253,14 @@ static __device__ __forceinline__ void find_winners(const MvstereoCudaArgs &args
         least  = (int)(best >> 16);
         k      = (int)(best & 0xffff) - base;
         before = sum_of(sums, gpume_max(k - 1, 0), group);
-        after  = sum_of(sums, gpume_min(k + 1, MVSTEREO_WINDOW - 1), group);
+        after  = sum_of(sums, gpume_min(k + 1, 4 * LANES - 1), group);
         GPUME_UNROLL for (int i = 0; i < 4; i++)
             if ((GpumeU32)(4 * number + i - k + 1) > 2)
                 second = gpume_umin(second, sums[i]);
         second = least_of_sample(second);
         /* each lane keeps what was found for a sample, because all of them finish a sample as quickly as one does */
         if (number == n)
-            found = MvstereoFound { best, mvstereo_sides(before, after, least, k > 0 && k < MVSTEREO_WINDOW - 1),
+            found = MvstereoFound { best, mvstereo_sides(before, after, least, k > 0 && k < 4 * LANES - 1),
                                     second };
         x = first + lane / LANES - (n - number) * STEP_X;
         if ((n == LANES - 1 || first + STEP_X >= args.w) && number <= n && x < args.w)

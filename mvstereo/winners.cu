@@ -13,11 +13,12 @@
 
 #define WORDS (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define NONE  (~0u)
+#define THREADS (WORDS == 1 ? MVSTEREO_CUDA_WINNER_THREADS : MVSTEREO_CUDA_THREADS)
 /** A key combines a sum and its disparity: sum << 16 | disparity. */
 #define SUM_OF(key)       ((key) >> 16)
 #define DISPARITY_OF(key) ((int)((key) & 0xffff))
 /** Distance of consecutive samples of a warp: the number of warps in a thread block, a multiple of 4. */
-#define STEP  (MVSTEREO_CUDA_WINNER_THREADS / 32)
+#define STEP  (THREADS / 32)
 
 /** Returns the position of a sample's key. Lanes access every fourth sample, so these are adjacent. */
 static __device__ __forceinline__ int place_of(int i, int quarter)
@@ -68,10 +69,10 @@ static __device__ __forceinline__ void add(GpumeU32 sums[2], const GpumeU32 path
 
 /**
  * grid:   1, rows
- * block:  MVSTEREO_CUDA_WINNER_THREADS
+ * block:  THREADS
  * shared: a word for each sample of a row, with margins as wide as the range on both sides
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_WINNER_THREADS, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, THREADS, WORDS == 1 ? 4 : 2)
 {
     GPUME_SHARED(GpumeU32, right);
     const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), words = args.range / 4;
@@ -81,7 +82,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_WINNER_THREADS, 4)
     GpumeU64 src[4];
     int places[4];
 
-    for (int i = (int)threadIdx.x; i < 4 * quarter; i += MVSTEREO_CUDA_WINNER_THREADS)
+    for (int i = (int)threadIdx.x; i < 4 * quarter; i += THREADS)
         right[i] = NONE;
     /* sample z of the other view has index z + args.min + args.range - 1 */
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
@@ -124,7 +125,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_WINNER_THREADS, 4)
         }
     }
     __syncthreads();
-    for (int z = (int)threadIdx.x; z < args.w; z += MVSTEREO_CUDA_WINNER_THREADS) {
+    for (int z = (int)threadIdx.x; z < args.w; z += THREADS) {
         const int number   = z + args.min + args.range - 1;
         const GpumeU32 key = number >= 0 && number < nb ? right[place_of(number, quarter)] : NONE;
 
