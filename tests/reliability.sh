@@ -220,6 +220,7 @@ part_long() {
         counted long-cuda-all "$soak" -backends cuda,frames -long 10000 -algo all
         counted long-behind "$soak" -backends cpu -long 100000 -algo ds -behind mvview,mvfps
         counted long-denoise "$soak" -backends cpu -long 10000 -algo ds -behind mvdenoise,mvfps
+        counted long-deint "$soak" -backends cpu -long 10000 -algo ds -behind mvdeint,mvdenoise,mvfps
         counted long-stereo "$soak" -backends cpu -long 10000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
         counted teardown "$soak" -teardown 1000 -algo all
         counted teardown-behind "$soak" -teardown 1000 -algo ds -behind mvdenoise,mvview,mvfps
@@ -231,6 +232,7 @@ part_long() {
         counted long-cuda "$soak" -backends cuda,frames -long 4000 -algo ds
         counted long-behind "$soak" -backends cpu -long 10000 -algo ds -behind mvview,mvfps
         counted long-denoise "$soak" -backends cpu -long 3000 -algo ds -behind mvdenoise,mvfps
+        counted long-deint "$soak" -backends cpu -long 3000 -algo ds -behind mvdeint,mvdenoise,mvfps
         counted long-stereo "$soak" -backends cpu -long 3000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
         counted teardown "$soak" -teardown 1000 -algo ds
         counted teardown-behind "$soak" -teardown 200 -algo ds -behind mvdenoise,mvview,mvfps
