@@ -14,7 +14,8 @@
 /** Maximum number of waiting frames: the first frame waits until the second shows whether vectors arrive. */
 #define MAX_WAITING 2
 
-enum State { UNDECIDED, PASSES, SEARCHES };
+/** Whether frames are output as they are, or searched. */
+enum State { UNDECIDED, FORWARDS, SEARCHES };
 
 struct GpumeSearcher {
     GpumeSearcherConfig cfg;
@@ -93,7 +94,7 @@ int ff_gpume_searcher_push(GpumeSearcher *s, AVFrame **frame)
     if (s->state != UNDECIDED)
         return 0;
     if (s->cfg.when == GPUME_SEARCH_NEVER || has_vectors(s->waiting[s->nb_waiting - 1]))
-        decide(s, PASSES);
+        decide(s, FORWARDS);
     else if (s->nb_waiting == MAX_WAITING)
         return begin_search(s);
     return 0;
@@ -159,7 +160,7 @@ int ff_gpume_searcher_pull(GpumeSearcher *s, AVFrame **frame)
     if (s->state == SEARCHES)
         return pull_searched(s, frame);
     if (s->state == UNDECIDED && s->flushed && s->nb_waiting)
-        decide(s, PASSES);      // a single frame has no reference
+        decide(s, FORWARDS);      // a single frame has no reference
     if (s->state == UNDECIDED || !s->nb_waiting)
         return s->flushed ? AVERROR_EOF : AVERROR(EAGAIN);
     *frame = take_waiting(s);
