@@ -20,7 +20,6 @@
  * that returns to its pool is idle on every stream.
  */
 
-#include <string.h>
 
 #include "config.h"
 #include "compat/cuda/dynlink_loader.h"
@@ -34,7 +33,6 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
-#include "libavfilter/gpume/cuda/same.h"
 #include "libavfilter/gpume/cuda/search.h"
 
 #if defined(_WIN32) || defined(__CYGWIN__)

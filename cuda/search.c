@@ -6,6 +6,7 @@
 #include "libavutil/attributes.h"
 #include "libavutil/macros.h"
 
+#include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/cuda/search.h"
 
@@ -56,16 +57,11 @@ CUresult ff_gpume_cuda_search_planes(GpumeCudaSearch *s, const GpumeCudaPlane *l
     return ff_gpume_cuda_motion_planes(&s->sizes[0].motion, luma, planes, stream);
 }
 
-/* Returns where the vectors of field i are stored, for blocks of a size. */
-static CUdeviceptr mvs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
+/* Returns where the vectors and costs of field i are stored, for blocks of a size. */
+static GpumeCudaStored stored_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
 {
-    return s->params.tree ? ff_gpume_cuda_tree_mvs(&s->tree, size, i) : field->leaves.mvs;
-}
-
-/* Returns where the costs of field i are stored, for blocks of a size. */
-static CUdeviceptr costs_of(const GpumeCudaSearch *s, const GpumeCudaSearchField *field, int i, int size)
-{
-    return s->params.tree ? ff_gpume_cuda_tree_costs(&s->tree, size, i) : field->leaves.costs;
+    return s->params.tree ? ff_gpume_cuda_tree_stored(&s->tree, size, i) :
+                            (GpumeCudaStored) { .mvs = field->leaves.mvs, .costs = field->leaves.costs };
 }
 
 /*
@@ -79,9 +75,8 @@ static GpumeCudaStored found_of(const GpumeCudaSearch *s, const GpumeCudaSearchF
 
     return z->motion.nb_steps ?
            (GpumeCudaStored) { .vectors = z->motion.search_vectors + first * sizeof(GpumeVector),
-                                 .costs   = z->motion.search_costs   + first * sizeof(uint32_t) } :
-           (GpumeCudaStored) { .mvs   = mvs_of(s, field, i, size),
-                                 .costs = costs_of(s, field, i, size) };
+                               .costs   = z->motion.search_costs   + first * sizeof(uint32_t) } :
+           stored_of(s, field, i, size);
 }
 
 /* Launches the stages that search block by block, for both fields at once if they have the same current picture. */
@@ -138,8 +133,10 @@ static CUresult launch_motion(GpumeCudaSearch *s, int size, const GpumeCudaSearc
             .reference = from[i].reference,
         };
         for (int j = 0; j < FFMAX(m->nb_sizes, 1) && from[i].is_stored; j++) {
-            fields[i].mvs[j]   = mvs_of(s, &from[i], i, size + j);
-            fields[i].costs[j] = costs_of(s, &from[i], i, size + j);
+            const GpumeCudaStored to = stored_of(s, &from[i], i, size + j);
+
+            fields[i].mvs[j]   = to.mvs;
+            fields[i].costs[j] = to.costs;
         }
     }
     return ff_gpume_cuda_motion_launch(m, fields, nb_fields, intra, stream);
@@ -177,4 +174,40 @@ av_cold void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s)
     }
     ff_gpume_cuda_scan_uninit(&s->scan);
     ff_gpume_cuda_tree_uninit(&s->tree);
+}
+
+av_cold int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda,
+                                    const GpumeParams *params, enum AVPixelFormat format)
+{
+    const GpumeCudaModule *module = ff_gpume_cuda_find_module(cuda, params, GPUME_CUDA_same, 0, 0);
+
+    s->cuda           = cuda;
+    s->args.params    = *params;
+    s->args.nb_planes = ff_gpume_other_planes(s->args.planes, format);
+    s->launch.threads = GPUME_CUDA_SAME_THREADS;
+    s->launch.grid[0] = gpume_blocks(ff_gpume_nb_cells(params), GPUME_CUDA_SAME_THREADS / 32);
+    s->launch.grid[1] = 1;
+    return ff_gpume_cuda_load(cuda, &s->launch, &module->code);
+}
+
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same,
+                                   CUstream stream)
+{
+    const AVFrame *cur = field->cur->frame, *ref = field->ref->frame;
+
+    s->args.mvs   = field->set->device[field->slot].mvs;
+    s->args.costs = field->set->device[field->slot].costs;
+    s->args.same  = same;
+    for (int i = 0; i < s->args.nb_planes; i++) {
+        const int plane = s->args.planes[i].index;
+
+        s->args.cur[i] = (GpumeCudaPlane) { (uintptr_t)cur->data[plane], cur->linesize[plane] };
+        s->args.ref[i] = (GpumeCudaPlane) { (uintptr_t)ref->data[plane], ref->linesize[plane] };
+    }
+    return ff_gpume_cuda_launch(s->cuda, &s->launch, 1, &s->args, stream);
+}
+
+av_cold void ff_gpume_cuda_same_uninit(GpumeCudaSame *s)
+{
+    ff_gpume_cuda_unload(s->cuda, &s->launch);
 }

@@ -6,7 +6,7 @@
 /**
  * @file
  * Searches pictures on a device and writes fields: with the kernels of a plan and, with a tree, the
- * kernels of each block size.
+ * kernels of each block size. Compares the cells of frames.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SEARCH_H
@@ -24,6 +24,13 @@ typedef struct GpumeCudaSize {
     GpumeCudaKernel kernel;
     GpumeCudaMotion motion;
 } GpumeCudaSize;
+
+/** Comparison of the cells of frames on the device. */
+typedef struct GpumeCudaSame {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch launch;
+    GpumeCudaSameArgs args;     ///< all members but the planes of pictures and the results of a search
+} GpumeCudaSame;
 
 /** Zeroed, or ready to be launched. */
 typedef struct GpumeCudaSearch {
@@ -73,5 +80,18 @@ CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchFi
                                      CUdeviceptr intra, CUstream stream);
 
 void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s);
+
+/**
+ * Loads the kernel into the current context, which is that of cuda; cuda must outlive it.
+ * @param format pixel format of the frames on the device
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
+                            enum AVPixelFormat format);
+
+/** Writes a field's GpumeField.same to device memory. The frames of the field are in device memory. */
+CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same, CUstream stream);
+
+void ff_gpume_cuda_same_uninit(GpumeCudaSame *s);
 
 #endif /* AVFILTER_GPUME_CUDA_SEARCH_H */

@@ -19,14 +19,12 @@ static size_t nb_blocks(const GpumeCudaTree *t, int size)
     return (size_t)t->args.sizes[size].bw * t->args.sizes[size].bh;
 }
 
-CUdeviceptr ff_gpume_cuda_tree_mvs(const GpumeCudaTree *t, int size, int i)
+GpumeCudaStored ff_gpume_cuda_tree_stored(const GpumeCudaTree *t, int size, int i)
 {
-    return t->args.sizes[size].mvs + i * nb_blocks(t, size) * sizeof(AVMotionVector);
-}
+    const size_t first = i * nb_blocks(t, size);
 
-CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i)
-{
-    return t->args.sizes[size].costs + i * nb_blocks(t, size) * sizeof(uint32_t);
+    return (GpumeCudaStored) { .mvs   = t->args.sizes[size].mvs   + first * sizeof(AVMotionVector),
+                               .costs = t->args.sizes[size].costs + first * sizeof(uint32_t) };
 }
 
 /* Sets the addresses of the arrays of all fields of a launch. Returns their bytes. */

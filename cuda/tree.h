@@ -38,9 +38,8 @@ typedef struct GpumeCudaLeaves {
  */
 int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
 
-/** Returns where field i of a launch stores the vectors, or costs, of blocks of a size. */
-CUdeviceptr ff_gpume_cuda_tree_mvs(const GpumeCudaTree *t, int size, int i);
-CUdeviceptr ff_gpume_cuda_tree_costs(const GpumeCudaTree *t, int size, int i);
+/** Returns where the vectors and costs of blocks of a size are stored, of field i of a launch. */
+GpumeCudaStored ff_gpume_cuda_tree_stored(const GpumeCudaTree *t, int size, int i);
 
 /** Makes the leaves of up to GPUME_CUDA_FIELDS fields. */
 CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream);
