@@ -33,6 +33,8 @@
  * faster to evaluate all remaining candidates (measured).
  */
 #define TRIALS (SIDE == 4 ? 2 : SIDE == 8 ? 6 : 4)
+/** Keys of a warp. */
+#define KEYS   ((GPUME_CUDA_BOUNDED_WARP_WORDS - 2) / 2)
 /** Largest range of samples as bytes; leaves space above and below it. */
 #define BYTE_RANGE 208
 
@@ -75,7 +77,7 @@ struct Tile {
     GpumeU32 *samples;          ///< samples of the tile, two a word
     GpumeU32 *tile;             ///< samples of the tile as bytes, four a word
     GpumeU32 *limits;           ///< least cost so far of each block
-    GpumeU32 *scratch;          ///< words of this warp
+    GpumeU32 *scratch;          ///< words of all warps: two each, and their keys
     GpumeU64 *best;             ///< keys of this warp, for each block of its row
     int x0, y0, z;
     int height;                 ///< rows of a block: SIDE, or half of it
@@ -97,8 +99,8 @@ struct Tile {
         lane       = threadIdx.x & 31;
         samples    = shared + a.full.shared_words;
         tile       = samples + PARTS * SIDE * GPUME_CUDA_TILE_WIDTH / 2;
-        scratch    = scratch_of(warp);
-        limits     = scratch_of(blockDim.x / 32);
+        scratch    = tile + PARTS * SIDE * WORDS;
+        limits     = scratch + GPUME_CUDA_BOUNDED_WARP_WORDS * (blockDim.x / 32);
         range      = p.range;
         copy       = a.full.copy_words;
         pitch      = GPUME_CUDA_BOUNDED_PITCH(copy);
@@ -109,16 +111,10 @@ struct Tile {
         max_dy     = gpume_max_displacement(range, p.height, y0 + part * SIDE + height);
     }
 
-    /** Returns the words that a warp shares with others; the limits are after those of the last warp. */
-    __device__ __forceinline__ GpumeU32 *scratch_of(int warp) const
-    {
-        return tile + PARTS * SIDE * WORDS + GPUME_CUDA_BOUNDED_WARP_WORDS * warp;
-    }
-
     /** Returns a warp's keys. */
     __device__ __forceinline__ GpumeU64 *best_of(int warp) const
     {
-        return (GpumeU64 *)(scratch_of(warp) + 2);
+        return (GpumeU64 *)(scratch + 2 * (blockDim.x / 32)) + KEYS * warp;
     }
 
     /** Returns the block of a lane when several blocks are evaluated at a time. */
@@ -152,17 +148,7 @@ struct Tile {
      */
     __device__ __forceinline__ void set_scale(GpumeU32 least, GpumeU32 most)
     {
-        least =  gpume_least<1, 32>(least);
-        most  = ~gpume_least<1, 32>(~most);
-        if (!lane) {
-            scratch[0] = least;
-            scratch[1] = most;
-        }
-        __syncthreads();
-        for (int i = 0; i < blockDim.x / 32; i++) {
-            least = gpume_umin(least, scratch_of(i)[0]);
-            most  = gpume_umax(most, scratch_of(i)[1]);
-        }
+        gpume_least_and_greatest(scratch, &least, &most);
         scale = 0;
         while (scale < p.depth - 8 && (most - least) >> scale > BYTE_RANGE)
             scale++;
@@ -195,20 +181,6 @@ struct Tile {
         __syncthreads();
     }
 
-    /** Stores four words of each copy of the window, computed from five words of bytes. */
-    __device__ __forceinline__ void store_copies(GpumeU32 *to, const GpumeU32 (&word)[5]) const
-    {
-        GPUME_UNROLL for (int shift = 0; shift < 4; shift++) {
-            int4 v;
-
-            v.x = gpume_shifted<GpumeU8>(word[0], word[1], shift);
-            v.y = gpume_shifted<GpumeU8>(word[1], word[2], shift);
-            v.z = gpume_shifted<GpumeU8>(word[2], word[3], shift);
-            v.w = gpume_shifted<GpumeU8>(word[3], word[4], shift);
-            *(int4 *)(to + shift * copy) = v;
-        }
-    }
-
     /** Loads the window, as gpume_load_window() does: the reference as bytes from row top on. */
     __device__ __forceinline__ void load_window(int top, int row_words, int rows)
     {
@@ -238,7 +210,7 @@ struct Tile {
                                     gpume_load_any<GpumeU16>(0, row, column + 2, p.width), p.shift + scale);
                 }
             }
-            store_copies(shared + y * pitch + x, word);
+            gpume_store_copies<GpumeU8>(shared + y * pitch + x, copy, word);
         }
     }
 };
@@ -254,7 +226,14 @@ struct Evaluator : Tile {
     /** Returns two samples of the reference, the first in column x. */
     __device__ __forceinline__ GpumeU32 load_two(const GpumeU8 *row, int x) const
     {
-        return gpume_load_two(whole_words, row, x, 2, p.width);
+        const int odd = x & 1;
+
+        if (whole_words && (!odd || x + 3 <= p.width)) {
+            const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
+
+            return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
+        }
+        return gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width);
     }
 
     /** Adds up this lane's differences between the blocks of N candidates and the reference. */
@@ -448,13 +427,8 @@ struct BoundedCandidates : Evaluator {
             }
             key[k] = key[k] == ~0u ? key[k] : key[k] << 5 | lane;
         }
-        GPUME_UNROLL for (int nb = BLOCKS / 2, bit = 16; nb; nb /= 2, bit /= 2)
-            GPUME_UNROLL for (int k = 0; k < nb; k++) {
-                const GpumeU32 kept = lane & bit ? key[(k + nb) % BLOCKS] : key[k];
-
-                key[k] = gpume_umin(kept, gpume_xor_lane(lane & bit ? key[k] : key[(k + nb) % BLOCKS], bit));
-            }
-        return gpume_least<1, 8>(key[0]);
+        gpume_share_out_least<BLOCKS, 8>(key, lane);
+        return key[0];
     }
 
     /**
@@ -658,8 +632,8 @@ struct BoundedSearch : BoundedCandidates {
  *
  * grid:   tiles side by side, on top of each other, fields; or any number
  * block:  whole warps, as many for each row of blocks
- * shared: runs * ROWS + rows of a tile - 1 rows of GPUME_CUDA_BOUNDED_PITCH() words, or what
- *         gpume_search_any() needs, whichever is more: that is shared_words; then GPUME_CUDA_BOUNDED_FIXED() words
+ * shared: runs * ROWS + rows of a tile - 1 rows of GPUME_CUDA_BOUNDED_PITCH() words, which are
+ *         shared_words; then GPUME_CUDA_BOUNDED_FIXED() words
  */
 GPUME_KERNEL(GPUME_CUDA_FULL_THREADS, 2)
 {

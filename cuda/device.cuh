@@ -59,12 +59,7 @@ template<> struct GpumeSample<GpumeU8> {
     static const int per_word = 4;
     static const int bytes    = 1;
 
-    /** Returns how many bits below the sample evaluators drop; if they drop none, these bits are 0. */
-    static __device__ __forceinline__ int dropped(int shift)
-    {
-        return 0;
-    }
-
+    /** Returns samples without the bits below them. */
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
         return word;
@@ -75,23 +70,13 @@ template<> struct GpumeSample<GpumeU16> {
     static const int per_word = 2;
     static const int bytes    = 2;
 
-    static __device__ __forceinline__ int dropped(int shift)
-    {
-        return 0;
-    }
-
     static __device__ __forceinline__ GpumeU32 right_justify(GpumeU32 word, int shift)
     {
         return (word >> shift) & (0xffffu >> shift) * 0x10001;
     }
 };
 
-template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU16> {
-    static __device__ __forceinline__ int dropped(int shift)
-    {
-        return shift;
-    }
-};
+template<> struct GpumeSample<GpumeU10> : GpumeSample<GpumeU16> { };
 
 /** Returns ones in the first n samples of a word; n may be negative or larger than the word. */
 template<typename Sample>
@@ -196,24 +181,6 @@ gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
 }
 
 /**
- * Returns two samples of a row of width samples, beginning at column x; only the first n of them
- * are valid.
- * @param whole the row begins at an address of a word
- */
-static __device__ __forceinline__ GpumeU32
-gpume_load_two(int whole, const GpumeU8 *row, int x, int n, int width)
-{
-    const int odd = x & 1;
-
-    if (whole && n > 1 && (!odd || x + 3 <= width)) {
-        const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
-
-        return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
-    }
-    return gpume_load<GpumeU16>(row + 2 * x, n, row + 2 * width);
-}
-
-/**
  * Returns the key of a candidate. The better candidate has the smaller key. For equal costs, the
  * order in which candidates are tested decides.
  */
@@ -259,26 +226,13 @@ static __device__ __forceinline__ Key gpume_least(Key key)
 }
 
 /**
- * Returns a field by comparisons. With an index, even one that is constant after unrolling, the
+ * Returns a field by a comparison. With an index, even one that is constant after unrolling, the
  * compiler would copy the arguments to memory.
  */
-template<int I> struct GpumeFieldFrom {
-    static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
-    {
-        return z == I ? a.fields[I] : GpumeFieldFrom<I - 1>::get(a, z);
-    }
-};
-
-template<> struct GpumeFieldFrom<0> {
-    static __device__ __forceinline__ GpumeCudaField get(const GpumeCudaArgs &a, int z)
-    {
-        return a.fields[0];
-    }
-};
-
 static __device__ __forceinline__ GpumeCudaField gpume_field(const GpumeCudaArgs &a, int z)
 {
-    return GpumeFieldFrom<GPUME_CUDA_FIELDS - 1>::get(a, z);
+    static_assert(GPUME_CUDA_FIELDS == 2, "a comparison");
+    return z ? a.fields[1] : a.fields[0];
 }
 
 /** Returns where field z stores block (bx, by). */

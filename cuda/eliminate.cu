@@ -30,7 +30,7 @@
  *   added to the list of remaining squares instead, as one word
  */
 
-#include "libavfilter/gpume/cuda/module.cuh"
+#include "libavfilter/gpume/cuda/window.cuh"
 
 static_assert(GPUME_CUDA_COST == GPUME_COST_SAD, "sums bound no other cost");
 static_assert(GPUME_MAX_SIDE / GPUME_CUDA_SEA_SQUARE < 1 << 12, "GPUME_CUDA_SQUARE() has 12 bits");
@@ -40,9 +40,6 @@ typedef GpumeModuleCost::Sample Sample;
 
 #define SIDE GPUME_CUDA_SIDE
 #define GPUME_SEA_WARPS        (GPUME_CUDA_SEA_THREADS / 32)
-#define GPUME_SEA_TILE_WIDTH   GPUME_CUDA_SEA_TILE_WIDTH
-#define GPUME_SEA_TILE_HEIGHT  GPUME_CUDA_SEA_TILE_HEIGHT
-#define GPUME_SEA_SQUARE       GPUME_CUDA_SEA_SQUARE
 /** Sums of the current picture are scaled to this range of a byte, with a margin on both sides. */
 #define GPUME_SEA_Q_RANGE     208
 
@@ -92,10 +89,10 @@ struct GpumeSeaTile {
 
     /* in shared memory */
     GpumeU32 *cur;              ///< the tile's samples, GPUME_SEA_TILE_WORDS a row
-    GpumeU32 *cur_sums;         ///< sums of the tile, as bytes: GPUME_SEA_SQUARE / 4 in a word
+    GpumeU32 *cur_sums;         ///< sums of the tile, as bytes: GPUME_CUDA_SEA_SQUARE / 4 in a word
     GpumeU32 *sums;             ///< sums at every displacement of a chunk, as bytes
     /**
-     * Words from x to x + 4 * GPUME_SEA_SQUARE / 4: sums of every fourth column are adjacent, so
+     * Words from x to x + 4 * GPUME_CUDA_SEA_SQUARE / 4: sums of every fourth column are adjacent, so
      * that a word has the sums of a row of 4x4 squares of a square.
      */
     int phase;
@@ -103,7 +100,7 @@ struct GpumeSeaTile {
     int cx, cy;                 ///< first displacement of the chunk
 };
 
-#define GPUME_SEA_TILE_WORDS (GPUME_SEA_TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
+#define GPUME_SEA_TILE_WORDS (GPUME_CUDA_SEA_TILE_WIDTH * GpumeSample<Sample>::bytes / 4)
 
 static __device__ __forceinline__ int gpume_clamp_sum(const GpumeSeaTile &t, int sum)
 {
@@ -134,7 +131,7 @@ static __device__ __forceinline__ void gpume_row_sums(const GpumeU32 *words, int
 static __device__ __forceinline__ void
 gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
-    const int rows = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
+    const int rows = a.sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
 
     for (int i = threadIdx.x; i < 4 * rows; i += GPUME_CUDA_SEA_THREADS)
         t.sums[(i + 1) * t.phase - 1] = 0;
@@ -156,7 +153,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
     const int per_word = GpumeSample<Sample>::per_word;
     const int words    = 8 / per_word;  // words with the samples of four adjacent sums
     const int loads    = 2;             // loads of four samples each
-    const int rows     = a.sea.chunk_height + GPUME_SEA_TILE_HEIGHT - 4;
+    const int rows     = a.sea.chunk_height + GPUME_CUDA_SEA_TILE_HEIGHT - 4;
     const int segment  = GPUME_DIVIDE(threadIdx.x, a.sea.reciprocal);
     const int column   = threadIdx.x - segment * a.sea.columns;
     const int first    = segment * a.sea.rows;
@@ -216,7 +213,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 }
 
 /** Words of the tile that a thread loads. */
-#define GPUME_SEA_TILE_LOADS (GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
+#define GPUME_SEA_TILE_LOADS (GPUME_CUDA_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS / GPUME_CUDA_SEA_THREADS)
 
 /**
  * Sets base and scale, and computes the sums of the tile as bytes.
@@ -227,45 +224,35 @@ gpume_sum_tile(const GpumeCudaArgs &a, GpumeSeaTile &t, GpumeU32 *limits)
 {
     const int bytes = GpumeSample<Sample>::bytes;
     const GpumeParams &p = a.params;
-    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / 4);
-    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / 4);
-    const int whole  = line < GPUME_SEA_TILE_HEIGHT / 4 &&
+    const int column = threadIdx.x % (GPUME_CUDA_SEA_TILE_WIDTH / 4);
+    const int line   = threadIdx.x / (GPUME_CUDA_SEA_TILE_WIDTH / 4);
+    const int whole  = line < GPUME_CUDA_SEA_TILE_HEIGHT / 4 &&
                        t.x + 4 * column + 4 <= p.width && t.y + 4 * line + 4 <= p.height;
     GpumeU32 sum = 0, least, most;
 
-    if (line < GPUME_SEA_TILE_HEIGHT / 4)
+    if (line < GPUME_CUDA_SEA_TILE_HEIGHT / 4)
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < bytes; j++)
                 sum = GpumeSad<Sample>::word(t.cur[(4 * line + i) * GPUME_SEA_TILE_WORDS +
                                                      column * bytes + j], 0, sum);
     least = whole ? sum : ~0u;
     most  = whole ? sum : 0;
-    least =  gpume_least<1, 32>(least);
-    most  = ~gpume_least<1, 32>(~most);
-    if (!(threadIdx.x & 31)) {
-        limits[threadIdx.x / 32]         = least;
-        limits[threadIdx.x / 32 + GPUME_SEA_WARPS] = most;
-    }
-    __syncthreads();
-    for (int i = 0; i < GPUME_SEA_WARPS; i++) {
-        least = gpume_umin(least, limits[i]);
-        most  = ~gpume_umin(~most, ~limits[i + GPUME_SEA_WARPS]);
-    }
+    gpume_least_and_greatest(limits, &least, &most);
     if (least > most)
         return 0;
 
     for (t.scale = 0; (most - least) >> t.scale > GPUME_SEA_Q_RANGE; t.scale++)
         ;
     t.base = (int)((least + most) / 2) - (128 << t.scale);
-    if (line < GPUME_SEA_TILE_HEIGHT / 4)
-        ((GpumeU8 *)t.cur_sums)[line * (GPUME_SEA_TILE_WIDTH / 4) + column] =
+    if (line < GPUME_CUDA_SEA_TILE_HEIGHT / 4)
+        ((GpumeU8 *)t.cur_sums)[line * (GPUME_CUDA_SEA_TILE_WIDTH / 4) + column] =
             gpume_clamp_sum(t, (int)sum - t.base);
     return 1;
 }
 
 /** A warp that searches the blocks of a square, one of 16x16 or four of 8x8, and evaluates their candidates. */
 struct GpumeSeaEvaluator {
-    static const int across = GPUME_SEA_SQUARE / SIDE;
+    static const int across = GPUME_CUDA_SEA_SQUARE / SIDE;
     static const int blocks = across * across;
     /** Lanes that hold the result of a block. */
     static const int lanes  = 32 / blocks;
@@ -281,8 +268,8 @@ struct GpumeSeaEvaluator {
     int nb_hits;
     int evaluated;              ///< candidates evaluated so far
     GpumeU64 best;              ///< key, for block lane / lanes
-    GpumeU32 sums[GPUME_SEA_SQUARE / 4];  ///< sums of the current picture as bytes: a row of 4x4 squares in each word
-    GpumeU32 mask[GPUME_SEA_SQUARE / 4];  ///< ones for 4x4 squares that the picture's edge does not cut
+    GpumeU32 sums[GPUME_CUDA_SEA_SQUARE / 4];  ///< sums of the current picture as bytes, a row of 4x4 squares a word
+    GpumeU32 mask[GPUME_CUDA_SEA_SQUARE / 4];  ///< ones for 4x4 squares that the picture's edge does not cut
     /**
      * By block: minus the smallest sum of byte differences that is too large. Sums begin with this
      * value, and are negative for a candidate that may be the best.
@@ -369,7 +356,7 @@ struct GpumeSeaEvaluator {
                             GPUME_UNROLL for (int c = 0; c < words; c++) {
                                 const GpumeU32 v = gpume_funnel(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
 
-                                sum.add(sum.prepare(cur[(first + j) * GPUME_SEA_TILE_WORDS + c]),
+                                sum.add(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
                                         GpumeSample<Sample>::right_justify(v, a.params.shift));
                             }
                             cost += sum.get(words);
@@ -442,7 +429,7 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         GpumeU32 sum = 0;
 
         if (blocks == 1) {
-            GPUME_UNROLL for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++)
+            GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_SEA_SQUARE / 4; i++)
                 sum = gpume_sad4(sums[i], load_row(t, x, y + 4 * i, dx, dy) & mask[i], sum);
         } else {
             const int block = lane / lanes;
@@ -591,7 +578,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
         at += first * stride;
         row = first;
 
-        static_assert(GPUME_SEA_SQUARE / 4 == 4, "sum has as many rows");
+        static_assert(GPUME_CUDA_SEA_SQUARE / 4 == 4, "sum has as many rows");
         while (row < last && nb_hits <= GPUME_CUDA_SEA_HITS - 32) {
             GpumeU32 ended[rows][4 * blocks], sign = 0;
 
@@ -677,7 +664,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
             const int unit     = index - line * units;
             const int dx       = t.cx + unit / 4 * 16 + unit % 4;
             const int dy       = t.cy + line + 4 * first;
-            const int last     = length + GPUME_SEA_SQUARE / 4 - 1;
+            const int last     = length + GPUME_CUDA_SEA_SQUARE / 4 - 1;
             const int at       = (y + line + 4 * first) * t.pitch +
                                  unit % 4 * t.phase + x / 16 + unit / 4;
             int row = 0;
@@ -739,8 +726,8 @@ struct GpumeSeaWarp : GpumeSeaBounds {
  */
 static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArgs &a, GpumeU32 before)
 {
-    const GpumeU32 nb = gpume_blocks(a.params.width,  GPUME_SEA_SQUARE) *
-                        gpume_blocks(a.params.height, GPUME_SEA_SQUARE) * a.nb_fields;
+    const GpumeU32 nb = gpume_blocks(a.params.width,  GPUME_CUDA_SEA_SQUARE) *
+                        gpume_blocks(a.params.height, GPUME_CUDA_SEA_SQUARE) * a.nb_fields;
 
     return sizeof(Sample) == 1 && before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
 }
@@ -749,14 +736,14 @@ static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArg
 static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &a)
 {
     GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
-    const int x      = blockIdx.x * (GPUME_SEA_TILE_WIDTH  / GPUME_SEA_SQUARE);
-    const int y      = blockIdx.y * (GPUME_SEA_TILE_HEIGHT / GPUME_SEA_SQUARE);
-    const int across = gpume_min(GPUME_SEA_TILE_WIDTH  / GPUME_SEA_SQUARE,
-                                 gpume_blocks(a.params.width,  GPUME_SEA_SQUARE) - x);
-    const int down   = gpume_min(GPUME_SEA_TILE_HEIGHT / GPUME_SEA_SQUARE,
-                                 gpume_blocks(a.params.height, GPUME_SEA_SQUARE) - y);
-    const int column = threadIdx.x % (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE);
-    const int line   = threadIdx.x / (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE);
+    const int x      = blockIdx.x * (GPUME_CUDA_SEA_TILE_WIDTH  / GPUME_CUDA_SEA_SQUARE);
+    const int y      = blockIdx.y * (GPUME_CUDA_SEA_TILE_HEIGHT / GPUME_CUDA_SEA_SQUARE);
+    const int across = gpume_min(GPUME_CUDA_SEA_TILE_WIDTH  / GPUME_CUDA_SEA_SQUARE,
+                                 gpume_blocks(a.params.width,  GPUME_CUDA_SEA_SQUARE) - x);
+    const int down   = gpume_min(GPUME_CUDA_SEA_TILE_HEIGHT / GPUME_CUDA_SEA_SQUARE,
+                                 gpume_blocks(a.params.height, GPUME_CUDA_SEA_SQUARE) - y);
+    const int column = threadIdx.x % (GPUME_CUDA_SEA_TILE_WIDTH / GPUME_CUDA_SEA_SQUARE);
+    const int line   = threadIdx.x / (GPUME_CUDA_SEA_TILE_WIDTH / GPUME_CUDA_SEA_SQUARE);
     GpumeU32 first = 0;
 
     if (!threadIdx.x)
@@ -764,6 +751,35 @@ static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &
     first = gpume_of_lane(first, 0);
     if (column < across && line < down)
         remaining->squares[first + line * across + column] = GPUME_CUDA_SQUARE(x + column, y + line, blockIdx.z);
+}
+
+/** Stores the results of a warp's square, or adds it to the remaining squares. */
+static __device__ __forceinline__ void
+gpume_end_square(const GpumeCudaArgs &a, const GpumeSeaTile &t, const GpumeSeaWarp &w, int found)
+{
+    const int block = w.lane / w.lanes;
+    const int x0    = t.x + w.x + block % w.across * SIDE;
+    const int y0    = t.y + w.y + block / w.across * SIDE;
+
+    if (!found && !w.lane) {
+        GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
+
+        remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
+            GPUME_CUDA_SQUARE((t.x + w.x) / GPUME_CUDA_SEA_SQUARE, (t.y + w.y) / GPUME_CUDA_SEA_SQUARE, blockIdx.z);
+    }
+    if (w.lane % w.lanes || x0 >= a.params.width || y0 >= a.params.height)
+        return;
+    /* the search of remaining squares begins with these costs; for bytes, it does not read them */
+    if (!found && sizeof(Sample) > 1)
+        ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
+    if (!found)
+        return;
+
+    const GpumeBox b = gpume_box(&a.params, SIDE, x0 / SIDE, y0 / SIDE);
+    const GpumeU32 order = (GpumeU32)w.best;
+
+    gpume_store(a, b, blockIdx.z, x0 / SIDE, y0 / SIDE, order ? gpume_unpack_dx(order - 1) : 0,
+                order ? gpume_unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
 }
 
 /**
@@ -775,8 +791,9 @@ static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &
  * block:  GPUME_CUDA_SEA_THREADS
  * shared: GPUME_CUDA_SEA_SHARED() words
  */
-static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs &a)
+GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
 {
+    const GpumeCudaArgs &a = args;
     GPUME_SHARED(GpumeU32, shared);
 
     const GpumeParams &p = a.params;
@@ -789,13 +806,13 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
     t.aligned  = !((ref.data | ref.linesize) & 3);
-    t.x        = blockIdx.x * GPUME_SEA_TILE_WIDTH;
-    t.y        = blockIdx.y * GPUME_SEA_TILE_HEIGHT;
+    t.x        = blockIdx.x * GPUME_CUDA_SEA_TILE_WIDTH;
+    t.y        = blockIdx.y * GPUME_CUDA_SEA_TILE_HEIGHT;
     t.phase    = GPUME_CUDA_SEA_PHASE(a.sea.chunk_width);
     t.pitch    = 4 * t.phase;
     t.cur      = shared;
-    t.cur_sums = t.cur + GPUME_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS;
-    w.hits     = t.cur_sums + GPUME_SEA_TILE_WIDTH * GPUME_SEA_TILE_HEIGHT / 64;
+    t.cur_sums = t.cur + GPUME_CUDA_SEA_TILE_HEIGHT * GPUME_SEA_TILE_WORDS;
+    w.hits     = t.cur_sums + GPUME_CUDA_SEA_TILE_WIDTH * GPUME_CUDA_SEA_TILE_HEIGHT / 64;
     t.sums     = w.hits + GPUME_SEA_WARPS * (GPUME_CUDA_SEA_HITS + 32);
 
     GpumeU32 words[GPUME_SEA_TILE_LOADS];
@@ -822,21 +839,17 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
     w.hits      += warp * (GPUME_CUDA_SEA_HITS + 32);
     w.candidates = w.hits + GPUME_CUDA_SEA_HITS;
     w.lane      = threadIdx.x & 31;
-    w.x         = warp % (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE) * GPUME_SEA_SQUARE;
-    w.y         = warp / (GPUME_SEA_TILE_WIDTH / GPUME_SEA_SQUARE) * GPUME_SEA_SQUARE;
+    w.x         = warp % (GPUME_CUDA_SEA_TILE_WIDTH / GPUME_CUDA_SEA_SQUARE) * GPUME_CUDA_SEA_SQUARE;
+    w.y         = warp / (GPUME_CUDA_SEA_TILE_WIDTH / GPUME_CUDA_SEA_SQUARE) * GPUME_CUDA_SEA_SQUARE;
     w.nb_hits   = 0;
     w.evaluated = 0;
     w.best      = ~0ull;
-    GPUME_UNROLL for (int i = 0; i < GPUME_SEA_SQUARE / 4; i++) {
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_SEA_SQUARE / 4; i++) {
         const int columns = (p.width - t.x - w.x) / 4;
 
         w.mask[i] = t.y + w.y + 4 * i + 4 > p.height ? 0 : gpume_mask<GpumeU8>(columns);
-        w.sums[i] = any ? t.cur_sums[((w.y / 4 + i) * GPUME_SEA_TILE_WIDTH + w.x) / 16] & w.mask[i] : 0;
+        w.sums[i] = any ? t.cur_sums[((w.y / 4 + i) * GPUME_CUDA_SEA_TILE_WIDTH + w.x) / 16] & w.mask[i] : 0;
     }
-
-    const int block = w.lane / w.lanes;
-    const int x0    = t.x + w.x + block % w.across * SIDE;
-    const int y0    = t.y + w.y + block / w.across * SIDE;
 
     /* squares outside the picture are not searched */
     const int inside = t.x + w.x < p.width && t.y + w.y < p.height;
@@ -846,8 +859,8 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
         for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range && left; t.cy += a.sea.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
                 /* chunks that no block of the tile can reach */
-                if (t.x + GPUME_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
-                    t.y + GPUME_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
+                if (t.x + GPUME_CUDA_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
+                    t.y + GPUME_CUDA_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
                 left = __syncthreads_or(searching);
                 if (!left)
@@ -865,28 +878,6 @@ static __device__ __forceinline__ void gpume_search_squares(const GpumeCudaArgs 
                         searching = go_on = w.try_all(a, t);
                 }
             }
-    if (inside && !go_on && !w.lane) {
-        GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
-
-        remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
-            GPUME_CUDA_SQUARE((t.x + w.x) / GPUME_SEA_SQUARE, (t.y + w.y) / GPUME_SEA_SQUARE, blockIdx.z);
-    }
-    if (w.lane % w.lanes || x0 >= p.width || y0 >= p.height)
-        return;
-    /* the search of remaining squares begins with these costs; for bytes, it does not read them */
-    if (!go_on && sizeof(Sample) > 1)
-        ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
-    if (!go_on)
-        return;
-
-    const GpumeBox b = gpume_box(&p, SIDE, x0 / SIDE, y0 / SIDE);
-    const GpumeU32 order = (GpumeU32)w.best;
-
-    gpume_store(a, b, blockIdx.z, x0 / SIDE, y0 / SIDE, order ? gpume_unpack_dx(order - 1) : 0,
-                order ? gpume_unpack_dy(order - 1) : 0, (GpumeU32)(w.best >> 32));
-}
-
-GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
-{
-    gpume_search_squares(args);
+    if (inside)
+        gpume_end_square(a, t, w, go_on);
 }

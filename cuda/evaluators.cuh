@@ -17,9 +17,7 @@
  *     zero()                 the cost of the zero vector, in all lanes of the group
  *     prepare(x, y, reach)   called before candidates that are up to reach samples from (x, y)
  *     shares(sum, x, y)      the lane's shares of the costs of its ROUNDS candidates
- * where a candidate is given by the position of its first sample in the reference. Costs may be
- * those of samples as stored, without the bits below the shift; gpume_store_group() converts the
- * final cost.
+ * where a candidate is given by the position of its first sample in the reference.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_EVALUATORS_CUH
@@ -31,50 +29,21 @@
 #define GPUME_POINTS GPUME_MAX_PATTERN_POINTS
 static_assert(GPUME_POINTS == 8, "keys and lanes are divided by it");
 
-/** Returns the mask of the valid bits of a word of samples. */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32 gpume_significant(int shift)
-{
-    return GpumeSample<Sample>::bytes == 1 ? ~0u : (0xffffu >> shift << shift) * 0x10001u;
-}
-
-/** Returns samples without the bits below them, which are 0 or, for some types, dropped. */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32 gpume_samples(GpumeU32 word, int shift)
-{
-    return (word & gpume_significant<Sample>(shift)) >> GpumeSample<Sample>::dropped(shift);
-}
-
-/**
- * A group's block: its index, position and actual size; the admissible positions in the reference,
- * min to min + span; and the index of the lane in the group.
- */
-typedef struct GpumeGroup {
-    int bx, by;
-    int x0, y0;
-    int w, h;
-    int min_x, min_y;
-    unsigned span_x, span_y;
+/** A group's block, and the index of the lane in the group. */
+struct GpumeGroup : GpumeBox {
+    int bx, by;                 ///< index of the block
     int exists;                 ///< 0: the block does not exist
     int lane;
-} GpumeGroup;
+};
 
 static __device__ __forceinline__ GpumeGroup
 gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
 {
-    const GpumeBox b = gpume_box(&p, block, bx, by);
     GpumeGroup g;
 
-    g.bx = bx;
-    g.by = by;
-    g.x0 = b.x0;
-    g.y0 = b.y0;
-    g.w  = b.w;
-    g.h  = b.h;
-    g.min_x  = b.x0 + b.min_dx;
-    g.min_y  = b.y0 + b.min_dy;
-    g.span_x = b.max_dx - b.min_dx;
-    g.span_y = b.max_dy - b.min_dy;
+    (GpumeBox &)g = gpume_box(&p, block, bx, by);
+    g.bx     = bx;
+    g.by     = by;
     g.exists = bx < p.bw && by < p.bh;
     g.lane   = threadIdx.x % lanes;
     return g;
@@ -83,7 +52,8 @@ gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
 /** Returns whether the candidate at (x, y) is admissible, like gpume_admissible(), with fewer comparisons. */
 static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, int y)
 {
-    return ((unsigned)(x - g.min_x) <= g.span_x) & ((unsigned)(y - g.min_y) <= g.span_y);
+    return ((unsigned)(x - (g.x0 + g.min_dx)) <= (unsigned)(g.max_dx - g.min_dx)) &
+           ((unsigned)(y - (g.y0 + g.min_dy)) <= (unsigned)(g.max_dy - g.min_dy));
 }
 
 /** Assigns candidates and rows to a lane of LANES. */
@@ -146,12 +116,15 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                   a.params.width * BYTES) & 3) ? 0 : g.w * BYTES / 4;
     }
 
-    __device__ __forceinline__ int width()  const { return g.w; }
-    __device__ __forceinline__ int height() const { return g.h; }
-
     static __device__ __forceinline__ int warp()   { return TEAM ? threadIdx.x / 32 : 0; }
     static __device__ __forceinline__ int warps()  { return TEAM ? blockDim.x / 32 : 1; }
     static __device__ __forceinline__ int writes() { return !warp(); }
+
+    /** Returns samples without padding bits. */
+    __device__ __forceinline__ GpumeU32 samples(GpumeU32 word) const
+    {
+        return GpumeSample<Sample>::right_justify(word, a.params.shift);
+    }
 
     __device__ __forceinline__ GpumeU32 share(int x, int y) const
     {
@@ -162,8 +135,6 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     __device__ __forceinline__ GpumeU32 share_of(GpumeSad<Sample>, int x, int y) const
     {
         const int first = Lanes::line(0) + warp() * Lanes::PARTS, stride = Lanes::PARTS * warps();
-        const GpumeU32 mask = gpume_significant<Sample>(a.params.shift);
-        const int dropped = GpumeSample<Sample>::dropped(a.params.shift);
         const GpumeU8 *c = (const GpumeU8 *)a.cur.data +
                            (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
         const GpumeU8 *r = (const GpumeU8 *)plane.data +
@@ -190,10 +161,10 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                         gpume_load_global(&hi[k], r + 4 * gpume_min(j + k + 1, last));
                     }
                     GPUME_UNROLL for (int k = 0; k < batch; k++) {
-                        const GpumeU32 counts = j + k < words ? mask : 0;
+                        const GpumeU32 counts = j + k < words ? ~0u : 0;
 
-                        sum = Cost::word((cw[k] & counts) >> dropped,
-                                         (gpume_funnel(lo, hi[k], 8 * start) & counts) >> dropped, sum);
+                        sum = Cost::word(samples(cw[k] & counts),
+                                         samples(gpume_funnel(lo, hi[k], 8 * start) & counts), sum);
                         lo  = hi[k];
                     }
                 }
@@ -209,7 +180,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                 const GpumeU32 own   = gpume_load<Sample>(cur, g.w - j, c + (a.params.width - g.x0) * BYTES);
                 const GpumeU32 match = gpume_load<Sample>(ref, g.w - j, r + (a.params.width - x) * BYTES);
 
-                sum = Cost::word((own & mask) >> dropped, (match & mask) >> dropped, sum);
+                sum = Cost::word(samples(own), samples(match), sum);
             }
             c += stride * a.cur.linesize;
             r += stride * plane.linesize;
@@ -234,7 +205,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             if (n > j * (4 / BYTES))
                 word = words ? gpume_funnel(raw[j], raw[j + 1], 8 * start) :
                                gpume_load_edge<Sample>(row, x + j * (4 / BYTES), a.params.width);
-            v[j] = GpumeSample<Sample>::right_justify(word & gpume_mask<Sample>(n - j * (4 / BYTES)), a.params.shift);
+            v[j] = samples(word & gpume_mask<Sample>(n - j * (4 / BYTES)));
         }
     }
 
@@ -339,10 +310,10 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
     /* usually all bits belong to samples */
     if (size > 1 && p.shift) {
         GPUME_UNROLL for (int i = 0; i < ROWS / down; i++) {
-            v[i].x = gpume_samples<Sample>(v[i].x, p.shift);
-            v[i].y = gpume_samples<Sample>(v[i].y, p.shift);
-            v[i].z = gpume_samples<Sample>(v[i].z, p.shift);
-            v[i].w = gpume_samples<Sample>(v[i].w, p.shift);
+            v[i].x = GpumeSample<Sample>::right_justify(v[i].x, p.shift);
+            v[i].y = GpumeSample<Sample>::right_justify(v[i].y, p.shift);
+            v[i].z = GpumeSample<Sample>::right_justify(v[i].z, p.shift);
+            v[i].w = GpumeSample<Sample>::right_justify(v[i].w, p.shift);
         }
     }
     GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
@@ -357,7 +328,7 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
 
                 GPUME_NO_UNROLL for (int k = j; k < bytes && k < j + 4; k++)
                     word |= (GpumeU32)row[k] << 8 * (k - j);
-                dst[i * PITCH + (j - column) / 4] = gpume_samples<Sample>(word, p.shift);
+                dst[i * PITCH + (j - column) / 4] = GpumeSample<Sample>::right_justify(word, p.shift);
             }
         }
 }
@@ -367,10 +338,9 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
  * to 16 bytes. The block is in registers, and a window of the reference around the blocks of the
  * warp in shared memory. Where a warp has one block, the window follows the search; otherwise
  * candidates outside the window are read from the plane.
- * @tparam NEAR  no candidate is more than 2 samples from the position given to prepare()
  * @tparam CUT   the picture's lower edge may cut the block; the warp then has only one
  */
-template<class Cost, int SIDE, int LANES_, int NEAR, int CUT = 0>
+template<class Cost, int SIDE, int LANES_, int CUT = 0>
 struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     typedef GpumeU32 Key;
     typedef typename Cost::Sample Sample;
@@ -395,7 +365,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     const GpumeCudaPlane &plane;
     GpumeU32 *window;
     int window_x, window_y;     ///< position of the window in the picture
-    GpumeU32 cur[ROWS][WORDS];  ///< words converted by prepare()
+    GpumeU32 cur[ROWS][WORDS];
 
     __device__ __forceinline__ GpumeWindowEvaluator(const GpumeCudaArgs &args,
                                                     const GpumeCudaPlane &ref,
@@ -410,30 +380,26 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         __syncwarp();
     }
 
-    __device__ __forceinline__ int width()  const { return SIDE; }
-    __device__ __forceinline__ int height() const { return CUT ? g.h : SIDE; }
-
     /** Returns whether the block has the lane's i-th row. */
     __device__ __forceinline__ int has_row(int i) const
     {
         return !CUT || line(i) < g.h;
     }
 
-    __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
+    /** Returns samples without padding bits. */
+    __device__ __forceinline__ GpumeU32 samples(GpumeU32 word) const
     {
-        return gpume_samples<Sample>(word, a.params.shift);
+        return GpumeSample<Sample>::right_justify(word, a.params.shift);
     }
 
     __device__ __forceinline__ void load_block()
     {
         const GpumeU8 *p = gpume_plane_row(a.cur, g.y0 + line(0)) + g.x0 * BYTES;
 
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-            if (!has_row(i))
-                break;
+        GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++) {
             gpume_load_row<WORDS>(cur[i], p);
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = Sum::prepare(significant(cur[i][j]));
+                cur[i][j] = samples(cur[i][j]);
             p += (line(i + 1) - line(i)) * (int)a.cur.linesize;
         }
     }
@@ -458,13 +424,10 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             part[i].begin();
             words[i] = 0;
         }
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++) {
             const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
-            GpumeU32 lo;
+            GpumeU32 lo = q[0];
 
-            if (!has_row(i))
-                break;
-            lo = q[0];
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = q[j + 1];
 
@@ -491,12 +454,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         Sum part;
 
         r -= start;
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++)
             GPUME_UNROLL for (int j = 0; j <= WORDS; j++)
                 gpume_load_global(&word[i][j], r + (line(i) - line(0)) * (int)plane.linesize +
                                   (j < WORDS ? 4 * j : last));
         if (start && tail < 4)
-            GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++) {
                 const GpumeU8 *p = r + (line(i) - line(0)) * (int)plane.linesize + 4 * WORDS;
 
                 word[i][WORDS] = tail > 0 ? p[0] : 0;
@@ -508,8 +471,8 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             if (i % AT_ONCE == 0)
                 part.begin();
-            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                part.add(cur[i][j], significant(gpume_funnel(word[i][j], word[i][j + 1], 8 * start)));
+            GPUME_UNROLL for (int j = 0; j < WORDS && has_row(i); j++)
+                part.add(cur[i][j], samples(gpume_funnel(word[i][j], word[i][j + 1], 8 * start)));
             if (i % AT_ONCE == AT_ONCE - 1)
                 sum += part.get(AT_ONCE * WORDS);
         }
@@ -520,10 +483,9 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         int far = 0;
 
-        if (Lanes::LANES < 32 || !NEAR)
-            GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
-                far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
-                       (unsigned)(y[i] - window_y) >= LINES;
+        GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
+            far |= (unsigned)(x[i] - window_x) >= COLUMNS ||
+                   (unsigned)(y[i] - window_y) >= LINES;
         /* all lanes read from the same memory, so that all loads are issued together */
         if (far)
             GPUME_UNROLL for (int i = 0; i < Lanes::ROUNDS; i++)
@@ -538,80 +500,22 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         return Lanes::sum_of_parts(share_in_window(g.x0 - window_x, g.y0 - window_y));
     }
 
-    __device__ __forceinline__ void move_window(int x, int y)
-    {
-        __syncwarp();
-        load_window(x & ~15, y);
-        __syncwarp();
-    }
-
     __device__ __forceinline__ void prepare(int x, int y, int reach)
     {
         const int column = x - window_x, line = y - window_y;
+        const int left = column < reach, right = column + reach >= COLUMNS;
+        const int up   = line   < reach, down  = line   + reach >= LINES;
 
-        if (Lanes::LANES < 32)
-            return;
-        if (NEAR) {
-            /* positions of candidates: points are up to 2 away, and words have 3 more samples */
-            const int max_column = COLUMNS - 3, max_line = LINES - 3;
-
-            /* larger margin in the direction of the search; columns may be up to 15 further */
-            if ((unsigned)(column - 2) > (unsigned)max_column - 2 ||
-                (unsigned)(line   - 2) > (unsigned)max_line   - 2)
-                move_window(x - (column > max_column ? 2 :
-                                 column < 2 ? max_column - 15 : max_column / 2 - 6),
-                            y - (line > max_line ? 4 :
-                                 line < 2 ? max_line - 2 : (WINDOW_ROWS - SIDE) / 2));
-        } else if ((column < reach || column + reach >= COLUMNS ||
-                    line   < reach || line   + reach >= LINES) &&
-                   /* the whole pattern fits; columns of a window are multiples of 16 */
-                   2 * reach + 15 < COLUMNS && 2 * reach < LINES) {
-            move_window(x - (COLUMNS - 15) / 2, y - LINES / 2);
+        if (Lanes::LANES == 32 && (left || right || up || down) &&
+            /* the whole pattern fits; columns of a window are multiples of 16 */
+            2 * reach + 15 < COLUMNS && 2 * reach + 2 < LINES) {
+            __syncwarp();
+            /* a larger margin in the direction of the search */
+            load_window((x - (right ? reach : left ? COLUMNS - 16 - reach : (COLUMNS - 15) / 2)) & ~15,
+                        y - (down ? reach + 2 : up ? LINES - 3 - reach : LINES / 2));
+            __syncwarp();
         }
     }
 };
-
-/**
- * Stores the result of a group's block, found at (x, y): its AVMotionVector and its cost. Adjacent
- * lanes write adjacent parts.
- */
-template<class Evaluator>
-static __device__ __forceinline__ void
-gpume_store_group(const Evaluator &e, int x, int y, GpumeU32 cost)
-{
-    const GpumeCudaArgs &a = e.a;
-    const GpumeU64 i = gpume_place(a, blockIdx.z, e.g.bx, e.g.by);
-    const int source = gpume_field(a, blockIdx.z).source;
-    const int pairs  = GPUME_VECTOR_WORDS / 2;
-
-    if (!e.g.exists)
-        return;
-    if (a.vectors) {
-        if (e.g.lane == 0) {
-            ((GpumeU32 *)a.vectors)[i] = gpume_vector_of(x - e.g.x0, y - e.g.y0);
-            ((GpumeU32 *)a.costs)[i]   = GpumeModuleCost::result(cost, a.params.shift);
-        }
-        return;
-    }
-    GPUME_UNROLL for (int k = 0; k <= pairs; k += Evaluator::LANES) {
-        const int pair = k + e.g.lane;
-        int2 v = { 0, 0 };
-
-        /* constant index: indexing by the lane would make a branch for each word */
-        GPUME_UNROLL for (int j = 0; j < pairs; j++) {
-            const int x_word = gpume_vector_word(2 * j, source, e.g.x0, e.g.y0, e.width(), e.height(),
-                                                 x - e.g.x0, y - e.g.y0);
-            const int y_word = gpume_vector_word(2 * j + 1, source, e.g.x0, e.g.y0, e.width(), e.height(),
-                                                 x - e.g.x0, y - e.g.y0);
-
-            v.x = pair == j ? x_word : v.x;
-            v.y = pair == j ? y_word : v.y;
-        }
-        if (pair < pairs)
-            ((int2 *)a.mvs)[i * pairs + pair] = v;
-        else if (pair == pairs)
-            ((GpumeU32 *)a.costs)[i] = GpumeModuleCost::result(cost, a.params.shift);
-    }
-}
 
 #endif /* AVFILTER_GPUME_CUDA_EVALUATORS_CUH */

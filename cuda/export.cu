@@ -18,11 +18,6 @@ typedef struct GpumeReference {
     int width, height, max_value;
 } GpumeReference;
 
-static __device__ __forceinline__ int gpume_whole_sample(const GpumeReference &r, int x, int y)
-{
-    return ((const GpumeModuleSample *)(r.data + r.linesize * y))[x];
-}
-
 static __device__ __forceinline__ int gpume_part_sample(const GpumeReference &r, int plane, int x, int y)
 {
     const int byte = x * (int)sizeof(GpumeModuleSample);
@@ -34,8 +29,9 @@ static __device__ __forceinline__ int gpume_part_sample(const GpumeReference &r,
 /** Returns a sample at a whole position, clamped to the picture. */
 static __device__ __forceinline__ int gpume_edge_sample(const GpumeReference &r, int x, int y)
 {
-    return gpume_whole_sample(r, gpume_max(0, gpume_min(x, r.width  - 1)),
-                                 gpume_max(0, gpume_min(y, r.height - 1)));
+    const GpumeU64 row = r.data + r.linesize * gpume_max(0, gpume_min(y, r.height - 1));
+
+    return ((const GpumeModuleSample *)row)[gpume_max(0, gpume_min(x, r.width - 1))];
 }
 
 /** Returns the sum of the filter taps, horizontally or vertically, as step says. */
@@ -79,35 +75,6 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
-/** Returns a lane's share of D for a match inside the picture. */
-template<int PARTS, typename Sample>
-static __device__ __forceinline__ GpumeU32
-gpume_inner_share(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
-                  GpumeVector v)
-{
-    GpumeMatcher<GpumeSad<Sample>, 0, PARTS> m;
-
-    m.linesize     = a.linesize;
-    m.ref_linesize = PARTS ? a.parts_linesize : a.linesize;
-    m.plane        = GPUME_CUDA_PARTS_PLANE(m.ref_linesize, 1);
-    m.byte         = b.x0 * (int)sizeof(Sample);
-    m.cur          = (const GpumeU8 *)pair.cur + a.linesize * b.y0 + m.byte;
-    m.ref          = pair.ref + (PARTS ? a.parts : 0) + (long long)m.ref_linesize * b.y0;
-    m.pel          = a.params.pel;
-    m.w            = b.w;
-    m.h            = b.h;
-    return m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
-}
-
-/** Is never called: costs for which lanes share a candidate are computed sample by sample. */
-template<int PARTS, typename Sample>
-static __device__ __forceinline__ GpumeU32
-gpume_inner_share(GpumeSatd<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
-                  GpumeVector v)
-{
-    return 0;
-}
-
 /** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
 static __device__ __forceinline__ GpumeU32
 gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
@@ -120,12 +87,7 @@ gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const Gpume
     const int log2 = gpume_log2_pel(pel);
     const int two  = gpume_subpel_pair((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
-    const int more_x = (two >> 2 | two >> 6) & 1, more_y = (two >> 3 | two >> 7) & 1;
 
-    if (GpumeModuleCost::LANES == 1 && x0 >= 0 && x0 + b.w + more_x <= r.width &&
-        y0 >= 0 && y0 + b.h + more_y <= r.height)
-        return pel > 1 ? gpume_inner_share<1>(GpumeModuleCost(), a, pair, b, v) :
-                         gpume_inner_share<0>(GpumeModuleCost(), a, pair, b, v);
     return GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
         int ref = gpume_subpel_sample(r, two & 15, x0 + x, y0 + y);

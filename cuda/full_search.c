@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <string.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -26,31 +25,6 @@ static_assert(GPUME_CUDA_MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units
 
 /** Maximum bytes of costs that are kept at a time, but at least a row of the largest blocks. */
 #define MAX_KEPT (128 << 20)
-
-/* Shapes the search of blocks of any size, with at most max_threads threads. Returns the words of shared memory. */
-static int shape_any(GpumeCudaArgs *a, int max_threads)
-{
-    const GpumeParams *p = &a->params;
-    const int per_word   = p->depth > 8 ? 2 : 4;
-    const int cur_words  = p->block / per_word;
-    /* maximum number of candidates in a row and in a column */
-    const int nx = FFMIN(2 * p->range, p->width  - FFMIN(p->width,  p->block)) + 1;
-    const int ny = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
-    const int rows = FFMIN(p->block, GPUME_CUDA_ANY_STRIP);
-    int across, down, pitch;
-
-    across = FFMIN((nx + GPUME_CUDA_ANY_DX - 1) / GPUME_CUDA_ANY_DX, 64);
-    down   = FFMIN((ny + GPUME_CUDA_ANY_DY - 1) / GPUME_CUDA_ANY_DY, max_threads / across);
-    /* odd: rows that are read together begin in different banks */
-    pitch  = (across * GPUME_CUDA_ANY_DX / per_word + cur_words) | 1;
-    /* a narrow and high picture has many candidates in a column */
-    down   = FFMIN(down, ((GPUME_CUDA_MAX_SHARED / 4 - GPUME_CUDA_ANY_STRIP * cur_words) / pitch - rows) /
-                         GPUME_CUDA_ANY_DY);
-    a->full.across = across;
-    a->full.down   = down;
-    a->full.pitch  = pitch;
-    return GPUME_CUDA_ANY_STRIP * cur_words + (down * GPUME_CUDA_ANY_DY + rows) * pitch;
-}
 
 /* Sets a grid of thread blocks, each with width x height samples. */
 static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int height)
@@ -97,7 +71,7 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
     const int width  = across * GPUME_CUDA_TILE_WIDTH, height = down * GPUME_CUDA_SCAN_TILE_HEIGHT(largest);
     const int tile   = GPUME_CUDA_TILE_WIDTH * GPUME_CUDA_SCAN_TILE_HEIGHT(largest) / copies;
     const int fixed  = GPUME_CUDA_SCAN_WARPS * tile + GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies) +
-                       (largest == GPUME_CUDA_SCAN_SQUARE ? GPUME_CUDA_SCAN_SHOWN(copies) : 0);
+                       (largest == GPUME_CUDA_SCAN_SQUARE ? GPUME_CUDA_SCAN_EXCHANGED(copies) : 0);
     int time;
 
     a->full.copy_words = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_COLUMNS(p->range, copies) + width / copies;
@@ -166,8 +140,7 @@ static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs
            2 * GPUME_CUDA_FULL_THREADS)
         l->threads *= 2;
     set_grid(p, l, GPUME_CUDA_TILE_WIDTH, height);
-    /* the same threads search blocks at the edges */
-    a->full.shared_words = FFALIGN(FFMAX(words, shape_any(a, l->threads)), 4);
+    a->full.shared_words = FFALIGN(words, 4);
     l->shared            = 4 * (a->full.shared_words + fixed);
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_bounded, p->block, 0);
 }
@@ -178,13 +151,8 @@ static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a,
     const GpumeParams *p = &a->params;
 
     set_grid(p, l, p->block, p->block);
-    if (p->cost != GPUME_COST_SAD) {
-        l->threads = GPUME_CUDA_FULL_THREADS;
-        l->shared  = l->threads / 32 * sizeof(uint64_t);
-    } else {
-        l->shared  = 4 * shape_any(a, GPUME_CUDA_FULL_THREADS);
-        l->threads = FFALIGN(a->full.across * a->full.down, 32);
-    }
+    l->threads = GPUME_CUDA_FULL_THREADS;
+    l->shared  = l->threads / 32 * sizeof(uint64_t);
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_any, 0, 0);
 }
 
@@ -199,7 +167,7 @@ static const struct {
     int max_range;
     int remaining;              ///< nonzero: also searches the squares that elimination leaves
     int bounds;                 ///< nonzero: skips candidates by bounds
-    const GpumeCudaModule *(*shape)(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining);
+    GpumeCudaShape *shape;
 } table[] = {
     { 8,  8, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
     { 9, 10, 4 |     16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
@@ -260,7 +228,8 @@ static void shape_chunks(GpumeCudaArgs *a, GpumeCudaLaunch *l, int bytes)
     }
 }
 
-const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l)
+const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                               int remaining)
 {
     const GpumeParams *p = &a->params;
     const int bytes  = p->depth > 8 ? 2 : 1;

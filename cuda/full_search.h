@@ -20,19 +20,16 @@
 #define GPUME_CUDA_MAX_SHARED (48 << 10)
 
 /**
- * Chooses and shapes a kernel that searches all blocks of one size.
- * @param a         reads params and sets full
+ * Chooses a kernel that searches all blocks of one size, and its shape.
+ * @param a         reads params and sets the part of the kernel
  * @param remaining nonzero: searches the squares that elimination leaves
- * @return NULL: there is none
+ * @return NULL: there is none, or the kernel of the next stage is faster alone
  */
-const GpumeCudaModule *ff_gpume_cuda_shape_full(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
-                                                int remaining);
+typedef const GpumeCudaModule *GpumeCudaShape(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                              int remaining);
 
-/**
- * Chooses and shapes a kernel for successive elimination; sets sea. @return NULL: there is none, or
- * it is not faster
- */
-const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l);
+/** Full search, and successive elimination. */
+GpumeCudaShape ff_gpume_cuda_shape_full, ff_gpume_cuda_shape_sea;
 
 /** Search of several block sizes at once. Zeroed, or ready to be launched. */
 typedef struct GpumeCudaScan {

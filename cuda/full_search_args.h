@@ -19,16 +19,6 @@
 #define GPUME_CUDA_TILE_WIDTH 16
 
 /*
- * Blocks of any size (any.cuh).
- */
-
-/** Candidates that a thread keeps in registers, horizontally and vertically. */
-#define GPUME_CUDA_ANY_DX 4
-#define GPUME_CUDA_ANY_DY 8
-/** Rows of a block that are in shared memory at a time. */
-#define GPUME_CUDA_ANY_STRIP 16
-
-/*
  * Every candidate of blocks of up to 16 samples with up to 10 bits, and of larger blocks as sums
  * (scan.cu, merge64.cu). Shared memory has as many copies of the window as a word has samples; each
  * copy begins a sample later than the previous one.
@@ -67,7 +57,7 @@
 #define GPUME_CUDA_SCAN_SQUARE  32
 #define GPUME_CUDA_MERGE_SQUARE 64
 /** Words in which warps exchange costs of tiles; with one byte for each sample, costs are halves of words. */
-#define GPUME_CUDA_SCAN_SHOWN(copies) (GPUME_CUDA_SCAN_THREADS * GPUME_CUDA_SCAN_DX * ((copies) == 4 ? 1 : 2))
+#define GPUME_CUDA_SCAN_EXCHANGED(copies) (GPUME_CUDA_SCAN_THREADS * GPUME_CUDA_SCAN_DX * ((copies) == 4 ? 1 : 2))
 /** Maximum number of threads that merge a square; and costs that a thread loads at once. */
 #define GPUME_CUDA_MERGE_THREADS  256
 #define GPUME_CUDA_MERGE_TOGETHER 4
@@ -119,11 +109,7 @@ typedef struct GpumeCudaTreeSearch {
 
 /** How these kernels divide a picture. */
 typedef struct GpumeCudaFullShape {
-    /* blocks of any size and blocks that the picture's edges cut: threads; a scan: tiles */
-    int across;                 ///< in a row
-    int down;                   ///< in a column
-    int pitch;                  ///< blocks of any size: words between rows of the window
-    /* scan and bounded */
+    int across, down;           ///< a scan: tiles in a row and in a column
     int runs;                   ///< rows of candidates whose window is loaded at a time, in units of a lane's rows
     int copy_words;             ///< words in a row of each copy of the window
     int shared_words;           ///< words before those at fixed positions

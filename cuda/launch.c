@@ -4,7 +4,6 @@
  */
 
 #include <assert.h>
-#include <limits.h>
 #include <stddef.h>
 
 #include "libavutil/attributes.h"
@@ -24,22 +23,12 @@ static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");
 /** Thread blocks that search the remaining blocks. */
 #define REMAINING_GRID 4096
 
-static const GpumeCudaModule *shape_sea(GpumeCudaKernel *k, GpumeCudaLaunch *l)
-{
-    return ff_gpume_cuda_shape_sea(k->cuda, &k->args, l);
-}
-
-static const GpumeCudaModule *shape_full(GpumeCudaKernel *k, GpumeCudaLaunch *l)
-{
-    return ff_gpume_cuda_shape_full(k->cuda, &k->args, l, k->nb_launches > 0);
-}
-
 /* Has a warp for each block or for several blocks, and several warps for a large block. */
-static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+static const GpumeCudaModule *shape_pattern(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
-    const GpumeParams *p = &k->args.params;
+    const GpumeParams *p = &a->params;
     const int side = gpume_cuda_side(p);
-    const GpumeCudaModule *own = ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_pattern, side, p->algo);
+    const GpumeCudaModule *own = ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_pattern, side, p->algo);
 
     l->threads = 32 * GPUME_CUDA_PATTERN_WARPS;
     if (side) {
@@ -55,13 +44,13 @@ static const GpumeCudaModule *shape_pattern(GpumeCudaKernel *k, GpumeCudaLaunch 
         l->grid[1] = p->bh;
         l->shared  = 4 * warps * GPUME_CUDA_PATTERN_TEAM_WORDS;
     }
-    return own ? own : ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
+    return own ? own : ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
 }
 
 /* Has a thread block for each row. */
-static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunch *l)
+static const GpumeCudaModule *
+shape_wavefront(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
-    GpumeCudaArgs *a = &k->args;
     const GpumeParams *p = &a->params;
     const int bytes = p->depth > 8 ? 2 : 1;
     const int lines = FFMIN(2 * p->range + p->block, p->height);
@@ -78,23 +67,17 @@ static const GpumeCudaModule *shape_wavefront(GpumeCudaKernel *k, GpumeCudaLaunc
                                       GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
     words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
     if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > GPUME_CUDA_MAX_SHARED ||
-        !ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_wavefront, side, p->algo)) {
+        !ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_wavefront, side, p->algo)) {
         side  = 0;
         words = GPUME_CUDA_WAVEFRONT_WINDOW;
     }
     l->shared = 4 * words;
-    return ff_gpume_cuda_find_module(k->cuda, p, GPUME_CUDA_wavefront, side, p->algo);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_wavefront, side, p->algo);
 }
 
-/**
- * Chooses a kernel and its shape: sets its part of k's args and l's shape, and returns the module.
- * NULL: there is none, and the next stage searches everything.
- */
-typedef const GpumeCudaModule *Shape(GpumeCudaKernel *k, GpumeCudaLaunch *l);
-
-static Shape *const shapes[GPUME_NB_SEARCH_STAGES] = {
-    [GPUME_STAGE_SEA]       = shape_sea,
-    [GPUME_STAGE_FULL]      = shape_full,
+static GpumeCudaShape *const shapes[GPUME_NB_SEARCH_STAGES] = {
+    [GPUME_STAGE_SEA]       = ff_gpume_cuda_shape_sea,
+    [GPUME_STAGE_FULL]      = ff_gpume_cuda_shape_full,
     [GPUME_STAGE_PATTERN]   = shape_pattern,
     [GPUME_STAGE_WAVEFRONT] = shape_wavefront,
 };
@@ -176,7 +159,7 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
         nb_stages++;
     for (int i = 0; i < nb_stages; i++) {
         GpumeCudaLaunch *l = &kernel->launches[kernel->nb_launches];
-        const GpumeCudaModule *module = shapes[plan->stages[i]](kernel, l);
+        const GpumeCudaModule *module = shapes[plan->stages[i]](cuda, &kernel->args, l, kernel->nb_launches > 0);
 
         if (!module && i + 1 < nb_stages)
             continue;

@@ -51,7 +51,6 @@
     M(eliminate16_10,  eliminate, 10, 0,               16, SAD) \
     M(eliminate16_16,  eliminate, 16, 0,               16, SAD) \
     M(ds4_8,           pattern,    8, GPUME_ALGO_DS,    4, SAD) \
-    M(ds4_10,          pattern,   10, GPUME_ALGO_DS,    4, SAD) \
     M(ds8_8,           pattern,    8, GPUME_ALGO_DS,    8, SAD) \
     M(ds8_10,          pattern,   10, GPUME_ALGO_DS,    8, SAD) \
     M(ds16_8,          pattern,    8, GPUME_ALGO_DS,   16, SAD) \

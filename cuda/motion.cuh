@@ -195,7 +195,7 @@ struct GpumeMatches {
                 const GpumeU32 mask = !PARTIAL ? ~0u : from + r < h ?
                                       gpume_mask<Sample>(w - j * PER_WORD) : 0;
 
-                part.add(part.prepare(c[j] & mask), m[j] & mask);
+                part.add(c[j] & mask, m[j] & mask);
             }
         }
         return sum + part.get(ROWS * WORDS);

@@ -62,13 +62,13 @@ static __device__ constexpr int gpume_has_pattern(int algo, int id)
 {
 #define GPUME_BEGINS_WITH(ID, name, kind, title, paper, first, first_step, next)    \
     || (algo == GPUME_ALGO_##ID && id == GPUME_PATTERN_##first)
-    return algo < 0 || id == GPUME_PATTERN_SMALL_DIAMOND GPUME_SEARCHES(GPUME_BEGINS_WITH);
+    return algo == GPUME_CUDA_ANY || id == GPUME_PATTERN_SMALL_DIAMOND GPUME_SEARCHES(GPUME_BEGINS_WITH);
 #undef GPUME_BEGINS_WITH
 }
 
 /**
  * Returns a pattern by its number, enum GpumePatternId, as constants that take no memory.
- * @tparam ALGO enum GpumeAlgo, or below 0 for any
+ * @tparam ALGO enum GpumeAlgo, or GPUME_CUDA_ANY
  */
 template<int ALGO>
 static __device__ __forceinline__ GpumePattern gpume_pattern(int id)

@@ -10,7 +10,6 @@
  * A cost is a class with a Sample and these members:
  *
  * LANES                    minimum number of lanes of a warp that evaluate a candidate together
- * result(cost, shift)      the cost of samples, from that of samples with bits below them
  * by_warp(w, h, at)        the lane's share of the cost of a block, where at(x, y) are differences;
  *                          all lanes of a warp call it
  * word(cur, ref, sum)      if LANES is 1: sum plus the cost of a word of samples; samples outside
@@ -18,8 +17,7 @@
  *
  * Sum<SUBPEL>              if LANES is 1: adds up costs of words, like GpumeSadSum
  *
- * A cost whose LANES is not 1 has its own GpumePlaneEvaluator, GpumeRowPlaneEvaluator, GpumeMatcher
- * and GpumeFullSearch.
+ * A cost whose LANES is not 1 has its own functions in GpumePlaneEvaluator and GpumeMatcher.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SAD_CUH
@@ -58,20 +56,14 @@ template<typename Sample, int SUBPEL> struct GpumeSadSum {
         return gpume_mean2<Sample>(a, b);
     }
 
-    /** Converts a word of the current picture for add(). */
-    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
-    {
-        return cur;
-    }
-
     __device__ __forceinline__ void begin()
     {
         sum = 0;
     }
 
-    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
+    __device__ __forceinline__ void add(GpumeU32 cur, GpumeU32 ref)
     {
-        sum = gpume_sad_word<Sample>(prepared, ref, sum);
+        sum = gpume_sad_word<Sample>(cur, ref, sum);
     }
 
     /** Returns the result after this many words. */
@@ -98,21 +90,16 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
         return SUBPEL ? (a + b + 0x10001) & 0xfffefffe : gpume_mean2<GpumeU10>(a, b);
     }
 
-    static __device__ __forceinline__ GpumeU32 prepare(GpumeU32 cur)
-    {
-        return cur;
-    }
-
     __device__ __forceinline__ void begin()
     {
         sum = 0;
         nb  = 0;
     }
 
-    __device__ __forceinline__ void add(GpumeU32 prepared, GpumeU32 ref)
+    __device__ __forceinline__ void add(GpumeU32 cur, GpumeU32 ref)
     {
-        const GpumeU32 d = SUBPEL ? gpume_halve_and_subtract_halves(ref, prepared) :
-                                    gpume_subtract_halves(ref, prepared);
+        const GpumeU32 d = SUBPEL ? gpume_halve_and_subtract_halves(ref, cur) :
+                                    gpume_subtract_halves(ref, cur);
 
         if (nb++ & 1)
             sum += gpume_add_absolute_halves(odd, d);
@@ -138,11 +125,6 @@ template<typename Sample_> struct GpumeSad {
     }
 
     template<int SUBPEL> struct Sum : GpumeSadSum<Sample, SUBPEL> {};
-
-    static __device__ __forceinline__ GpumeU32 result(GpumeU32 cost, int shift)
-    {
-        return cost >> (shift - GpumeSample<Sample>::dropped(shift));
-    }
 
     template<class Difference>
     static __device__ __forceinline__ GpumeU32 by_warp(int w, int h, const Difference &at)

@@ -26,11 +26,6 @@ template<typename Sample_> struct GpumeSatd {
     static const int LANES = 8;
     static const int WORDS = 8 / GpumeSample<Sample>::per_word;     ///< words in a row of an area
 
-    static __device__ __forceinline__ GpumeU32 result(GpumeU32 cost, int shift)
-    {
-        return cost;
-    }
-
     /** Adds and subtracts the values of each pair, whose indexes differ by STEP; or leaves them unchanged. */
     template<int STEP>
     static __device__ __forceinline__ void add_pairs(int (&v)[8], int wanted)

@@ -52,32 +52,17 @@ struct Runs {
     const int left;                 ///< displacement at which the window begins: aligned to a word
     const int columns;              ///< columns of GPUME_NB_DX words
     const int in_run;               ///< positions in a run
-    const int eights;               ///< in_run rounded to a multiple of 8
     const int zero, zero_column;    ///< position of the zero vector, and its column in that position
-    const GpumeU32 by_eights, by_rest;  ///< reciprocals for divisions
+    const GpumeU32 reciprocal;      ///< GPUME_RECIPROCAL_LARGE(in_run)
     GpumeU32 *const table;          ///< GPUME_NB_DX words for each position, see make(); aligned to 16 bytes
     const GpumeSharedWords orders;  ///< table, as shared memory
 
     __device__ __forceinline__ Runs(const GpumeCudaArgs &a, GpumeU32 *words)
         : range(a.params.range), copy(a.full.copy_words), pitch(GPUME_CUDA_SCAN_PITCH(copy, COPIES)),
           left(GPUME_CUDA_SCAN_LEFT(range, COPIES)), columns(GPUME_CUDA_SCAN_COLUMNS(range, COPIES)),
-          in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)), eights(in_run & ~7),
+          in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)),
           zero(-left / COPIES / GPUME_NB_DX * COPIES), zero_column(-left / COPIES % GPUME_NB_DX),
-          by_eights(GPUME_RECIPROCAL_LARGE(gpume_max(1, eights))),
-          by_rest(GPUME_RECIPROCAL_LARGE(gpume_max(1, in_run - eights))), table(words), orders(words) { }
-
-    /**
-     * Returns the position of the i-th group of candidates in a number of runs, and sets its run. Eight
-     * adjacent lanes have eight positions of one run, whose words are in different banks. The
-     * remaining positions of all runs come last.
-     */
-    __device__ __forceinline__ int place(int i, int runs, int *run) const
-    {
-        const int rest = i - eights * runs, is_rest = rest >= 0, j = is_rest ? rest : i;
-
-        *run = GPUME_DIVIDE_LARGE(j, is_rest ? by_rest : by_eights);
-        return j - *run * (is_rest ? in_run - eights : eights) + (is_rest ? eights : 0);
-    }
+          reciprocal(GPUME_RECIPROCAL_LARGE(in_run)), table(words), orders(words) { }
 
     /** Returns the word in a row of a copy at which the first column of a position is. */
     __device__ __forceinline__ int word(unsigned place) const
@@ -112,11 +97,10 @@ struct Runs {
     /**
      * Sets the orders of the candidates of a position from displacement dy on, without regard to
      * edges of the picture.
-     * @param words the window, from the first word that the tile reads in the first run
-     * @return words of the window that the tile reads for this position and run
+     * @param has_zero nonzero: one of the candidates is the zero vector
      */
-    __device__ __forceinline__ const GpumeU32 *
-    get(GpumeU32 (&order)[GPUME_NB_DX][GPUME_NB_DY], const GpumeU32 *words, unsigned place, int run, int dy) const
+    __device__ __forceinline__ void
+    get(GpumeU32 (&order)[GPUME_NB_DX][GPUME_NB_DY], int place, int dy, int has_zero) const
     {
         const int side       = 2 * range + 1;
         const GpumeU32 first = (dy + range) * side, next = dy < range ? side : Samples::INADMISSIBLE;
@@ -128,11 +112,10 @@ struct Runs {
             order[k][1] = order[k][0] + next;
         }
         /* the zero vector precedes all others of equal cost */
-        if (place == zero && (unsigned)-dy < GPUME_NB_DY)
+        if (has_zero)
             GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                 GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                     order[k][j] = gpume_select(k == zero_column && dy + j == 0, 0, order[k][j]);
-        return words + run * GPUME_NB_DY * pitch + place % COPIES * copy + word(place);
     }
 };
 
@@ -479,13 +462,13 @@ struct Square {
     const GpumeBox box;
     const int warp, lane;
     GpumeU32 *const sums;           ///< NULL: blocks of 32 are not searched
-    Samples::Pair *const shown;     ///< costs that warps exchange: GPUME_CUDA_SCAN_SHOWN() words
+    Samples::Pair *const exchanged; ///< costs of all warps: GPUME_CUDA_SCAN_EXCHANGED() words
     GpumeU64 best;                  ///< smallest key
 
     __device__ __forceinline__ Square(const GpumeCudaArgs &args, GpumeU32 *words, int column, int row)
         : a(args), box(gpume_box(&args.params, SQUARE, column, row)), warp(threadIdx.x / 32),
           lane(threadIdx.x & 31), sums(args.tree.sums ? gpume_kept_sums(args, column, row) : 0),
-          shown((Samples::Pair *)words), best(~0ull) { }
+          exchanged((Samples::Pair *)words), best(~0ull) { }
 
     /**
      * Tests candidates of a position from displacement dy on. All warps have the same position in
@@ -500,10 +483,10 @@ struct Square {
         GpumeU32 sum[GPUME_NB_DY] = { 0 };
 
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-            shown[(warp * GPUME_NB_DX + k) * 32 + lane] = cost[k];
+            exchanged[(warp * GPUME_NB_DX + k) * 32 + lane] = cost[k];
         __syncthreads();
         GPUME_UNROLL for (int i = 0; i < WARPS; i++) {
-            const Samples::Pair pair = shown[(i * GPUME_NB_DX + warp) * 32 + lane];
+            const Samples::Pair pair = exchanged[(i * GPUME_NB_DX + warp) * 32 + lane];
 
             GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
                 sum[j] += Samples::cost(pair, j);
@@ -535,16 +518,18 @@ static __device__ __forceinline__ void
 gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words, int cy, int runs)
 {
     const int nb = r.in_run * runs, split = tile.a.full.split;
+    const int zero = (-cy >> 1) * r.in_run + r.zero;    // number of the position with the zero vector
 
     GPUME_NO_UNROLL for (int first = threadIdx.x / 32 % split * 32; first < nb; first += 32 * split) {
         /* lanes without a candidate repeat the last one */
         const int i     = gpume_min(first + tile.lane, nb - 1);
-        int run;
-        const int place = r.place(i, runs, &run), dy = cy + run * GPUME_NB_DY;
+        const int run   = GPUME_DIVIDE_LARGE(i, r.reciprocal), dy = cy + run * GPUME_NB_DY;
+        const unsigned place = i - run * r.in_run;
+        const GpumeU32 *win  = words + run * GPUME_NB_DY * r.pitch + place % COPIES * r.copy + r.word(place);
         Sums order;
         Samples::Pair cost[GPUME_NB_DX];
-        const GpumeU32 *win = r.get(order, words, place, run, dy);
 
+        r.get(order, place, dy, i == zero);
         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
             Samples::clear(cost[k]);
         if (tile.edges == INNER)
@@ -560,10 +545,10 @@ gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words,
 
 /**
  * Searches the area of a thread block that begins at a place.
- * @param own words at fixed positions, which are behind the window
+ * @param fixed the words behind the window: tiles of all warps, and what they exchange
  */
 static __device__ __forceinline__ void
-gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const Runs &r, const GpumePlace &at)
+gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *fixed, const Runs &r, const GpumePlace &at)
 {
     const GpumeParams &p = a.params;
     const GpumeCudaPlane ref = gpume_field(a, at.z).plane;
@@ -571,8 +556,8 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const
     const int x      = tile_index % across * WIDTH, y = tile_index / across * HEIGHT, height = a.full.down * HEIGHT;
     const int min_dy = gpume_min_displacement(p.range, at.y + height - SMALLEST);
     const int max_dy = gpume_max_displacement(p.range, p.height, gpume_min(p.height, at.y + SMALLEST));
-    Tile tile(a, own + warp * HEIGHT * ROW_WORDS, at.x + x, at.y + y);
-    Square square(a, own + WARPS * HEIGHT * ROW_WORDS, at.x / SQUARE, at.y / SQUARE);
+    Tile tile(a, fixed + warp * HEIGHT * ROW_WORDS, at.x + x, at.y + y);
+    Square square(a, fixed + WARPS * HEIGHT * ROW_WORDS, at.x / SQUARE, at.y / SQUARE);
 
     for (int cy = min_dy; cy <= max_dy; cy += a.full.runs * GPUME_NB_DY) {
         const int runs = gpume_min(a.full.runs, (max_dy - cy) / GPUME_NB_DY + 1);
@@ -596,20 +581,20 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *own, const
  *         rows of areas from tree.first_row on
  * block:  GPUME_CUDA_SCAN_THREADS; split warps for each tile
  * shared: runs * GPUME_NB_DY + rows of an area - 1 rows of GPUME_CUDA_SCAN_PITCH() words, which are
- *         shared_words; then a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_SHOWN() words,
+ *         shared_words; then a tile for each warp, with LARGEST 32 GPUME_CUDA_SCAN_EXCHANGED() words,
  *         and the table of Runs
  */
 GPUME_KERNEL(GPUME_CUDA_SCAN_THREADS, LARGEST == 32 ? (SMALLEST == 4 ? 3 : 4) : COPIES == 4 && SMALLEST > 4 ? 5 : 4)
 {
     GPUME_SHARED(GpumeU32, shared);
-    GpumeU32 *own = shared + args.full.shared_words;
-    const Runs r(args, own + WARPS * HEIGHT * ROW_WORDS + (LARGEST == 32 ? GPUME_CUDA_SCAN_SHOWN(COPIES) : 0));
+    GpumeU32 *fixed = shared + args.full.shared_words;
+    const Runs r(args, fixed + WARPS * HEIGHT * ROW_WORDS + (LARGEST == 32 ? GPUME_CUDA_SCAN_EXCHANGED(COPIES) : 0));
     GpumePlaces places(args, args.full.across * WIDTH, args.full.down * HEIGHT);
     GpumePlace at;
 
     r.make();
     while (places.next(&at)) {
         at.y += LARGEST == 32 ? args.tree.first_row * SQUARE : 0;
-        gpume_search_area(args, shared, own, r, at);
+        gpume_search_area(args, shared, fixed, r, at);
     }
 }

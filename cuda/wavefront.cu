@@ -24,10 +24,9 @@
  * - advance: the data prefetched for the next block are copied from registers to the ring, and the
  *   data that the block after it needs are prefetched from global memory to registers; meanwhile
  *   the current block, which was prefetched in the same way, is searched
- * - a candidate: a lane reads its rows from the ring, compares them with the block in its
- *   registers, and its group sums the shares by shuffles
- * - a round of candidates: the smallest key of every warp is stored in shared memory, and all
- *   threads read it after a barrier
+ * - a candidate: a lane compares its rows of the ring with the block in its registers; its group
+ *   sums the shares by shuffles
+ * - a round of candidates: all threads read the smallest key of every warp from shared memory
  * - the result: one thread writes the vector's word to global memory, where the row below and the
  *   next searches read it; another thread writes the AVMotionVector and the cost
  *
@@ -40,20 +39,6 @@
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
-
-/** Loads 16 bytes; the load instruction is issued here. */
-static __device__ __forceinline__ int4 gpume_load_ahead(const void *p)
-{
-#ifdef GPUME_HOST
-    return *(const int4 *)p;
-#else
-    int4 v;
-
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-    return v;
-#endif
-}
 
 /**
  * Evaluates blocks of SIDE x SIDE samples; blocks at the right and at the bottom may be cut. The
@@ -100,9 +85,10 @@ struct GpumeRingEvaluator {
         ref_vectors = !((plane.data | plane.linesize) & 15);
     }
 
-    __device__ __forceinline__ GpumeU32 significant(GpumeU32 word) const
+    /** Returns samples without padding bits. */
+    __device__ __forceinline__ GpumeU32 samples(GpumeU32 word) const
     {
-        return gpume_samples<Sample>(word, a.params.shift);
+        return GpumeSample<Sample>::right_justify(word, a.params.shift);
     }
 
     /** Returns the first column that block bx does not need. */
@@ -118,8 +104,10 @@ struct GpumeRingEvaluator {
                              (long long)(int)plane.linesize * (first_line + line);
         int4 v;
 
-        if (ref_vectors && 16 * (c + 1) <= a.params.width * BYTES)
-            return gpume_load_ahead(row + 16 * c);
+        if (ref_vectors && 16 * (c + 1) <= a.params.width * BYTES) {
+            gpume_load_global(&v, row + 16 * c);
+            return v;
+        }
         v.x = gpume_load_edge<Sample>(row, 16 / BYTES * c,                a.params.width);
         v.y = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD,     a.params.width);
         v.z = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD * 2, a.params.width);
@@ -134,10 +122,10 @@ struct GpumeRingEvaluator {
 
         place -= place >= a.wavefront.ring_columns ? a.wavefront.ring_columns : 0;
         dst    = ring + line * a.wavefront.ring_pitch + 4 * place;
-        v.x    = significant(v.x);
-        v.y    = significant(v.y);
-        v.z    = significant(v.z);
-        v.w    = significant(v.w);
+        v.x    = samples(v.x);
+        v.y    = samples(v.y);
+        v.z    = samples(v.z);
+        v.w    = samples(v.w);
         *(int4 *)dst = v;
         if (place < REPEATED)
             *(int4 *)(dst + 4 * a.wavefront.ring_columns) = v;
@@ -157,24 +145,7 @@ struct GpumeRingEvaluator {
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     next[i][j] = 0;
             } else if (cur_vectors && x + SIDE <= a.params.width) {
-                GPUME_UNROLL for (int j = 0; j < WORDS; j += WORDS < 4 ? WORDS : 4) {
-                    if (WORDS >= 4) {
-                        const int4 v = gpume_load_ahead(row + x * BYTES + 4 * j);
-
-                        next[i][j]     = v.x;
-                        next[i][j + 1] = v.y;
-                        next[i][j + 2] = v.z;
-                        next[i][j + 3] = v.w;
-                    } else if (WORDS == 2) {
-                        int2 v;
-
-                        gpume_load_global(&v, row + x * BYTES);
-                        next[i][0] = v.x;
-                        next[i][1] = v.y;
-                    } else {
-                        gpume_load_global(&next[i][0], row + x * BYTES);
-                    }
-                }
+                gpume_load_row<WORDS>(next[i], row + x * BYTES);
             } else {
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     next[i][j] = gpume_load_edge<Sample>(row, x + j * PER_WORD, a.params.width);
@@ -230,7 +201,7 @@ struct GpumeRingEvaluator {
             present[i] = line < g.h ? ~0u : 0;
             offset[i]  = gpume_min(line, g.h - 1) * a.wavefront.ring_pitch;
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = Sum::prepare(significant(next[i][j]));
+                cur[i][j] = samples(next[i][j]);
         }
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
@@ -725,7 +696,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
         // the last warp tests none of the next block's predictors
         if (threadIdx.x == 32 * (Evaluator::WARPS - 1)) {
             gpume_store(a, gpume_box(&a.params, a.params.block, bx, by), z, bx, by, b.dx, b.dy,
-                        GpumeModuleCost::result((GpumeU32)(b.cost / GpumeBest<Key>::ORDERS), a.params.shift));
+                        (GpumeU32)(b.cost / GpumeBest<Key>::ORDERS));
         }
         n.left.dx = (short)b.dx;
         n.left.dy = (short)b.dy;

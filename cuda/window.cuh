@@ -95,9 +95,10 @@ static __device__ __forceinline__ Key gpume_lesser_key(Key a, Key b)
 
 /**
  * Computes the minimum of each of NB keys over all lanes of a warp. key[0] of each group of 32 / NB
- * lanes is set to one of the minimums, in order.
+ * lanes is set to one of the minimums, in order; with fewer lanes, to the minimum over the lanes
+ * that differ from them in higher bits.
  */
-template<int NB>
+template<int NB, int LANES = 32 / NB>
 static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB], int lane)
 {
     GPUME_UNROLL for (int nb = NB / 2, bit = 16; nb; nb /= 2, bit /= 2)
@@ -106,7 +107,7 @@ static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB]
 
             key[i] = gpume_umin(gpume_select(lane & bit, key[i + nb], key[i]), gpume_xor_lane(given, bit));
         }
-    key[0] = gpume_least<1, 32 / NB>(key[0]);
+    key[0] = gpume_least<1, LANES>(key[0]);
 }
 
 /**
@@ -125,6 +126,24 @@ static __device__ __forceinline__ GpumeU64 gpume_least_of_all(GpumeU32 *shared, 
     for (int i = 1; !threadIdx.x && i < blockDim.x >> 5; i++)
         best = gpume_lesser_key(best, keys[i]);
     return best;
+}
+
+/** Sets the least and the greatest value of all threads. @param shared two words for each warp */
+static __device__ __forceinline__ void gpume_least_and_greatest(GpumeU32 *shared, GpumeU32 *least, GpumeU32 *greatest)
+{
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+
+    *least    =  gpume_least<1, 32>(*least);
+    *greatest = ~gpume_least<1, 32>(~*greatest);
+    if (!(threadIdx.x & 31)) {
+        shared[warp]         = *least;
+        shared[warp + warps] = *greatest;
+    }
+    __syncthreads();
+    for (int i = 0; i < warps; i++) {
+        *least    = gpume_umin(*least,    shared[i]);
+        *greatest = gpume_umax(*greatest, shared[i + warps]);
+    }
 }
 
 /** Returns where the costs of square (column, row) of the picture are stored. */
@@ -170,18 +189,37 @@ typedef struct GpumeWindow {
     int row_words, rows;        ///< up to 256 words; copies have room for a multiple of four words
 } GpumeWindow;
 
-/** Loads a window four words at a time; rows of the reference must be aligned to 16 bytes. */
+/** Stores four words of each copy of a window, which are copy words apart, from five words. */
 template<typename Sample>
+static __device__ __forceinline__ void gpume_store_copies(GpumeU32 *to, int copy, const GpumeU32 (&word)[5])
+{
+    GPUME_UNROLL for (int i = 0; i < GpumeSample<Sample>::per_word; i++) {
+        int4 v;
+
+        v.x = gpume_shifted<Sample>(word[0], word[1], i);
+        v.y = gpume_shifted<Sample>(word[1], word[2], i);
+        v.z = gpume_shifted<Sample>(word[2], word[3], i);
+        v.w = gpume_shifted<Sample>(word[3], word[4], i);
+        *(int4 *)(to + i * copy) = v;
+    }
+}
+
+/**
+ * Loads copies of a window into shared memory, in units of four words.
+ * @tparam QUADS units of the reference are aligned to 16 bytes
+ */
+template<typename Sample, int QUADS>
 static __device__ __forceinline__ void
-gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
+gpume_load_units(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
     const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
-    const int units  = (w.row_words + 3) / 4, nb = w.rows * units, fill = 3;    // units that a thread loads at a time
+    const int units  = (w.row_words + 3) / 4, nb = w.rows * units;
+    const int fill   = QUADS ? 3 : 2;   // units that a thread loads at a time
+    const int whole  = QUADS || gpume_whole_words(ref, p);
     const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(units);
 
     for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
-        int4 lo[fill];
-        GpumeU32 hi[fill];
+        GpumeU32 word[fill][5];
         int at[fill];
 
         /* loads are issued together to overlap their latency */
@@ -194,27 +232,17 @@ gpume_load_quads(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWin
             const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
 
             at[j] = y * w.pitch + x;
-            gpume_load_global(&lo[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * copies)));
-            hi[j] = gpume_load_any<Sample>(1, row, column + 4 * copies, p.width);
+            if (QUADS)
+                gpume_load_row<4>(word[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * copies)));
+            GPUME_UNROLL for (int k = QUADS ? 4 : 0; k < 5; k++)
+                word[j][k] = gpume_load_any<Sample>(whole, row, column + copies * k, p.width);
         }
         GPUME_UNROLL for (int j = 0; j < fill; j++) {
-            const GpumeU32 raw[5] = { (GpumeU32)lo[j].x, (GpumeU32)lo[j].y, (GpumeU32)lo[j].z, (GpumeU32)lo[j].w,
-                                      hi[j] };
-            GpumeU32 word[5];
-
             if (j && i + j * blockDim.x >= nb)
                 break;
             GPUME_UNROLL for (int k = 0; k < 5; k++)
-                word[k] = GpumeSample<Sample>::right_justify(raw[k], p.shift);
-            GPUME_UNROLL for (int copy = 0; copy < copies; copy++) {
-                int4 v;
-
-                v.x = gpume_shifted<Sample>(word[0], word[1], copy);
-                v.y = gpume_shifted<Sample>(word[1], word[2], copy);
-                v.z = gpume_shifted<Sample>(word[2], word[3], copy);
-                v.w = gpume_shifted<Sample>(word[3], word[4], copy);
-                *(int4 *)(w.words + at[j] + copy * w.copy) = v;
-            }
+                word[j][k] = GpumeSample<Sample>::right_justify(word[j][k], p.shift);
+            gpume_store_copies<Sample>(w.words + at[j], w.copy, word[j]);
         }
     }
 }
@@ -228,46 +256,10 @@ template<typename Sample>
 static __device__ __forceinline__ void
 gpume_load_window(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
-    const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
-    const int whole  = gpume_whole_words(ref, p);
-    const int nb     = w.rows * w.row_words;
-    const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(w.row_words);
-
-    if (!((ref.data | ref.linesize | bytes * (p.width | w.left)) & 15)) {
-        gpume_load_quads<Sample>(p, ref, w);
-        return;
-    }
-    for (int i = threadIdx.x; i < nb; i += 4 * blockDim.x) {
-        GpumeU32 lo[4], hi[4];
-        int at[4];
-
-        GPUME_UNROLL for (int j = 0; j < 4; j++) {
-            const int k = gpume_min(i + j * blockDim.x, nb - 1);
-            const int y = GPUME_DIVIDE_LARGE(k, reciprocal);
-            const int x = k - y * w.row_words;
-            const int column = w.left + copies * x;
-            const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
-
-            at[j] = y * w.pitch + x;
-            /* one branch for both loads */
-            if (whole) {
-                lo[j] = gpume_load_any<Sample>(1, row, column,          p.width);
-                hi[j] = gpume_load_any<Sample>(1, row, column + copies, p.width);
-            } else {
-                lo[j] = gpume_load_any<Sample>(0, row, column,          p.width);
-                hi[j] = gpume_load_any<Sample>(0, row, column + copies, p.width);
-            }
-        }
-        GPUME_UNROLL for (int j = 0; j < 4; j++) {
-            const GpumeU32 first = GpumeSample<Sample>::right_justify(lo[j], p.shift);
-            const GpumeU32 next  = GpumeSample<Sample>::right_justify(hi[j], p.shift);
-
-            if (j && i + j * blockDim.x >= nb)
-                break;
-            GPUME_UNROLL for (int copy = 0; copy < copies; copy++)
-                w.words[at[j] + copy * w.copy] = gpume_shifted<Sample>(first, next, copy);
-        }
-    }
+    if ((ref.data | ref.linesize | GpumeSample<Sample>::bytes * (p.width | w.left)) & 15)
+        gpume_load_units<Sample, 0>(p, ref, w);
+    else
+        gpume_load_units<Sample, 1>(p, ref, w);
 }
 
 #endif /* AVFILTER_GPUME_CUDA_WINDOW_CUH */
