@@ -13,9 +13,9 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
- * 0, of any. The variant of views, window, pieces and map is a step (window: plus 4 for 64 disparities); of paths and winners, how many words of four
- * disparities a lane has; plus 16 where it is for compute capability 8.0 and later. One row a line:
- * makefiles read it with sed.
+ * 0, of any. The variant of views, window, pieces and map is a step, plus 4 for 64 disparities in window.cu; of paths
+ * and winners, how many words of four disparities a lane has; plus 16 where it is for compute capability 8.0 and
+ * later. One row a line: makefiles read it with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
     M(mvstereo_luma_8,    luma,     8, 0) \
