@@ -37,6 +37,7 @@ enum Content {
     CONTENT_SCENE,      ///< textured planes in front of each other
     CONTENT_DARK,       ///< the same, one view darker
     CONTENT_NOISY,      ///< the same, with noise
+    CONTENT_CODED,      ///< the same, with less detail than noise
     CONTENT_RANDOM,
     CONTENT_EXTREME,    ///< samples of 0 and maximum
     CONTENT_FLAT,
@@ -69,7 +70,7 @@ typedef struct Case {
     uint8_t drawn[2][90 * 50];  ///< luma of the last pair, before noise and other changes
 } Case;
 
-static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_darker;
+static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_coded, nb_darker;
 
 /* A sample of component 0, as FFmpeg's descriptor says where it is. */
 static uint8_t *word(const Case *c, const MvstereoView *view, int x, int y)
@@ -108,7 +109,7 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
 
         *(i & 1 ? &right[i / 2] : &left[i / 2]) = v;
     }
-    for (int p = 0; p < planes && content <= CONTENT_NOISY; p++) {
+    for (int p = 0; p < planes && content <= CONTENT_CODED; p++) {
         const int x0 = p ? test_draw(&c->r, w) : 0, y0 = p ? test_draw(&c->r, h) : 0;
         const int x1 = p ? x0 + 1 + test_draw(&c->r, w) : w, y1 = p ? y0 + 1 + test_draw(&c->r, h) : h;
         const int disparity = test_draw_range(&c->r, -5, 20), rough = 1 + test_draw(&c->r, 90);
@@ -134,6 +135,10 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
             right[i] = right[i] * 3 / 4;
         left[i]  = av_clip_uint8(left[i]  + (int)test_draw(&c->r, noise) - noise / 2);
         right[i] = av_clip_uint8(right[i] + (int)test_draw(&c->r, noise) - noise / 2);
+        if (content == CONTENT_CODED) {
+            left[i]  = left[i - i % w % 4];
+            right[i] = right[i - i % w % 4];
+        }
     }
     av_free(texture);
 }
@@ -172,13 +177,14 @@ static void draw_pair(Case *c, int n)
 {
     const AVComponentDescriptor *d = &c->desc->comp[0];
     const int still = n && c->cfg.temporal && test_draw(&c->r, 3);
+    const enum Content content = test_draw(&c->r, 2) ? CONTENT_SCENE : test_draw(&c->r, CONTENT_NB);
     StereoOracle *o = &c->oracle[n];
 
     *o = (StereoOracle) { .rows = c->cfg.rows, .fill = c->cfg.fill, .fast = c->cfg.fast };
     stereo_alloc(o, c->w, c->h);
     o->left  = malloc(c->w * c->h);
     o->right = malloc(c->w * c->h);
-    draw_views(c, o->left, o->right, test_draw(&c->r, 2) ? CONTENT_SCENE : test_draw(&c->r, CONTENT_NB));
+    draw_views(c, o->left, o->right, content);
     for (int i = 0; i < 2; i++) {
         uint8_t *view = i ? o->right : o->left;
 
@@ -216,6 +222,7 @@ static void draw_pair(Case *c, int n)
     }
     stereo_expect(o, c->find, c->cfg.temporal, n ? &c->oracle[n - 1] : NULL);
     nb_smoothed += o->tolerance;
+    nb_coded    += o->tolerance && content == CONTENT_CODED;
     for (int i = 0; i < 256; i++)
         if (o->table[i] != i) {
             nb_darker++;
@@ -505,8 +512,10 @@ int main(int argc, char **argv)
         for (int i = 0; i < nb; i++)
             run_case(o.only >= 0 ? o.only : i, 0);
         snprintf(test_context, sizeof(test_context), "all cases");
-        CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_darker > nb / 50),
-              "%d valid samples, %d ranges, %d noisy, %d darker", nb_valid, nb_found, nb_smoothed, nb_darker);
+        CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
+                         nb_darker > nb / 50),
+              "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker", nb_valid, nb_found, nb_smoothed, nb_coded,
+              nb_darker);
         if (o.only < 0)
             failing_allocations();
     }
