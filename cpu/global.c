@@ -17,9 +17,6 @@
 
 #define SIDE  GPUME_GLOBAL_BLOCK
 #define RANGE GPUME_GLOBAL_RANGE
-
-/** Number of vectors in a row; and the number of costs computed together, which is the same rounded up. */
-#define PITCH (2 * RANGE + 1)
 #define COSTS GPUME_GLOBAL_COSTS
 /** Size of the window of the reference in which a block is searched. */
 #define WINDOW_ROWS    (2 * RANGE + SIDE)
@@ -83,32 +80,47 @@ static unsigned cost_whole_row(uint16_t *cost, const uint8_t *cur, const uint8_t
 /* A vector is stored as one integer, so that other threads never see only one component. 0: not searched yet. */
 static int pack(int dx, int dy)
 {
-    return 1 + (dy + RANGE) * PITCH + dx + RANGE;
+    return 1 << 16 | (dy + RANGE) << 8 | (dx + RANGE);
 }
 
 static GpumeVector unpack(int packed)
 {
-    return (GpumeVector) { (packed - 1) % PITCH - RANGE, (packed - 1) / PITCH - RANGE };
+    return (GpumeVector) { (packed & 0xff) - RANGE, (packed >> 8 & 0xff) - RANGE };
+}
+
+static unsigned costs_of(const GpumeGlobalField *f, uint16_t *cost, const uint8_t *cur, const uint8_t *ref,
+                         ptrdiff_t linesize, const GpumeBox *b)
+{
+    return b->w == SIDE && b->h == SIDE ? f->cost_row(cost, cur, ref, linesize) :
+                                          cost_row(cost, cur, ref, linesize, b->w, b->h);
 }
 
 static int search(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by)
 {
     const GpumeBox b = gpume_box(p, SIDE, bx, by);
-    const int whole = b.w == SIDE && b.h == SIDE;
+    /* whether all that is compared is in the picture, so that it need not be copied */
+    const int inside = b.w == SIDE && b.h == SIDE && p->depth == 8 && b.min_dx == -RANGE &&
+                       b.x0 - RANGE + WINDOW_COLUMNS <= p->width;
+    ptrdiff_t linesize = WINDOW_COLUMNS;
     uint16_t cost[COSTS];
+    const uint8_t *refs;        /* the first candidate of vertical component 0 */
     unsigned best;
     int dx = 0, dy = 0;
     Window window;
 
-    load(p, f, &window, &b);
-    cost_row(cost, window.cur, window.ref[RANGE], WINDOW_COLUMNS, b.w, b.h);
+    if (inside) {
+        for (int y = 0; y < SIDE; y++)
+            AV_COPY32U(window.cur + SIDE * y, f->cur.data + (b.y0 + y) * f->cur.linesize + b.x0);
+        linesize = f->ref.linesize;
+        refs     = f->ref.data + b.y0 * linesize + b.x0 - RANGE;
+    } else {
+        load(p, f, &window, &b);
+        refs = window.ref[RANGE];
+    }
+    costs_of(f, cost, window.cur, refs, linesize, &b);
     best = cost[RANGE];
     for (int y = b.min_dy; y <= b.max_dy && best; y++) {
-        const uint8_t *ref = window.ref[RANGE + y];
-        const unsigned least = whole ? f->cost_row(cost, window.cur, ref, WINDOW_COLUMNS) :
-                                       cost_row(cost, window.cur, ref, WINDOW_COLUMNS, b.w, b.h);
-
-        if (least >= best)
+        if (costs_of(f, cost, window.cur, refs + y * linesize, linesize, &b) >= best)
             continue;
         for (int x = b.min_dx; x <= b.max_dx; x++)
             if (cost[RANGE + x] < best) {
@@ -158,6 +170,39 @@ static int is_poor(const GpumeParams *p, const GpumeGlobalField *f, int bx, int 
     return gpume_global_doubtful(cost, b.w, b.h, 8);
 }
 
+/*
+ * Returns for which of the 2x2 blocks of the level from (bx, by) on a vector is a poor match, as a
+ * bit mask. Mostly all of them and their matches are inside.
+ */
+static unsigned poor_places(const GpumeParams *p, const GpumeGlobalField *f, int bx, int by, GpumeVector v)
+{
+    const int x0 = SIDE * bx, y0 = SIDE * by, dx = gpume_global_rounded(v.dx), dy = gpume_global_rounded(v.dy);
+    const uint8_t *cur, *ref;
+    unsigned mask = 0;
+
+    if (p->depth > 8 || FFABS(dx) > p->range || FFABS(dy) > p->range ||
+        FFMIN(x0, x0 + dx) < 0 || FFMAX(x0, x0 + dx) + 2 * SIDE > p->width ||
+        FFMIN(y0, y0 + dy) < 0 || FFMAX(y0, y0 + dy) + 2 * SIDE > p->height) {
+        for (int i = 0; i < GPUME_GLOBAL_PLACES; i++) {
+            const int x = bx + (i & 1), y = by + (i >> 1);
+
+            if (x >= 0 && y >= 0 && x < p->bw && y < p->bh)
+                mask |= (unsigned)is_poor(p, f, x, y, v) << i;
+        }
+        return mask;
+    }
+    cur = f->cur.data + y0 * f->cur.linesize + x0;
+    ref = f->ref.data + (y0 + dy) * f->ref.linesize + x0 + dx;
+    for (int i = 0; i < GPUME_GLOBAL_PLACES; i++) {
+        const uint8_t *c = cur + (i >> 1) * SIDE * f->cur.linesize + (i & 1) * SIDE;
+        const uint8_t *r = ref + (i >> 1) * SIDE * f->ref.linesize + (i & 1) * SIDE;
+        const unsigned cost = f->sad[SIDE - 1](c, f->cur.linesize, r, f->ref.linesize, SIDE, UINT32_MAX);
+
+        mask |= (unsigned)gpume_global_doubtful(cost, SIDE, SIDE, 8) << i;
+    }
+    return mask;
+}
+
 /* Returns whether the block to which a vector leads, or one of its neighbours, leads back. */
 static int is_consistent(const GpumeParams *p, GpumeGlobalField *back, int bx, int by, GpumeVector v)
 {
@@ -165,32 +210,29 @@ static int is_consistent(const GpumeParams *p, GpumeGlobalField *back, int bx, i
     const int x = gpume_partner(b.x0, b.w, v.dx, 1, SIDE, p->bw);
     const int y = gpume_partner(b.y0, b.h, v.dy, 1, SIDE, p->bh);
 
+    /* in most cases this one leads back */
     if (gpume_consistent(v, vector_of(p, back, x, y), 1))
         return 1;
-    for (int i = 0; i < 8; i++) {
-        int nx, ny;
-
-        gpume_around(i, &nx, &ny);
-        nx += x;
-        ny += y;
-        if (nx >= 0 && ny >= 0 && nx < p->bw && ny < p->bh && gpume_consistent(v, vector_of(p, back, nx, ny), 1))
-            return 1;
-    }
+    for (int ny = FFMAX(y - 1, 0); ny <= FFMIN(y + 1, p->bh - 1); ny++)
+        for (int nx = FFMAX(x - 1, 0); nx <= FFMIN(x + 1, p->bw - 1); nx++)
+            if (gpume_consistent(v, vector_of(p, back, nx, ny), 1))
+                return 1;
     return 0;
 }
 
 int ff_gpume_global_candidates(const GpumeParams *p, GpumeGlobalField *f, GpumeGlobalField *back,
                                const GpumeBox *box, GpumeVector own, GpumeVector v[GPUME_GLOBAL_PLACES])
 {
+    const int bx = gpume_global_first(box->x0, box->w), by = gpume_global_first(box->y0, box->h);
+    const unsigned poor = poor_places(p, f, bx, by, own);
     int nb = 0;
 
     for (int i = 0; i < GPUME_GLOBAL_PLACES; i++) {
-        const int x = gpume_global_first(box->x0, box->w) + (i & 1);
-        const int y = gpume_global_first(box->y0, box->h) + (i >> 1);
+        const int x = bx + (i & 1), y = by + (i >> 1);
         GpumeVector found;
         int j = 0;
 
-        if (x < 0 || y < 0 || x >= p->bw || y >= p->bh || !is_poor(p, f, x, y, own))
+        if (!(poor >> i & 1))
             continue;
         found = vector_of(p, f, x, y);
         v[nb] = (GpumeVector) { found.dx * GPUME_GLOBAL_SCALE, found.dy * GPUME_GLOBAL_SCALE };
