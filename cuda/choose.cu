@@ -5,8 +5,7 @@
 
 /**
  * @file
- * Replaces vectors by global candidates that are much better. A warp processes several blocks, one
- * after the other.
+ * Replaces vectors by global candidates that are much better. A warp has a block.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
@@ -104,7 +103,7 @@ struct GpumeChoice {
         GPUME_NO_UNROLL for (int step = GPUME_GLOBAL_SCALE / 2; step; step >>= 1) {
             const int dx = v->dx + (c ? step * x : 0), dy = v->dy + (c ? step * y : 0);
             const int wanted = c < 9 && gpume_admissible(&b, dx, dy);
-            const GpumeU32 its_cost = m.cost(dx, dy, wanted, ~0u);
+            const GpumeU32 its_cost = m.cost_of_same(GpumeModuleCost(), dx, dy, wanted);
             const GpumeU64 key = gpume_least<1, 16>(wanted ? gpume_key(its_cost, c) : ~(GpumeU64)0);
 
             if (key == ~(GpumeU64)0)
@@ -147,36 +146,26 @@ struct GpumeChoice {
 };
 
 /**
- * grid:   warps with GPUME_CUDA_CHOOSE_BLOCKS blocks each, fields
+ * grid:   warps with a block each, fields
  * block:  GPUME_CUDA_CHOOSE_THREADS
  */
 GPUME_KERNEL_OF(GpumeCudaChooseArgs, GPUME_CUDA_CHOOSE_THREADS)
 {
     const GpumeParams &p = args.step.params;
-    const int nb = p.bw * p.bh, z = blockIdx.y, lane = threadIdx.x % 32;
-    const int first = (blockIdx.x * (GPUME_CUDA_CHOOSE_THREADS / 32) + threadIdx.x / 32) * GPUME_CUDA_CHOOSE_BLOCKS;
-    const int block = first + lane, has = lane < GPUME_CUDA_CHOOSE_BLOCKS && block < nb;
-    const GpumeU64 at = (GpumeU64)z * nb + block;
-    GpumeU32 vector = 0, cost = 0, doubtful;
-    int wanted = 0;
+    const int z = blockIdx.y, block = blockIdx.x * (GPUME_CUDA_CHOOSE_THREADS / 32) + threadIdx.x / 32;
+    const int bx = block % p.bw, by = block / p.bw;
+    const GpumeU64 at = (GpumeU64)z * p.bw * p.bh + block;
 
-    if (has) {
-        const GpumeBox b = gpume_box(&p, p.block, block % p.bw, block / p.bw);
+    if (block >= p.bw * p.bh)
+        return;
 
-        vector = ((const GpumeU32 *)args.step.from_vectors)[at];
-        cost   = ((const GpumeU32 *)args.step.from_costs)[at];
-        wanted = gpume_global_doubtful(cost, b.w, b.h, p.depth);
-    }
-    doubtful = __ballot_sync(GPUME_WHOLE_WARP, wanted);
-    GPUME_NO_UNROLL for (; doubtful; doubtful &= doubtful - 1) {
-        const int i = gpume_first_bit(doubtful);
-        GpumeU32 its_vector = gpume_of_lane(vector, i), its_cost = gpume_of_lane(cost, i);
+    const GpumeBox b = gpume_box(&p, p.block, bx, by);
+    GpumeU32 vector = ((const GpumeU32 *)args.step.from_vectors)[at];
+    GpumeU32 cost   = ((const GpumeU32 *)args.step.from_costs)[at];
 
-        GpumeChoice(args, z, (first + i) % p.bw, (first + i) / p.bw).choose(&its_vector, &its_cost);
-        vector = lane == i ? its_vector : vector;
-        cost   = lane == i ? its_cost   : cost;
-    }
-    if (has) {
+    if (gpume_global_doubtful(cost, b.w, b.h, p.depth))
+        GpumeChoice(args, z, bx, by).choose(&vector, &cost);
+    if (threadIdx.x % 32 == 0) {
         ((GpumeU32 *)args.step.vectors)[at] = vector;
         ((GpumeU32 *)args.step.costs)[at]   = cost;
     }

@@ -296,7 +296,7 @@ static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const Gpu
         a->pairs[i] = (GpumeCudaPair) { fields[i].cur + m->planes.offset[GPUME_GLOBAL_LEVEL],
                                         fields[i].ref + m->planes.offset[GPUME_GLOBAL_LEVEL] };
     m->global.grid[1] = nb_searches(m, nb_fields);
-    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32 * GPUME_CUDA_CHOOSE_BLOCKS);
+    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32);
     step->launch.grid[1] = nb_fields;
     choose = (GpumeCudaChooseArgs) { step->args, *a, nb_searches(m, nb_fields) };
     err = launch(m, &m->global, a, stream);

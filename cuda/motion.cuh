@@ -225,21 +225,22 @@ struct GpumeMatches {
         return sum;
     }
 
-    /** Returns a lane's share of D of a match on which the whole warp works: words of rows, several at a time. */
-    __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
+    /**
+     * Returns the sum of a part of a match of any size: of every across-th word of a row, from word
+     * left on, in every down-th row, from row top on.
+     */
+    __device__ __forceinline__ GpumeU32 part_of_any(int dx, int dy, int left, int across, int top, int down) const
     {
-        const int together = 4;
-        const int words = (w + PER_WORD - 1) / PER_WORD, down = words < 32 ? 32 / words : 1;
-        const int line  = lane / words < down ? lane / words : h;
+        const int together = 4, words = (w + PER_WORD - 1) / PER_WORD;
         Start first, second;
         GpumeU32 sum = 0;
 
-        GPUME_NO_UNROLL for (int x = lane % words; x < words; x += 32) {
+        GPUME_NO_UNROLL for (int x = left; x < words; x += across) {
             GpumeMatches at = *this;
 
             at.byte += 4 * x;
             at.place(dx, dy, &first, &second);
-            GPUME_NO_UNROLL for (int y = line; y < h; y += together * down) {
+            GPUME_NO_UNROLL for (int y = top; y < h; y += together * down) {
                 GpumeU32 c[together][1], m[together][1], n[together][1];
 
                 GPUME_UNROLL for (int j = 0; j < together; j++) {
@@ -260,6 +261,14 @@ struct GpumeMatches {
             }
         }
         return sum;
+    }
+
+    /** Returns a lane's share of D of a match on which the whole warp works. */
+    __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
+    {
+        const int words = (w + PER_WORD - 1) / PER_WORD, down = words < 32 ? 32 / words : 1;
+
+        return part_of_any(dx, dy, lane % words, 32, lane / words < down ? lane / words : h, down);
     }
 
     /** Returns the block of another lane. */
@@ -314,6 +323,25 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             left &= ~__ballot_sync(GPUME_WHOLE_WARP, same);
         }
         return own;
+    }
+
+    /**
+     * Returns D if all lanes have the same block, and both halves of the warp the same candidates.
+     * In small blocks a lane sums every second row of its candidate.
+     */
+    __device__ __forceinline__ GpumeU32 cost_of_same(GpumeSad<Sample>, int dx, int dy, int wanted) const
+    {
+        if (w * h * (int)sizeof(Sample) > GPUME_CUDA_SMALL_BLOCK)
+            return cost_of_any(dx, dy, wanted);
+
+        const GpumeU32 sum = wanted ? this->part_of_any(dx, dy, 0, 1, threadIdx.x % 32 / 16, 2) : 0;
+
+        return sum + __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
+    }
+
+    __device__ __forceinline__ GpumeU32 cost_of_same(GpumeSatd<Sample> cost, int dx, int dy, int wanted) const
+    {
+        return cost_of(cost, dx, dy, wanted, ~0u);
     }
 
     /**

@@ -150,8 +150,8 @@ typedef struct GpumeCudaStepArgs {
 
 #define GPUME_CUDA_GLOBAL_THREADS   128
 #define GPUME_CUDA_CHOOSE_THREADS   128
-/** Blocks that a warp processes one after the other. Few blocks have candidates, but these are often neighbours. */
-#define GPUME_CUDA_CHOOSE_BLOCKS      1
+/** Bytes of blocks in which a lane sums many rows of one match, because that takes less time than the sum of a warp. */
+#define GPUME_CUDA_SMALL_BLOCK      128
 
 /** Searches for global candidates. */
 typedef struct GpumeCudaGlobalArgs {
