@@ -5,9 +5,9 @@
 
 /**
  * @file
- * What paths.cu and winners.cu do, where samples have 32 or 64 disparities, which are in eight or sixteen lanes, so that
- * a warp has four or two samples. With bases, 32 disparities of a sample begin at its base; then this file makes their
- * costs, too.
+ * What paths.cu and winners.cu do, where samples have 32 or 64 disparities, which are in eight or sixteen lanes, so
+ * that a warp has four or two samples. With bases, 32 disparities of a sample begin at its base; then this file makes
+ * their costs, too.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
