@@ -38,7 +38,7 @@ enum Kernel {
     FEATURES, COSTS,
     PATHS, PATHS2, PATHS8,
     WINNERS, WINNERS2, WINNERS8,
-    WINDOW_COSTS, WINDOW_PATHS, WINDOW_WINNERS, PATHS_64, WINNERS_64,
+    WINDOW_COSTS, WINDOW_PATHS, WINDOW_WINNERS, WINNERS_64,
     CHECK, JOIN, COUNT, DROP,
     FILL, WMEDIAN, PAINT,
     NB_KERNELS
@@ -63,8 +63,6 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [WINDOW_COSTS]   = { MVSTEREO_CUDA_window, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
     [WINDOW_PATHS]   = { MVSTEREO_CUDA_window, 1, MVSTEREO_CUDA_WINDOW_THREADS, 0, "add costs along paths" },
     [WINDOW_WINNERS] = { MVSTEREO_CUDA_window, 2, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
-    [PATHS_64]   = { MVSTEREO_CUDA_window, 1 | MVSTEREO_CUDA_TWICE, MVSTEREO_CUDA_WINDOW_THREADS, 0,
-                     "add costs along paths" },
     [WINNERS_64] = { MVSTEREO_CUDA_window, 2 | MVSTEREO_CUDA_TWICE, MVSTEREO_CUDA_WINNER_THREADS, 0,
                      "find the least costs" },
     [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, 0, "compare both maps" },
@@ -117,7 +115,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         int ret;
 
         if (is_ampere && (kernel.family == MVSTEREO_CUDA_paths || kernel.family == MVSTEREO_CUDA_winners ||
-                          i == WINDOW_PATHS || i == PATHS_64 || i == WMEDIAN))
+                          i == WINDOW_PATHS || i == WMEDIAN))
             kernel.variant |= MVSTEREO_CUDA_AMPERE;
         ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
         if (ret < 0)
@@ -279,31 +277,25 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
     return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, a->h, 2, a);
 }
 
-/* Finds the least sums of 32 or 64 disparities of each sample, those from its base on if there are bases. */
-static int match_few(CUDABackend *s, MvstereoCudaArgs *a)
+/* Finds the least sums of costs along paths. With bases, a sample has MVSTEREO_WINDOW disparities. */
+static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    const int is_64 = !a->base && a->range > MVSTEREO_WINDOW, lanes = is_64 ? 16 : 8;
+    const int longer = FFMAX(a->w, a->h), lanes = MVSTEREO_WINDOW / 4;
+    const int is_window = a->base || a->range <= MVSTEREO_WINDOW;
+    const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
     int ret;
 
     if (a->base)
         ret = launch(s, WINDOW_COSTS, gpume_divide_up(lanes * a->w, MVSTEREO_CUDA_THREADS), a->h, 1, a);
     else
         ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
-    if (ret >= 0)
-        ret = launch(s, is_64 ? PATHS_64 : WINDOW_PATHS,
-                     gpume_divide_up(lanes * FFMAX(a->w, a->h), MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
-    return ret < 0 ? ret : launch(s, is_64 ? WINNERS_64 : WINDOW_WINNERS, 1, a->h, 1, a);
-}
-
-/* Finds the least sums of more. */
-static int match_many(CUDABackend *s, MvstereoCudaArgs *a)
-{
-    const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
-    int ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
-
-    if (ret >= 0)
-        ret = launch(s, PATHS + kind, gpume_divide_up(FFMAX(a->w, a->h), MVSTEREO_CUDA_PATHS), 4, 1, a);
-    return ret < 0 ? ret : launch(s, WINNERS + kind, 1, a->h, 1, a);
+    if (ret >= 0 && is_window)
+        ret = launch(s, WINDOW_PATHS, gpume_divide_up(lanes * longer, MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
+    else if (ret >= 0)
+        ret = launch(s, PATHS + kind, gpume_divide_up(longer, MVSTEREO_CUDA_PATHS), 4, 1, a);
+    return ret < 0 ? ret : launch(s, is_window ? WINDOW_WINNERS : a->range <= 2 * MVSTEREO_WINDOW ? WINNERS_64
+                                                                                                  : WINNERS + kind,
+                                  1, a->h, 1, a);
 }
 
 /* Matches the views and finds which disparities are valid. */
@@ -317,7 +309,7 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
     s->shell.launches[WINDOW_WINNERS].shared = s->shell.launches[WINNERS_64].shared = shared;
     ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
     if (ret >= 0)
-        ret = a->base || a->range <= 2 * MVSTEREO_WINDOW ? match_few(s, a) : match_many(s, a);
+        ret = find_least(s, a);
     for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
         ret = launch_samples(s, i, a->w, a->h, 1, a);
     return ret;

@@ -42,8 +42,6 @@
     M(mvstereo_paths_window,   window, 0, 1) \
     M(mvstereo_paths_window_80, window, 0, 17) \
     M(mvstereo_winners_window, window, 0, 2) \
-    M(mvstereo_paths_64,       window, 0, 5) \
-    M(mvstereo_paths_64_80,    window, 0, 21) \
     M(mvstereo_winners_64,     window, 0, 6) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \

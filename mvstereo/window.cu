@@ -5,9 +5,9 @@
 
 /**
  * @file
- * What paths.cu and winners.cu do, where samples have 32 or 64 disparities, which are in eight or sixteen lanes, so
- * that a warp has four or two samples. With bases, 32 disparities of a sample begin at its base; then this file makes
- * their costs, too.
+ * What paths.cu and winners.cu do, where samples have 32 disparities, which are in eight lanes, so that a warp has four
+ * samples; winners of 64 are found so as well. With bases, the disparities of a sample begin at its base; then this
+ * file makes their costs, too.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -199,8 +199,8 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
                 const int shift     = (int)(short)rest - base;
 
                 base = (int)(short)rest;
-                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift,
-                     LANES == 8 && __any_sync(GPUME_WHOLE_WARP, shift), &lane);
+                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift, __any_sync(GPUME_WHOLE_WARP, shift),
+                     &lane);
                 if (is_there)
                     *(GpumeU32 *)(dst + src) = mvstereo_bytes(v[0], v[1], 0x6420);
                 src += 4 * LANES * stride;

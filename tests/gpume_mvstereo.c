@@ -514,8 +514,8 @@ int main(int argc, char **argv)
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
                          nb_darker > nb / 50),
-              "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker", nb_valid, nb_found, nb_smoothed, nb_coded,
-              nb_darker);
+              "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker", nb_valid, nb_found, nb_smoothed,
+              nb_coded, nb_darker);
         if (o.only < 0)
             failing_allocations();
     }
