@@ -153,18 +153,17 @@ GPUME_KERNEL_OF(GpumeCudaChooseArgs, GPUME_CUDA_CHOOSE_THREADS)
 {
     const GpumeParams &p = args.step.params;
     const int z = blockIdx.y, block = blockIdx.x * (GPUME_CUDA_CHOOSE_THREADS / 32) + threadIdx.x / 32;
-    const int bx = block % p.bw, by = block / p.bw;
     const GpumeU64 at = (GpumeU64)z * p.bw * p.bh + block;
+    const GpumeBox b  = gpume_box(&p, p.block, block % p.bw, block / p.bw);
 
     if (block >= p.bw * p.bh)
         return;
 
-    const GpumeBox b = gpume_box(&p, p.block, bx, by);
     GpumeU32 vector = ((const GpumeU32 *)args.step.from_vectors)[at];
     GpumeU32 cost   = ((const GpumeU32 *)args.step.from_costs)[at];
 
     if (gpume_global_doubtful(cost, b.w, b.h, p.depth))
-        GpumeChoice(args, z, bx, by).choose(&vector, &cost);
+        GpumeChoice(args, z, block % p.bw, block / p.bw).choose(&vector, &cost);
     if (threadIdx.x % 32 == 0) {
         ((GpumeU32 *)args.step.vectors)[at] = vector;
         ((GpumeU32 *)args.step.costs)[at]   = cost;

@@ -225,10 +225,7 @@ struct GpumeMatches {
         return sum;
     }
 
-    /**
-     * Returns the sum of a part of a match of any size: of every across-th word of a row, from word
-     * left on, in every down-th row, from row top on.
-     */
+    /** Returns the cost of a part of a match: every across-th word from left on, in every down-th row from top on. */
     __device__ __forceinline__ GpumeU32 part_of_any(int dx, int dy, int left, int across, int top, int down) const
     {
         const int together = 4, words = (w + PER_WORD - 1) / PER_WORD;
@@ -261,14 +258,6 @@ struct GpumeMatches {
             }
         }
         return sum;
-    }
-
-    /** Returns a lane's share of D of a match on which the whole warp works. */
-    __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane) const
-    {
-        const int words = (w + PER_WORD - 1) / PER_WORD, down = words < 32 ? 32 / words : 1;
-
-        return part_of_any(dx, dy, lane % words, 32, lane / words < down ? lane / words : h, down);
     }
 
     /** Returns the block of another lane. */
@@ -315,7 +304,9 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             const GpumeVector v   = gpume_of_word(vector);
             const Matches m = this->of_lane(whose);
             const int same = vector == word && m.cur == cur;
-            GpumeU32 sum   = m.share_of_any(v.dx, v.dy, threadIdx.x % 32);
+            const int words = (m.w + Matches::PER_WORD - 1) / Matches::PER_WORD, down = words < 32 ? 32 / words : 1;
+            const int lane = threadIdx.x % 32, top = lane / words < down ? lane / words : m.h;
+            GpumeU32 sum = m.part_of_any(v.dx, v.dy, lane % words, 32, top, down);
 
             GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
                 sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
