@@ -85,12 +85,6 @@ struct GpumeRingEvaluator {
         ref_vectors = !((plane.data | plane.linesize) & 15);
     }
 
-    /** Returns samples without padding bits. */
-    __device__ __forceinline__ GpumeU32 samples(GpumeU32 word) const
-    {
-        return GpumeSample<Sample>::right_justify(word, a.params.shift);
-    }
-
     /** Returns the first column that block bx does not need. */
     __device__ __forceinline__ int needed(int bx) const
     {
@@ -122,10 +116,10 @@ struct GpumeRingEvaluator {
 
         place -= place >= a.wavefront.ring_columns ? a.wavefront.ring_columns : 0;
         dst    = ring + line * a.wavefront.ring_pitch + 4 * place;
-        v.x    = samples(v.x);
-        v.y    = samples(v.y);
-        v.z    = samples(v.z);
-        v.w    = samples(v.w);
+        v.x    = GpumeSample<Sample>::right_justify(v.x, a.params.shift);
+        v.y    = GpumeSample<Sample>::right_justify(v.y, a.params.shift);
+        v.z    = GpumeSample<Sample>::right_justify(v.z, a.params.shift);
+        v.w    = GpumeSample<Sample>::right_justify(v.w, a.params.shift);
         *(int4 *)dst = v;
         if (place < REPEATED)
             *(int4 *)(dst + 4 * a.wavefront.ring_columns) = v;
@@ -201,7 +195,7 @@ struct GpumeRingEvaluator {
             present[i] = line < g.h ? ~0u : 0;
             offset[i]  = gpume_min(line, g.h - 1) * a.wavefront.ring_pitch;
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = samples(next[i][j]);
+                cur[i][j] = GpumeSample<Sample>::right_justify(next[i][j], a.params.shift);
         }
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
@@ -718,23 +712,15 @@ struct GpumeWavefront<Cost, 0, WARPS> {
 };
 
 /**
- * Returns the number of thread blocks on a multiprocessor for which registers are limited; 0: no
- * limit. A multiprocessor has few rows of blocks of a picture, so registers are better used for
- * speed.
- */
-static constexpr int gpume_wavefront_ctas(int side, int depth, int warps)
-{
-    return depth > 8 ? 0 : 16 / warps;
-}
-
-/**
  * grid:   blocks in a column, 1, fields
  * block:  32 * GPUME_CUDA_WAVEFRONT_WARPS
  * shared: GPUME_CUDA_WAVEFRONT_WINDOW words, and the ring
+ *
+ * Registers are limited for few thread blocks, or not at all: a multiprocessor has few rows of
+ * blocks of a picture, so registers are better used for speed.
  */
 GPUME_KERNEL(32 * GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT),
-             gpume_wavefront_ctas(GPUME_CUDA_SIDE, GPUME_CUDA_DEPTH,
-                                  GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT)))
+             GPUME_CUDA_DEPTH > 8 ? 0 : 16 / GPUME_CUDA_WAVEFRONT_WARPS(GPUME_CUDA_VARIANT))
 {
     GPUME_SHARED(GpumeU32, shared);
 
