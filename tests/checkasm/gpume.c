@@ -2174,7 +2174,8 @@ static MvdeintSums sums_of(DeintSums *s)
 static void draw_sums(DeintSums *a, DeintSums *b, int nb)
 {
     for (int i = 0; i < DEINT_W + 2 * DEINT_AROUND; i++) {
-        const unsigned weight = nb * (MVDEINT_LEAST_REAL + (rnd() & 3 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL));
+        const unsigned real   = rnd() & 3 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL;
+        const unsigned weight = nb * (MVDEINT_LEAST_REAL + real);
 
         a->weights[i] = b->weights[i] = weight;
         a->squares[i] = b->squares[i] = weight * draw_square();
