@@ -48,9 +48,10 @@ static void path(const MvstereoPath *p)
         int new_least   = 255;
 
         for (ptrdiff_t k = 0; k < p->range; k++) {
-            const int beside = FFMIN(before[k - 1], before[k + 1]) + MVSTEREO_P1;
+            const int beside = FFMIN(before[k - 1], before[k + 1]) + MVSTEREO_P1, near = FFMIN(before[k], beside);
 
-            dst[k]    = cost[k] + FFMIN3(before[k], beside, far) - least;
+            /* 255 is not a cost but padding, and far may be more than that */
+            dst[k]    = cost[k] + (near < 255 ? FFMIN(near, far) : far) - least;
             new_least = FFMIN(new_least, dst[k]);
         }
         p->least[i * p->step] = new_least;

@@ -82,6 +82,9 @@ function ff_mvstereo_costs_neon, export=1
         ret
 endfunc
 
+// The largest least cost whose sum with any penalty is a byte, in which padding is not less
+#define MAX_LEAST 115
+
 // void path(const MvstereoPath *p)
 function ff_mvstereo_path_neon, export=1
         ldp             x1, x2, [x0]            // path, before
@@ -91,12 +94,16 @@ function ff_mvstereo_path_neon, export=1
         ldp             x9, x10, [x0, #64]      // step, number of samples
         ldr             x11, [x0, #80]
         movi            v31.16b, #24
+        movi            v27.16b, #255
 1:
+        ldrb            w16, [x6]
         ld1r            {v28.16b}, [x6], x9
         ld1r            {v29.16b}, [x4], x9
         movi            v30.16b, #255
-        add             v29.16b, v29.16b, v28.16b
         mov             x12, #0
+        cmp             w16, #MAX_LEAST
+        b.hi            4f
+        add             v29.16b, v29.16b, v28.16b
 2:
         add             x13, x2, x12
         ldur            q0, [x13, #-1]
@@ -125,6 +132,7 @@ function ff_mvstereo_path_neon, export=1
         umin            v30.16b, v30.16b, v2.16b
         cmp             x12, x11
         b.lt            2b
+3:
         uminv           b30, v30.16b
         add             x1, x1, x7
         add             x2, x2, x7
@@ -133,6 +141,27 @@ function ff_mvstereo_path_neon, export=1
         subs            x10, x10, #1
         b.gt            1b
         ret
+        // the sum of the least cost and the penalty may need more than a byte: the penalty is compared with differences
+4:
+        add             x13, x2, x12
+        ldur            q0, [x13, #-1]
+        ldr             q1, [x13]
+        ldur            q2, [x13, #1]
+        ldr             q6, [x3, x12]
+        umin            v0.16b, v0.16b, v2.16b
+        uqadd           v0.16b, v0.16b, v31.16b
+        umin            v0.16b, v0.16b, v1.16b
+        cmhs            v1.16b, v0.16b, v27.16b
+        sub             v0.16b, v0.16b, v28.16b
+        orr             v0.16b, v0.16b, v1.16b
+        umin            v0.16b, v0.16b, v29.16b
+        add             v0.16b, v0.16b, v6.16b
+        str             q0, [x1, x12]
+        add             x12, x12, #16
+        umin            v30.16b, v30.16b, v0.16b
+        cmp             x12, x11
+        b.lt            4b
+        b               3b
 endfunc
 
 // int sum(const MvstereoSums *s)

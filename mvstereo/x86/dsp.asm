@@ -132,6 +132,9 @@ cglobal mvstereo_costs, 1, 14, 16, 64, c, costs, left, right, lp, p, nb, l, tabl
     jg .sample
     RET
 
+; the largest least cost whose sum with any penalty is a byte, in which padding is not less
+%define MAX_LEAST 255 - 140
+
 ; void mvstereo_path(const MvstereoPath *p)
 cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pstep, cstep, step, nb, range, k, tmp
     mov          pathq, [pq]
@@ -150,12 +153,15 @@ cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pste
     add         costsq, rangeq
     neg         rangeq
     mova            m2, [p1]
+    pcmpeqb         m6, m6
 .sample:
     vpbroadcastb    m0, [leastbq]
     vpbroadcastb    m1, [p2q]
-    paddb           m1, m0
     pcmpeqb         m3, m3
     mov             kq, rangeq
+    cmp byte [leastbq], MAX_LEAST
+    ja .far
+    paddb           m1, m0
 .lanes:
     movu            m4, [beforeq + kq - 1]
     pminub          m4, [beforeq + kq + 1]
@@ -168,6 +174,7 @@ cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pste
     pminub          m3, m4
     add             kq, 32
     jl .lanes
+.least:
     vextracti128   xm4, m3, 1
     pminub         xm3, xm4
     psrlw          xm4, xm3, 8
@@ -184,6 +191,22 @@ cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pste
     dec            nbq
     jg .sample
     RET
+    ; the sum of the least cost and the penalty may need more than a byte: the penalty is compared with differences
+.far:
+    movu            m4, [beforeq + kq - 1]
+    pminub          m4, [beforeq + kq + 1]
+    paddusb         m4, m2
+    pminub          m4, [beforeq + kq]
+    pcmpeqb         m5, m4, m6
+    psubb           m4, m0
+    por             m4, m5
+    pminub          m4, m1
+    paddb           m4, [costsq + kq]
+    movu  [pathq + kq], m4
+    pminub          m3, m4
+    add             kq, 32
+    jl .far
+    jmp .least
 
 ; Returns the least word of a register in eax.
 %macro LEAST_WORD 2 ; register and another one, by number

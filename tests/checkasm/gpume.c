@@ -1871,6 +1871,8 @@ static void check_mvstereo_path(const MvstereoDSP *dsp)
         return;
     for (int i = 0; i < 64; i++) {
         const int range = MVSTEREO_LANES * (1 + i % 3), step = range + MVSTEREO_LANES, back = i & 1;
+        /* after windows that have nothing in common, the least cost can be as large as that */
+        const int base = i % 4 ? 74 : 214;
         MvstereoPath p = {
             .costs = costs + (back ? (STEREO_NB - 1) * range : 0), .p2 = p2 + (back ? STEREO_NB - 1 : 0),
             .path_step = back ? -step : step, .costs_step = back ? -range : range, .step = back ? -1 : 1,
@@ -1882,13 +1884,14 @@ static void check_mvstereo_path(const MvstereoDSP *dsp)
             p2[k] = mvstereo_p2(rnd() % 40);
         memset(paths[0], 255, sizeof(paths[0]));
         memset(least[0], 0, sizeof(least[0]));
-        least[0][back ? STEREO_NB + 1 : 0] = 74;
+        least[0][back ? STEREO_NB + 1 : 0] = base;
         for (int k = 0; k < range; k++) {
             uint8_t *first = paths[0] + MVSTEREO_LANES + (back ? STEREO_NB + 1 : 0) * step + k;
 
-            *first = rnd() % 141 + 74;
+            /* 255: what the window before does not have */
+            *first = base > 74 ? rnd() % 3 ? 255 : 214 : rnd() % 141 + 74;
             if (k == i)
-                *first = 74;
+                *first = base;
         }
         memcpy(paths[1], paths[0], sizeof(paths[0]));
         memcpy(least[1], least[0], sizeof(least[0]));
