@@ -42,6 +42,14 @@ struct GpumeBlocks {
         }
         active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
     }
+
+    /** Tests a constant pattern; the warp has one block, so all lanes take the same branches. */
+    template<int ID>
+    __device__ __forceinline__ void steps()
+    {
+        while (active && s.pattern == ID)
+            step(gpume_pattern<GPUME_CUDA_VARIANT>(s.pattern = ID));
+    }
 };
 
 /** Searches with all groups of a warp; each group has a block. */
@@ -56,8 +64,14 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
     b.cost   = e.zero();
     b.active = e.g.exists && b.cost;
     gpume_pattern_begin(&b.s, b.algo, 0, 0, b.range);
-    while (__any_sync(GPUME_WHOLE_WARP, b.active))
-        b.step(gpume_pattern<GPUME_CUDA_VARIANT>(b.s.pattern));
+    if (!ANY && Evaluator::LANES == 32) {
+        /* ds has only these patterns, in this order */
+        b.template steps<GPUME_PATTERN_LARGE_DIAMOND>();
+        b.template steps<GPUME_PATTERN_SMALL_DIAMOND>();
+    } else {
+        while (__any_sync(GPUME_WHOLE_WARP, b.active))
+            b.step(gpume_pattern<GPUME_CUDA_VARIANT>(b.s.pattern));
+    }
     if (Evaluator::writes() && e.g.exists && !e.g.lane)
         gpume_store(e.a, e.g, blockIdx.z, e.g.bx, e.g.by, b.dx, b.dy, b.cost);
 }
