@@ -197,8 +197,8 @@ typedef struct DeintCandidate {
     const uint8_t *matches;     ///< whether it matches in each area of luma
 } DeintCandidate;
 
-static int deint_compensated(const Deint *s, const DeintComponent *c, const DeintCandidate *z, DeintVector v, int x, int y,
-                             int *real)
+static int deint_compensated(const Deint *s, const DeintComponent *c, const DeintCandidate *z, DeintVector v,
+                             int x, int y, int *real)
 {
     static const int taps[8][6] = {
         { 0, 0, 64, 0, 0, 0 },    { 0, -2, 58, 10, -2, 0 }, { 1, -5, 52, 20, -5, 1 }, { 1, -7, 46, 30, -8, 2 },
