@@ -345,8 +345,6 @@ static av_cold int check_options(AVFilterContext *ctx)
                "inputs=2.\n");
         return AVERROR(EINVAL);
     }
-    if (s->fast && s->max && s->max - s->min <= MVSTEREO_WINDOW)
-        av_log(ctx, AV_LOG_WARNING, "'fast' has no effect with up to %d disparities.\n", MVSTEREO_WINDOW);
     if (s->output == MVSTEREO_DEPTH ? !(s->focal > 0 && s->baseline > 0) : s->focal || s->baseline) {
         av_log(ctx, AV_LOG_ERROR, s->output == MVSTEREO_DEPTH ? "output=depth needs 'focal' and 'baseline'.\n"
                                                              : "'focal' and 'baseline' are only valid with "
@@ -570,6 +568,9 @@ static av_cold int config_output(AVFilterLink *outlink)
                "hwdownload before mvstereo.\n");
         return AVERROR(ENOSYS);
     }
+    /* not in init(): programs can parse a filtergraph more than once */
+    if (s->fast && s->max && s->max - s->min <= MVSTEREO_WINDOW)
+        av_log(ctx, AV_LOG_WARNING, "'fast' has no effect with up to %d disparities.\n", MVSTEREO_WINDOW);
     outlink->w         = nb_columns(s) * pair.w;
     outlink->h         = pair.h;
     outlink->time_base = inlink->time_base;
