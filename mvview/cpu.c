@@ -234,25 +234,30 @@ static void fill_row(const MvviewCanvas *c, int i, const unsigned comp[3], const
 static void gray_row(const CPUPainter *v, int i, int y, uint8_t *dst)
 {
     const MvviewCanvas *c = v->pic->canvas;
+    const MvviewPlane *p  = &c->planes[i];
     const uint8_t *src[3];
-    int step[3];
+    int step[3], first[3];
 
-    memcpy(dst, v->pic->in->data[i] + y * (ptrdiff_t)v->pic->in->linesize[i], mvview_words(&c->planes[i]));
+    memcpy(dst, v->pic->in->data[i] + y * (ptrdiff_t)v->pic->in->linesize[i], mvview_words(p) * (size_t)c->bytes);
     for (int j = 0; j < c->nb_planes; j++) {
         for (int k = 0; k < c->planes[j].step; k++) {
-            if (c->planes[j].comp[k] < 0)
+            const int comp = c->planes[j].comp[k];
+
+            if (comp < 0)
                 continue;
-            src[c->planes[j].comp[k]]  = v->pic->in->data[j] + y * (ptrdiff_t)v->pic->in->linesize[j] + k;
-            step[c->planes[j].comp[k]] = c->planes[j].step;
+            src[comp]   = v->pic->in->data[j] + y * (ptrdiff_t)v->pic->in->linesize[j];
+            step[comp]  = c->planes[j].step;
+            first[comp] = k;
         }
     }
     for (int x = 0; x < c->w; x++) {
-        const int gray = (src[0][x * step[0]] * c->luma[0] + src[1][x * step[1]] * c->luma[1] +
-                          src[2][x * step[2]] * c->luma[2] + (1 << 15)) >> 16;
+        unsigned gray = 1 << 15;
 
-        for (int k = 0; k < c->planes[i].step; k++)
-            if (c->planes[i].comp[k] >= 0)
-                dst[x * c->planes[i].step + k] = gray;
+        for (int j = 0; j < 3; j++)
+            gray += read_word(c, src[j], x * step[j] + first[j]) * c->luma[j];
+        for (int k = 0; k < p->step; k++)
+            if (p->comp[k] >= 0)
+                write_word(c, dst, x * p->step + k, gray >> 16);
     }
 }
 
@@ -270,7 +275,8 @@ static void draw_planar_gray(CPUPainter *v, Worker *w, const MvviewBand *band)
         gray_row(v, 0, y, w->background);
         for (int i = 0; i < c->nb_planes; i++)
             if (c->planes[i].painted)
-                memcpy(v->pic->out->data[i] + y * (ptrdiff_t)v->pic->out->linesize[i], w->background, c->w);
+                memcpy(v->pic->out->data[i] + y * (ptrdiff_t)v->pic->out->linesize[i], w->background,
+                       c->w * (size_t)c->bytes);
     }
 }
 

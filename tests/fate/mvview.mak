@@ -85,6 +85,10 @@ $(FATE_MVVIEW_FORMATS): CMD = $(call GPUME_EACH,$(MVVIEW_FORMATS),case $$f in (g
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += $(FATE_MVVIEW_MODES) $(FATE_MVVIEW_SAME)
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SCALE_FILTER) += $(FATE_MVVIEW_FORMATS)
 
+# RGB of more than 8 bits in gray, of samples that need no conversion
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) NULLSRC_FILTER GEQ_FILTER) += fate-mvview-gray-deep
+fate-mvview-gray-deep: CMD = framecrc -lavfi "nullsrc=s=64x48:r=10$(GPUME_COMMA)trim=end_frame=2$(GPUME_COMMA)format=gbrp16le$(GPUME_COMMA)geq=r=X*1000:g=65535-Y*100:b=65535-X*8$(GPUME_COMMA)gpume=algo=hme$(GPUME_COMMA)mvview=background=gray" -pix_fmt gbrp16le
+
 # Drawing changes rectangles that the hint says are constant, so no output frame may have the hint.
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) COLOR_FILTER DRAWBOX_FILTER SIDEDATA_FILTER) += fate-mvview-hint
 fate-mvview-hint: CMD = framecrc -lavfi "color=gray:s=128x96:r=10,format=yuv420p,drawbox=x=20*t:y=8:w=16:h=16:color=white:t=fill,trim=end_frame=14,gpume=algo=hme:block=16:hint=constant,mvview,sidedata=select:type=VIDEO_HINT"
