@@ -211,6 +211,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
         sum = mvfps_add_lanes(sum, 1, SHARES);
         if (key != ~0u)
             key += sum >> (args.depth - 8) << ORDER_BITS;
+        __syncwarp();
         if (i < nb && lane % SHARES == 0)
             list[2 * i + 1] = key;
         best = gpume_umin(best, key);

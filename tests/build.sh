@@ -81,7 +81,7 @@ expect old-source 1 "is FFmpeg 4.4; patches/ has .*$series" config --no-install-
 
 # Shared libraries.
 expect shared-help 0 '^  --enable-shared  ' config --help
-expect shared-is-for-this-system 1 '^error: --enable-shared is only for this system' \
+expect shared-is-for-this-system 1 '^error: --enable-shared builds for this system only' \
     config --no-install-deps --enable-shared --cross=aarch64-linux-gnu
 expect libx264-names-its-licence 1 '^error: --enable-libx264 needs --enable-gpl: libx264 is under the GPL' \
     config --no-install-deps --enable-shared --enable-libx264
