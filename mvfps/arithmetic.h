@@ -33,9 +33,12 @@
 #define MVFPS_FRONT_NEAR    8
 /** Least distance from zero of a vector that a still place does not have. */
 #define MVFPS_MOVING        8
-/** A place is still if its variance is at least this, and so many times the mean square of the differences. */
-#define MVFPS_STILL_CONTRAST 256
-#define MVFPS_STILL_RATIO      3
+/**
+ * A place is still if the mean square of its gradients is at least this, and so many times the mean product of
+ * gradients and differences.
+ */
+#define MVFPS_STILL_CONTRAST 64
+#define MVFPS_STILL_RATIO     5
 /** The greatest trust in a sample of a hypothesis, of 9 and 10 bits. */
 #define MVFPS_MOST_TRUST 3584
 /** Bits that the values of hypotheses have more than samples, with samples of 8 bits. */
@@ -205,42 +208,46 @@ GPUME_INLINE int mvfps_is_in_front(const MvfpsFields *f, MvfpsVector u, MvfpsVec
            mvfps_hides(f, u, v, x, y, part) > mvfps_hides(f, v, u, x, y, part);
 }
 
-/** Sums over the samples of a cell, in levels of 8 bits: of the earlier picture, and of both at the same place. */
+/**
+ * Sums over the samples of a cell, in levels of 8 bits. The gradient of a sample of the earlier picture is the greater
+ * of its differences from the next samples to the right and below.
+ */
 typedef struct MvfpsCellSums {
-    unsigned nb, sum, squares;
-    unsigned differences;       ///< sum of the squares of the differences
+    unsigned nb;
+    unsigned contrast;          ///< sum of the squares of the gradients
+    unsigned change;            ///< sum of the products of gradients and differences from the later picture
 } MvfpsCellSums;
 
-/** Adds a sample. Words may have bits above their samples. */
-GPUME_INLINE void mvfps_add_sample(MvfpsCellSums *s, int before, int after, int depth)
+/**
+ * Adds a sample. Words may have bits above their samples.
+ * @param right,below the next samples of the earlier picture
+ */
+GPUME_INLINE void mvfps_add_sample(MvfpsCellSums *s, int before, int right, int below, int after, int depth)
 {
     const int b = FFMIN(before >> (depth - 8), 255), a = FFMIN(after >> (depth - 8), 255);
+    const int x = FFMIN(right >> (depth - 8), 255), y = FFMIN(below >> (depth - 8), 255);
+    const int gradient = FFMAX(FFABS(x - b), FFABS(y - b));
 
     s->nb++;
-    s->sum         += b;
-    s->squares     += b * b;
-    s->differences += (b - a) * (b - a);
+    s->contrast += gradient * gradient;
+    s->change   += gradient * FFABS(a - b);
 }
 
 /** Returns whether the cell at a sample and those around it stand still, and have contrast that shows it. */
 GPUME_INLINE int mvfps_is_still(const MvfpsCellSums *sums, int cols, int rows, int x, int y)
 {
     const int cx = av_clip(x >> 3, 0, cols - 1), cy = av_clip(y >> 3, 0, rows - 1);
-    unsigned long long variance, n;
-    MvfpsCellSums all = { 0, 0, 0, 0 };
+    MvfpsCellSums all = { 0, 0, 0 };
 
     for (int j = FFMAX(cy - 1, 0); j <= FFMIN(cy + 1, rows - 1); j++)
         for (int i = FFMAX(cx - 1, 0); i <= FFMIN(cx + 1, cols - 1); i++) {
             const MvfpsCellSums *s = &sums[j * cols + i];
 
-            all.nb          += s->nb;
-            all.sum         += s->sum;
-            all.squares     += s->squares;
-            all.differences += s->differences;
+            all.nb       += s->nb;
+            all.contrast += s->contrast;
+            all.change   += s->change;
         }
-    n        = all.nb;
-    variance = n * all.squares - (unsigned long long)all.sum * all.sum;
-    return variance >= MVFPS_STILL_CONTRAST * n * n && MVFPS_STILL_RATIO * n * all.differences <= variance;
+    return all.contrast >= MVFPS_STILL_CONTRAST * all.nb && all.contrast >= MVFPS_STILL_RATIO * all.change;
 }
 
 /**

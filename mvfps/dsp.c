@@ -75,9 +75,10 @@ static av_always_inline MvfpsCellSums sum_cell(const uint8_t *before, const uint
     for (int y = 0; y < h; y++, before += stride, after += stride)
         for (int x = 0; x < w; x++)
             if (depth == 8)
-                mvfps_add_sample(&sums, before[x], after[x], 8);
+                mvfps_add_sample(&sums, before[x], before[x + 1], before[x + stride], after[x], 8);
             else
-                mvfps_add_sample(&sums, AV_RN16(before + 2 * x), AV_RN16(after + 2 * x), depth);
+                mvfps_add_sample(&sums, AV_RN16(before + 2 * x), AV_RN16(before + 2 * x + 2),
+                                 AV_RN16(before + 2 * x + stride), AV_RN16(after + 2 * x), depth);
     return sums;
 }
 

@@ -115,7 +115,7 @@ static inline void mvfps_field_penalties(int *penalties, const MvfpsVector *v, i
         penalties[i] = mvfps_field_penalty(fields, v[i], x, y, part);
 }
 
-/** Sums a cell of w x h samples of both pictures. */
+/** Sums a cell of w x h samples of both pictures. The earlier one has one more to the right and below. */
 MvfpsCellSums ff_mvfps_sum_cell(const uint8_t *before, const uint8_t *after, ptrdiff_t stride, int w, int h,
                                 int depth);
 

@@ -21,7 +21,7 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, MVFPS_CUDA_MAP_THREADS)
 {
     const int lane = threadIdx.x % 32, warp = blockIdx.x * (MVFPS_CUDA_MAP_THREADS / 32) + threadIdx.x / 32;
     const int cx = warp * CELLS + lane % CELLS, cy = blockIdx.y, y = cy * MVFPS_CELL + lane / CELLS;
-    MvfpsCellSums sums = { 0, 0, 0, 0 };
+    MvfpsCellSums sums = { 0, 0, 0 };
 
     if (warp * CELLS >= args.fields.cols || mvfps_is_cut(args.is_cut))
         return;
@@ -32,12 +32,13 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, MVFPS_CUDA_MAP_THREADS)
 
             if (x < args.w)
                 mvfps_add_sample(&sums, mvfps_load_sample<MvfpsSample>(args.before + at),
+                                 mvfps_load_sample<MvfpsSample>(args.before + at + MVFPS_BYTES),
+                                 mvfps_load_sample<MvfpsSample>(args.before + at + args.stride),
                                  mvfps_load_sample<MvfpsSample>(args.after + at), args.depth);
         }
-    sums.nb          = mvfps_add_lanes(sums.nb,          CELLS, 32);
-    sums.sum         = mvfps_add_lanes(sums.sum,         CELLS, 32);
-    sums.squares     = mvfps_add_lanes(sums.squares,     CELLS, 32);
-    sums.differences = mvfps_add_lanes(sums.differences, CELLS, 32);
+    sums.nb       = mvfps_add_lanes(sums.nb,       CELLS, 32);
+    sums.contrast = mvfps_add_lanes(sums.contrast, CELLS, 32);
+    sums.change   = mvfps_add_lanes(sums.change,   CELLS, 32);
     if (lane < CELLS && cx < args.fields.cols)
         ((MvfpsCellSums *)args.sums)[(long long)cy * args.fields.cols + cx] = sums;
 }

@@ -238,21 +238,23 @@ static int mvfps_oracle_still(const Between *b, int x, int y)
 {
     const BetweenComponent *m = &b->components[0];
     const int c = mvfps_oracle_clip(x >> 3, 0, b->cols - 1), r = mvfps_oracle_clip(y >> 3, 0, b->rows - 1);
-    int64_t n = 0, sum = 0, squares = 0, e = 0, v;
+    int64_t n = 0, v = 0, e = 0;
 
     for (int i = 8 * r - 8; i < 8 * r + 16; i++)
         for (int j = 8 * c - 8; j < 8 * c + 16; j++)
             if (i >= 0 && i < b->h && j >= 0 && j < b->w) {
+                const int right = mvfps_oracle_min(j + 1, b->w - 1), below = mvfps_oracle_min(i + 1, b->h - 1);
                 const int a = mvfps_oracle_min(m->a[i * m->w + j] >> (b->d - 8), 255);
-                const int d = a - mvfps_oracle_min(m->c[i * m->w + j] >> (b->d - 8), 255);
+                const int x = mvfps_oracle_min(m->a[i * m->w + right] >> (b->d - 8), 255);
+                const int y = mvfps_oracle_min(m->a[below * m->w + j] >> (b->d - 8), 255);
+                const int d = mvfps_oracle_min(m->c[i * m->w + j] >> (b->d - 8), 255);
+                const int g = abs(x - a) > abs(y - a) ? abs(x - a) : abs(y - a);
 
                 n++;
-                sum     += a;
-                squares += a * a;
-                e       += d * d;
+                v += g * g;
+                e += g * abs(a - d);
             }
-    v = n * squares - sum * sum;
-    return v >= 256 * n * n && v >= 3 * n * e;
+    return v >= 64 * n && v >= 5 * e;
 }
 
 /* Vectors at the phase */

@@ -163,9 +163,12 @@ fate-mvfps-error-gap:     CMD = { ffmpeg -v warning -lavfi "$(call MVFPS_5,1),se
 # Every second frame of still writing over a pan is made again: prints the PSNR of luma, rounded down.
 MVFPS_LETTERS = $(subst $(MVFPS_NONE) $(MVFPS_NONE),,$(foreach X,30 52 74 96 118 140 162 184 206 228 250,$(foreach B,x=$(X):y=108:w=4:h=24 x=$(X):y=108:w=14:h=4 x=$(X):y=118:w=14:h=4,$(GPUME_COMMA)drawbox=$(B):color=white:t=fill)))
 # pictures, how far they move from one to the next, and letters that stand still over them
-MVFPS_WRITING = { ffmpeg -v info -lavfi "$(1)=s=$(2):r=50,$(GPUME_SCALE)yuv420p,trim=end_frame=1,loop=21:1:0,setpts=N/50/TB,crop=320:240:40+$(3)*n:60$(MVFPS_LETTERS)$(GPUME_COMMA)split[a][b];[a]select=not(mod(n\,2)),setpts=N/25/TB,fps=25,mvfps=fps=50,trim=start_frame=3:end_frame=18,setpts=N,crop=260:34:24:103[c];[b]trim=start_frame=3:end_frame=18,setpts=N,crop=260:34:24:103[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9]*\).*/\1/p"; }
-fate-mvfps-writing:      CMD = $(call MVFPS_WRITING,testsrc2,640x480,4)
-fate-mvfps-writing-fast: CMD = $(call MVFPS_WRITING,mandelbrot,960x480,8)
+MVFPS_WRITING = { ffmpeg -v info -lavfi "$(1),$(GPUME_SCALE)yuv420p,trim=end_frame=1,loop=21:1:0,setpts=N/50/TB,crop=320:240:40+$(2)*n:60$(MVFPS_LETTERS)$(GPUME_COMMA)split[a][b];[a]select=not(mod(n\,2)),setpts=N/25/TB,fps=25,mvfps=fps=50,trim=start_frame=3:end_frame=18,setpts=N,crop=260:34:24:103[c];[b]trim=start_frame=3:end_frame=18,setpts=N,crop=260:34:24:103[d];[c][d]psnr" -f null - 2>&1 | sed -n -e "s/^.*PSNR y:\([0-9inf]*\).*/\1/p"; }
+fate-mvfps-writing:      CMD = $(call MVFPS_WRITING,testsrc2=s=640x480:r=50,4)
+fate-mvfps-writing-fast: CMD = $(call MVFPS_WRITING,mandelbrot=s=960x480:r=50,8)
+# without writing: smooth samples that move by four do not stand still
+fate-mvfps-pan-slow: MVFPS_LETTERS =
+fate-mvfps-pan-slow: CMD = $(call MVFPS_WRITING,color=gray:s=40x30:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=640:480:flags=accurate_rnd+bitexact,2)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
 MVFPS_OTHER_IN_7 = $(foreach N,gap gap-dup gap-long error-gap jump film-late ntsc-late error-removed,fate-mvfps-$(N))
@@ -180,6 +183,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER 
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-writing
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
                   fate-mvfps-writing-fast
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-pan-slow
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
