@@ -194,8 +194,8 @@ finished() {
     nb=$2
     shift 2
     ranks 2 --list list.txt -vf gpume=algo=hexbs --mv-file out/%s.npy --stats-file out/%s.log --resume "$@"
-    check "mpi/finished-$what" "$? $(grep -c 'skipped, it is finished' err) skipped: $(said | head -n 1)" \
-        test "$(grep -c 'skipped, it is finished' err)" = "$nb"
+    check "mpi/finished-$what" "$? $(grep -c 'skipped, because an earlier run has finished it' err) skipped: $(said | head -n 1)" \
+        test "$(grep -c 'skipped, because an earlier run has finished it' err)" = "$nb"
     while read -r clip; do
         if ! cmp -s "one/$clip.npy" "out/$clip.npy" || ! cmp -s "one/$clip.log" "out/$clip.log"; then
             fail "mpi/finished-$what-files" "$clip differs"
