@@ -165,7 +165,7 @@ static void failing_allocations(void)
         r.in[0] = (Input) { .w = 70, .h = 66, .format = formats[i], .seed = i };
         grid_of_vectors(&r.in[0], &random, 16, 40);
         r.in[1] = r.in[0];
-        fail_allocations(&r, 25, options[i]);
+        fail_allocations(&r, 50, options[i]);
     }
 }
 
