@@ -16,6 +16,7 @@
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/same.h"
+#include "libavfilter/gpume/core/searches.h"
 
 /** A picture in the queue, its search, and its results. */
 typedef struct Entry {
@@ -23,6 +24,7 @@ typedef struct Entry {
     GpumeSearch search;         ///< no search if nb_fields is 0
     int64_t number;             ///< number in the stream, from 1 on
     int64_t index;              ///< index since the backend was opened, from 0 on
+    int is_read;                ///< whether its fields are output; the fields of other pictures need not be searched
 
     /* its fields; with check from several searches */
     GpumeFieldSet set;          ///< not allocated yet if nb is 0
@@ -57,6 +59,7 @@ struct GpumeEngine {
     int64_t nb_indices;         ///< since the backend was opened
 
     AVFrame *pending;           ///< the first picture of another size or format
+    int pending_is_read;
     int flushing;               ///< whether no later picture can be a reference of those in the queue
     int ended;                  ///< whether no more pictures follow
 };
@@ -202,17 +205,18 @@ const char *ff_gpume_engine_backend(const GpumeEngine *e)
 }
 
 /* Imports a picture. The engine owns it even if this fails. */
-static int append(GpumeEngine *e, AVFrame *frame)
+static int append(GpumeEngine *e, AVFrame *frame, int is_read)
 {
     Entry *entry = entry_at(e, e->nb++);
 
     entry->pic.frame = frame;
     entry->number    = ++e->nb_pictures;
     entry->index     = e->nb_indices++;
+    entry->is_read   = is_read || gpume_has_memory(e->cfg.params.algo);
     return e->backend->import(e->backend_priv, &entry->pic);
 }
 
-int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
+static int push(GpumeEngine *e, AVFrame **frame, int is_read)
 {
     const AVFrame *f = *frame;
     AVFrame *taken = *frame;
@@ -226,11 +230,22 @@ int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
     *frame = NULL;
     if (f->width  != e->cfg.params.width  || f->format != e->format ||
         f->height != e->cfg.params.height || hw_frames != e->hw_frames) {
-        e->pending  = taken;
-        e->flushing = 1;
+        e->pending         = taken;
+        e->pending_is_read = is_read;
+        e->flushing        = 1;
         return 0;
     }
-    return append(e, taken);
+    return append(e, taken, is_read);
+}
+
+int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
+{
+    return push(e, frame, 1);
+}
+
+int ff_gpume_engine_push_reference(GpumeEngine *e, AVFrame **frame)
+{
+    return push(e, frame, 0);
 }
 
 /* Reopens the backend for the pending picture; all previous pictures have been output. */
@@ -247,7 +262,7 @@ static int reopen(GpumeEngine *e)
         return ret;
     e->pending  = NULL;
     e->flushing = e->ended;
-    return append(e, frame);
+    return append(e, frame, e->pending_is_read);
 }
 
 /*
@@ -264,13 +279,19 @@ static int slot_of(const GpumeEngine *e, const Entry *entry, int reference)
     return nb;
 }
 
-/* Returns whether a picture's field at this distance is requested. */
+/* Returns whether fields at this distance are requested. */
 static int is_wanted(const GpumeParams *p, int distance)
 {
     for (int j = 0; j < p->nb_references; j++)
         if (p->distance[j] == distance)
             return 1;
     return 0;
+}
+
+/* Returns whether the field from a picture into a reference at this distance is output. */
+static int is_output(const GpumeParams *p, const Entry *cur, int distance)
+{
+    return cur->is_read && is_wanted(p, distance);
 }
 
 /*
@@ -326,9 +347,12 @@ static int start_search(GpumeEngine *e, int i)
     int ret;
 
     for (int j = 0; j < p->nb_distances; j++) {
-        const int cur = current_of(p, i, j), ref = cur + p->distance[j];
+        const int distance = p->distance[j], cur = current_of(p, i, j), ref = cur + distance;
 
-        if (cur >= 0 && cur < e->nb && ref >= 0 && ref < e->nb)
+        if (cur < 0 || cur >= e->nb || ref < 0 || ref >= e->nb)
+            continue;
+        /* the check needs both fields of a pair */
+        if (is_output(p, entry_at(e, cur), distance) || (p->check && is_output(p, entry_at(e, ref), -distance)))
             search->fields[search->nb_fields++] = (GpumeField) {
                 .reference = j, .cur = &entry_at(e, cur)->pic, .ref = &entry_at(e, ref)->pic,
             };
@@ -339,7 +363,7 @@ static int start_search(GpumeEngine *e, int i)
         GpumeField *field = &search->fields[k];
         Entry *entry = (Entry *)field->cur;
 
-        if (field->reference >= p->nb_references)
+        if (!is_output(p, entry, p->distance[field->reference]))
             continue;
         ret = p->check ? place_field(e, field, entry, slot_of(e, entry, p->nb_references),
                                      slot_of(e, entry, field->reference)) :

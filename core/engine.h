@@ -69,6 +69,13 @@ const char *ff_gpume_engine_backend(const GpumeEngine *engine);
 int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
 
 /**
+ * Adds the next picture like ff_gpume_engine_push(), only as a reference of other pictures: its own
+ * fields are not searched, unless the fields of other pictures depend on them, and its result need
+ * not have any. The fields of the other pictures stay the same.
+ */
+int ff_gpume_engine_push_reference(GpumeEngine *engine, AVFrame **frame);
+
+/**
  * Takes the next result, which the caller frees with ff_gpume_result_uninit().
  * @return 0; AVERROR(EAGAIN): push or flush first; AVERROR_EOF: no more results after a flush; or
  *         another error

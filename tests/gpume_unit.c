@@ -44,6 +44,7 @@ typedef struct Case {
     int in_flight, nb_threads;
     TestExecutor executor;
     int push_all;           ///< push until a result must be pulled
+    unsigned references;    ///< bit mask of pictures that are only references of others
     int close_after;        ///< close after this number of results; -1: at the end
     /**
      * Nonzero: test a backend without an engine. The pictures have one size, and the case calls
@@ -230,6 +231,15 @@ static void check_result(const Case *c, int i, const GpumeResult *r)
           r->params->depth == test_depth(pic->format), "picture %d has other parameters", i);
 }
 
+/* Compares the result of picture i. A picture that is only a reference has no fields, if no other field needs them. */
+static void compare_result(const Case *c, TestBackend *b, int i, const GpumeResult *r)
+{
+    if (c->references >> i & 1 && !gpume_has_memory(c->s.algo))
+        CHECK(!r->search.nb_fields && !r->set.nb && !r->set.mvs, "picture %d has %d fields", i, r->search.nb_fields);
+    else
+        compare(c, b, i, &r->search, &r->set);
+}
+
 static void run_engine(Case *c, TestBackend *b)
 {
     GpumeEngineConfig cfg = {
@@ -258,7 +268,8 @@ static void run_engine(Case *c, TestBackend *b)
         while (nb_in < c->s.nb && !full) {
             AVFrame *frame = test_alloc(av_frame_clone(c->frames[nb_in]));
 
-            ret  = ff_gpume_engine_push(engine, &frame);
+            ret  = c->references >> nb_in & 1 ? ff_gpume_engine_push_reference(engine, &frame) :
+                                                ff_gpume_engine_push(engine, &frame);
             full = ret == AVERROR(EAGAIN);
             CHECK(!frame == (ret != AVERROR(EAGAIN)), "push: %s and a frame", av_err2str(ret));
             av_frame_free(&frame);
@@ -286,7 +297,7 @@ static void run_engine(Case *c, TestBackend *b)
                 break;
             check_result(c, nb_out, &r);
             if (!c->late_compare)
-                compare(c, b, FFMIN(nb_out, c->s.nb - 1), &r.search, &r.set);
+                compare_result(c, b, FFMIN(nb_out, c->s.nb - 1), &r);
             results[nb_out++] = r;
             if (!c->late_compare)
                 ff_gpume_result_uninit(&results[nb_out - 1]);
@@ -318,7 +329,7 @@ end:
     for (int i = 0; i < nb_out; i++) {
         /* results must outlive the engine, as side data does */
         if (c->late_compare)
-            compare(c, b, i, &results[i].search, &results[i].set);
+            compare_result(c, b, i, &results[i]);
         ff_gpume_result_uninit(&results[i]);
     }
 }
@@ -596,6 +607,7 @@ static void run_text(const void *opaque, const char *text)
         .nb_threads  = test_draw_range(&r, 1, 5),
         .executor    = { test_draw(&r, TEST_NB_EXECUTORS), seed },
         .push_all    = test_draw(&r, 2),
+        .references  = test_mix(seed + 4) % 4 ? 0 : test_mix(seed + 5),
         .close_after = -1,
         .seed        = seed,
         .backend     = !test_draw(&r, 3),
