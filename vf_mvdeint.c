@@ -100,6 +100,7 @@ static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .executor = gpume_slice_threads(ctx),
         .passes   = s->passes,
         .refs     = s->refs,
+        .only_first = s->mode == MODE_FRAME,
         .log_ctx  = ctx,
     };
     int ret;
@@ -227,7 +228,7 @@ static int produce(AVFilterContext *ctx)
     if (ret <= 0)
         return ret;
     pts = next.frame->pts;
-    if (next.is_second && (next.passes || s->mode == MODE_FRAME)) {
+    if (next.is_skipped) {
         s->before_pts = pts;
         ret = ff_mvdeint_make(s->mvdeint, NULL);
         return ret < 0 ? ret : 1;

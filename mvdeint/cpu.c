@@ -304,7 +304,7 @@ static void estimate_pairs(void *arg, int worker, int start, int end)
                 memcpy((uint8_t *)line_of(&out, y), line_of(own, y), out.w * (size_t)s->layout->bytes);
             } else {
                 estimate_line(s, component, y);
-                if (s->cfg->passes)
+                if (f->needs_intra)
                     intra_line(s, component, y);
             }
             ff_gpume_padded_repeat(&out, s->layout->bytes, y);

@@ -279,7 +279,7 @@ static int estimate(void *priv, const MvdeintFirst *f)
         .components = s->components, .before = s->slots[f->before].data, .frame = s->slots[f->frame].data,
         .after = s->slots[f->after].data, .out = picture_of(f->out), .intra = picture_of(f->intra),
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
-        .is_progressive = f->is_progressive, .depth = l->depth,
+        .is_progressive = f->is_progressive, .needs_intra = f->needs_intra, .depth = l->depth,
     };
     int ret = ff_gpume_shell_enter(&s->shell);
 

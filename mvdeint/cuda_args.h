@@ -62,7 +62,7 @@ typedef struct MvdeintCudaFirstArgs {
     unsigned long long before, frame, after;    ///< copies of input frames
     unsigned long long out, intra;              ///< pictures
     unsigned long long table;
-    int parity, is_second, is_alone, is_progressive, depth;
+    int parity, is_second, is_alone, is_progressive, needs_intra, depth;
 } MvdeintCudaFirstArgs;
 
 /** Parameters of the kernel that repeats the edges of a picture. */

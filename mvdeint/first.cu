@@ -96,6 +96,8 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
         return;
     }
     *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)estimate(args, c, x, y, &still);
+    if (!args.needs_intra)
+        return;
     *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)interpolate(args, c, x, y);
     *mvdeint_at(args.intra, c, x, y ^ 1) = (MvdeintSample)still;
 }

@@ -29,6 +29,7 @@ static const GpumeFrameBackend *const backends[] = {
 typedef struct Field {
     AVFrame *frame;                     ///< its input frame
     int parity, is_second, is_progressive, passes;
+    int is_made;                        ///< whether a frame is made of it
     AVFrame *estimates[MVDEINT_MAX_PASSES];     ///< inputs of the passes; the first estimate is kept for all passes
     AVFrame *intra;
     GpumeFieldSet sets[MVDEINT_MAX_PASSES];     ///< motion fields of the estimates
@@ -227,16 +228,23 @@ static int take_searched(Mvdeint *s, int pass)
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
+/* Returns whether a pass makes something of a field. Only then its motion fields in this pass are read. */
+static int is_made_by(const Mvdeint *s, int pass, const Field *f)
+{
+    return pass + 1 < nb_passes(s) ? !f->is_progressive : f->is_made;
+}
+
 /* Sends the next estimate of a pass to its search. */
 static int search(Mvdeint *s, int pass)
 {
     Pass *p = &s->passes[pass];
+    const Field *f = field_at(s, p->nb_estimated);
     AVFrame *frame;
     int ret = 0;
 
     if (pass >= nb_passes(s))
         return 0;
-    frame = av_frame_clone(field_at(s, p->nb_estimated)->estimates[pass]);
+    frame = av_frame_clone(f->estimates[pass]);
     if (!frame)
         return AVERROR(ENOMEM);
     if (!p->engine)
@@ -244,7 +252,8 @@ static int search(Mvdeint *s, int pass)
     if (ret >= 0)
         ret = take_searched(s, pass);
     if (ret >= 0)
-        ret = ff_gpume_engine_push(p->engine, &frame);
+        ret = is_made_by(s, pass, f) ? ff_gpume_engine_push(p->engine, &frame) :
+                                       ff_gpume_engine_push_reference(p->engine, &frame);
     av_frame_free(&frame);
     if (ret >= 0)
         p->nb_estimated++;
@@ -270,6 +279,7 @@ static int estimate(Mvdeint *s, int is_second, int after)
     f->is_second      = is_second;
     f->is_progressive = first.is_progressive;
     f->passes         = first.is_progressive || s->last_input.passes;
+    f->is_made        = !f->passes && !(is_second && s->cfg.only_first);
     f->frame          = ff_mvdeint_clone(s->last);
     if (!f->frame)
         return AVERROR(ENOMEM);
@@ -281,6 +291,7 @@ static int estimate(Mvdeint *s, int is_second, int after)
     f->intra        = first.intra = s->backend->alloc(s->priv);
     if (!first.out || !first.intra)
         return AVERROR(ENOMEM);
+    first.needs_intra = s->cfg.passes && is_made_by(s, 0, f);
     ret = s->backend->estimate(s->priv, &first);
     if (ret < 0)
         return ret;
@@ -445,6 +456,7 @@ int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
     after = field_at(s, s->nb_out + 2 - f->is_second);
     *next = (MvdeintNext) {
         .frame = f->frame, .is_second = f->is_second, .passes = f->passes,
+        .is_skipped = f->is_second && !f->is_made,
         .after = s->nb_out + 2 - f->is_second < s->nb_fields ? after->frame : s->last,
     };
     return 1;
@@ -456,7 +468,7 @@ int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
     Field *f = field_at(s, s->nb_out);
     int ret = 0;
 
-    if (out && (last < 0 || f->is_progressive))
+    if (out && last < 0)
         ret = s->backend->put(s->priv, out, f->estimates[0]);
     else if (out)
         ret = make(s, last, NULL, out);

@@ -22,6 +22,7 @@ typedef struct MvdeintConfig {
     GpumeExecutor executor;
     int passes;                 ///< 1 to MVDEINT_MAX_PASSES; 0: only the estimates from three fields
     int refs;                   ///< fields on each side, 1 to MVDEINT_MAX_REFS
+    int only_first;             ///< whether no frames are made of second fields
     /**
      * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
      * after ff_mvdeint_open().
@@ -43,6 +44,7 @@ typedef struct MvdeintNext {
     const AVFrame *after;       ///< the next input frame; NULL: the sequence ends
     int is_second;
     int passes;                 ///< whether the input frame passes unchanged
+    int is_skipped;             ///< whether no frame comes of the field: it is the second one, and passes or is not wanted
 } MvdeintNext;
 
 typedef struct Mvdeint Mvdeint;
@@ -84,7 +86,7 @@ int ff_mvdeint_next(Mvdeint *mvdeint, MvdeintNext *next);
 
 /**
  * Makes the frame of this field, once after ff_mvdeint_next() has returned 1.
- * @param out writable frame of the same size and format; NULL: the frame is skipped
+ * @param out writable frame of the same size and format; NULL if the field is skipped or passes
  * @return 0 or an AVERROR code
  */
 int ff_mvdeint_make(Mvdeint *mvdeint, AVFrame *out);

@@ -111,6 +111,7 @@ static void draw_options(Case *c)
 {
     c->cfg.passes = test_draw(&c->r, 4);
     c->cfg.refs   = 1 + !!test_draw(&c->r, 3);
+    c->cfg.only_first = !test_draw(&c->r, 3);
     for (int n = 0; n < c->nb_frames; n++) {
         c->inputs[n].bottom_first = n ? c->inputs[n - 1].bottom_first ^ !test_draw(&c->r, 8) : test_draw(&c->r, 2);
         c->inputs[n].is_progressive = !test_draw(&c->r, 10);
@@ -398,11 +399,13 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
             ff_mvdeint_flush(m);
         }
         while (t < 2 * c->nb_frames && ff_mvdeint_next(m, &next) == 1) {
-            CHECK(next.frame->data[0] == data[t / 2] && next.is_second == (t & 1) &&
-                  next.passes == c->inputs[t / 2].passes &&
+            const int passes = c->inputs[t / 2].passes;
+
+            CHECK(next.frame->data[0] == data[t / 2] && next.is_second == (t & 1) && next.passes == passes &&
+                  next.is_skipped == ((t & 1) && (passes || c->cfg.only_first)) &&
                   (next.after ? next.after->data[0] == data[t / 2 + 1] : t / 2 + 1 == c->nb_frames),
                   "the next field is not %d", t);
-            if (next.passes && (t & 1))
+            if (passes || next.is_skipped)
                 CHECK(ff_mvdeint_make(m, NULL) >= 0, "field %d cannot be skipped", t);
             else
                 make_next(c, m, hw_frames, t);
@@ -451,9 +454,10 @@ static void run_case(uint64_t seed, int on_device)
         Case *now = &c[i & 1];
 
         snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, %d passes, "
-                 "refs %d, %d threads, %s, sequence %d", seed, on_device ? " -device" : "",
+                 "refs %d%s, %d threads, %s, sequence %d", seed, on_device ? " -device" : "",
                  now->nb_frames, now->shape.w, now->shape.h, now->shape.desc->name,
-                 content_names[now->content], now->cfg.passes, now->cfg.refs, now->cfg.executor.nb_threads,
+                 content_names[now->content], now->cfg.passes, now->cfg.refs,
+                 now->cfg.only_first ? ", only first fields" : "", now->cfg.executor.nb_threads,
                  test_executor_names[executor.kind], i);
         if (i == 1)
             expect(now);
