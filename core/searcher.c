@@ -100,21 +100,16 @@ int ff_gpume_searcher_push(GpumeSearcher *s, AVFrame **frame)
     return 0;
 }
 
-/* Warns if vectors do not belong to the frames with which they arrived. */
+/* Warns if frames were dropped or repeated after the search. Filters that move pictures: util/upstream.h. */
 static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
 {
     const GpumeFieldSet *set = ff_gpume_fields_searched(frame);
     int64_t ahead;
 
-    if (!set || s->warned)
+    if (!set || s->warned || set->host[0].width != frame->width || set->host[0].height != frame->height)
         return;
     ahead = set->number - s->nb_out;
-    if (set->host[0].width != frame->width || set->host[0].height != frame->height) {
-        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "The motion vectors are those of pictures of %dx%d, but the frames have "
-               "%dx%d. Insert filters that change the size (crop, pad, scale) before gpume.\n",
-               set->host[0].width, set->host[0].height, frame->width, frame->height);
-        s->warned = 1;
-    } else if (s->cfg.sequence && s->has_ahead && ahead != s->ahead) {
+    if (s->cfg.sequence && s->has_ahead && ahead != s->ahead) {
         av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Frames were %s after the motion search, so their vectors do not fit. "
                "Insert filters that do so (fps, select, decimate) before gpume.\n",
                ahead > s->ahead ? "dropped" : "repeated");
