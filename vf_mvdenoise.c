@@ -14,8 +14,10 @@
 
 #include "libavutil/bprint.h"
 #include "libavutil/fifo.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
+#include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -29,6 +31,7 @@
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
+#include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 
 /** Options of gpume for a suitable search, without the number of references. */
@@ -97,7 +100,7 @@ static const AVOption mvdenoise_options[] = {
     { "dense", "patches every 2 samples instead of every 4: about 0.3 dB more, 2 to 3 times the time", OFFSET(dense),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "planes", "planes to denoise, as a bit mask; 7: all but alpha", OFFSET(planes), AV_OPT_TYPE_INT,
-      { .i64 = 7 }, 0, 15, FLAGS },
+      { .i64 = 7 }, 1, 15, FLAGS },
     GPUME_SEARCH_OPTION(search)
     { NULL }
 };
@@ -116,22 +119,28 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-/* Returns the number of frames needed on each side: 0 if no plane changes. */
+/* Returns the number of frames needed on each side: 0 if the frames stay as they are. */
 static int needed_radius(const MvdenoiseContext *s)
 {
-    return s->strength > 0 && s->planes ? s->radius : 0;
+    return s->strength > 0 ? s->radius : 0;
 }
 
 static av_cold int init(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
+    const GpumeDependency dependencies[] = {
+        { "levels", s->sigma <= 0, "sigma=0" },
+        { "search", s->radius > 0, "a radius other than 0" },
+    };
 
     s->nb_since_repeat = MVDENOISE_MAX_RADIUS;
     s->searched = av_fifo_alloc2(16, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
     s->waiting  = av_fifo_alloc2(16, sizeof(Waiting), AV_FIFO_FLAG_AUTO_GROW);
     s->input    = av_frame_alloc();
     s->output   = av_frame_alloc();
-    return s->searched && s->waiting && s->input && s->output ? 0 : AVERROR(ENOMEM);
+    if (!s->searched || !s->waiting || !s->input || !s->output)
+        return AVERROR(ENOMEM);
+    return ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
 }
 
 /* Records whether vectors are searched here. */
@@ -204,12 +213,26 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ret;
 }
 
+/* Warns if the format has none of the planes that are to be denoised. */
+static void check_planes(AVFilterContext *ctx)
+{
+    const MvdenoiseContext *s  = ctx->priv;
+    AVFilterLink *inlink       = ctx->inputs[0];
+    const AVBufferRef *hw = ff_filter_link(inlink)->hw_frames_ctx;
+    const enum AVPixelFormat format = hw ? ((const AVHWFramesContext *)hw->data)->sw_format : inlink->format;
+
+    if (!(s->planes & ((1 << av_pix_fmt_count_planes(format)) - 1)))
+        av_log(ctx, AV_LOG_WARNING, "The format %s has no plane of planes=%d, so the frames stay as they are.\n",
+               av_get_pix_fmt_name(format), s->planes);
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
     MvdenoiseContext *s  = ctx->priv;
     int ret = open_searcher(ctx, needed_radius(s));
 
+    check_planes(ctx);
     if (ret >= 0)
         ret = open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
     return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);

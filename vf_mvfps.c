@@ -29,6 +29,7 @@
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
+#include "gpume/util/options.h"
 #include "gpume/mvfps/captions.h"
 #include "gpume/mvfps/mvfps.h"
 #include "gpume/mvfps/properties.h"
@@ -98,7 +99,7 @@ static const AVOption mvfps_options[] = {
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
     { "scene", "scene cut threshold: share of the detail of one frame that the other one lacks; "
                "fades are not cuts; 0: off",
-      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1000, FLAGS },
+      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1, FLAGS },
     { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
@@ -258,21 +259,23 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
 
-/* Rejects combinations of options in which one option has no effect. */
-static av_cold int check_options(AVFilterContext *ctx)
+static av_cold int init(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
+    const GpumeDependency dependencies[] = {
+        { "scene",   s->mode != MVFPS_DUP, "mode=mci and mode=blend" },
+        { "cut",     s->mode == MVFPS_MCI, "mode=mci" },
+        { "repeats", s->mode != MVFPS_DUP, "mode=mci and mode=blend" },
+        { "search",  s->mode == MVFPS_MCI, "mode=mci" },
+    };
+    const int ret = ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
 
-    if (s->interpolates_repeats && s->mode == MVFPS_DUP) {
-        av_log(ctx, AV_LOG_ERROR, "'repeats=interpolate' is only valid with mode=mci and mode=blend.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->interpolates_repeats && s->mode == MVFPS_MCI && s->search == GPUME_SEARCH_NEVER) {
+    if (ret >= 0 && s->interpolates_repeats && s->search == GPUME_SEARCH_NEVER) {
         av_log(ctx, AV_LOG_ERROR, "'repeats=interpolate' searches motion vectors between frames that are not repeats, "
                "so it is not valid with search=never.\n");
         return AVERROR(EINVAL);
     }
-    return 0;
+    return ret;
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -281,10 +284,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     AVFilterLink *inlink = ctx->inputs[0];
     FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
     MvfpsContext *s = ctx->priv;
-    int ret = check_options(ctx);
+    int ret = parse_rate(ctx, in->frame_rate);
 
-    if (ret >= 0)
-        ret = parse_rate(ctx, in->frame_rate);
     if (ret >= 0)
         ret = open_searcher(ctx);
     if (ret >= 0)
@@ -821,6 +822,7 @@ const GPUME_FILTER ff_vf_mvfps = {
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
                                 AVFILTER_FLAG_SLICE_THREADS,
     .priv_size      = sizeof(MvfpsContext),
+    .init           = init,
     .uninit         = uninit,
     .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),

@@ -22,6 +22,7 @@
 #include "gpume/core/searches.h"
 #include "gpume/field/sidedata.h"
 #include "gpume/util/compat.h"
+#include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/mvview/canvas.h"
@@ -149,9 +150,23 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
 static av_cold int init(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
+    const GpumeDependency dependencies[] = {
+        { "scale",   s->mode & MVVIEW_ARROWS, "mode=arrows" },
+        { "step",    s->mode & MVVIEW_ARROWS, "mode=arrows" },
+        { "max",     s->mode & MVVIEW_FLOW,   "mode=flow" },
+        { "opacity", s->mode & MVVIEW_FLOW,   "mode=flow" },
+        { "legend",  s->mode & MVVIEW_FLOW,   "mode=flow" },
+    };
 
     s->disabled = av_fifo_alloc2(1, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
-    return s->disabled ? 0 : AVERROR(ENOMEM);
+    if (!s->disabled)
+        return AVERROR(ENOMEM);
+    if (!s->mode) {
+        av_log(ctx, AV_LOG_ERROR, "'mode' is 0, which draws nothing; it must be arrows, flow, blocks, or several "
+               "of them, such as flow+arrows.\n");
+        return AVERROR(EINVAL);
+    }
+    return ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
 }
 
 /* Opens a searcher for true motion, limited to the fields that are drawn. */
@@ -181,11 +196,15 @@ static av_cold int open_searcher(AVFilterContext *ctx)
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
+    AVFilterLink *inlink = ctx->inputs[0];
     MvviewContext *s = ctx->priv;
     int ret = open_searcher(ctx);
 
+    if (s->legend && FFMIN(inlink->w, inlink->h) < MVVIEW_MIN_LEGEND_SIDE)
+        av_log(ctx, AV_LOG_WARNING, "Pictures of %dx%d are too small for a legend: it needs %d samples on each side.\n",
+               inlink->w, inlink->h, MVVIEW_MIN_LEGEND_SIDE);
     if (ret >= 0)
-        ret = open_view(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+        ret = open_view(ctx, ff_filter_link(inlink)->hw_frames_ctx);
     return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
 }
 

@@ -17,8 +17,6 @@
 
 /** Number of arrows side by side that can be told apart. */
 #define READABLE_ARROWS 56
-/** Pictures with shorter sides have no space for a legend. */
-#define MIN_LEGEND_SIDE 64
 
 static const GpumeFrameBackend *const painters[] = {
     &ff_mvview_painter_cpu.common, &ff_mvview_painter_cuda.common, NULL
@@ -182,7 +180,7 @@ static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVF
         .unit   = unit,
         /* lines are thinner where arrows are close to each other */
         .arrow_unit = FFMIN(unit, FFMAX(side ? side : f->side, 4) * MVVIEW_SAMPLE / 8) & -MVVIEW_UNIT_STEP,
-        .legend = v->cfg.legend && v->cfg.mode & MVVIEW_FLOW && FFMIN(c->w, c->h) >= MIN_LEGEND_SIDE,
+        .legend = v->cfg.legend && v->cfg.mode & MVVIEW_FLOW && FFMIN(c->w, c->h) >= MVVIEW_MIN_LEGEND_SIDE,
         .full   = v->cfg.max ? v->cfg.max : f->nb_fields ? 0 : FFMAX(f->longest, 1),
         .ops    = v->pic.ops,
         .is_copy = !f->nb,

@@ -17,6 +17,9 @@
 #include "libavfilter/gpume/util/executor.h"
 #include "libavfilter/gpume/mvview/shape.h"
 
+/** Pictures with shorter sides have no space for a legend. */
+#define MVVIEW_MIN_LEGEND_SIDE 64
+
 enum MvviewSource {
     MVVIEW_PAST   = 1,
     MVVIEW_FUTURE = 2,

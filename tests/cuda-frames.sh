@@ -121,8 +121,8 @@ done
 
 # Pictures of mvfps at several rates, across a cut, and without vectors. gpume_mvfps tests more.
 cut="testsrc2=size=94x70:rate=4:duration=1[a];testsrc2=size=400x300:rate=4:duration=1,crop=94:70:211:190[b];[a][b]concat"
-for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1.2:cut=blend yuv444p16le/fps=10 \
-           yuv444p/fps=2x:scene=1.2 nv12/mode=blend:fps=3x p016le/mode=blend:fps=7:scene=1.2 yuva420p/mode=dup \
+for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1:cut=blend yuv444p16le/fps=10 \
+           yuv444p/fps=2x:scene=1 nv12/mode=blend:fps=3x p016le/mode=blend:fps=7:scene=1 yuva420p/mode=dup \
            yuv444p/fps=3/4x:scene=0.5 nv12/fps=3x:scene=0/tree; do
     tree=0
     case $row in

@@ -261,7 +261,7 @@ ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel
     ffmpeg -i "$clip" -vf "$hint:backend=cpu,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/cpu"
     device -i "$clip" -vf "${up}$hint,hwdownload,format=nv12,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/gpu"
     check hint "other parts are marked" eval "[ -s '$tmp/cpu' ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
-    for options in fps=2x fps=5/2x:scene=0 mode=blend:fps=3x fps=3x:scene=1.1:cut=blend; do
+    for options in fps=2x fps=5/2x:scene=0 mode=blend:fps=3x fps=3x:scene=1:cut=blend; do
         ffmpeg -i "$clip" -vf "gpume=algo=hme:block=8:dir=both:backend=cpu,format=nv12,mvfps=$options" \
             -fps_mode passthrough -f framemd5 - > "$tmp/cpu"
         device -i "$clip" -vf "${up}gpume=algo=hme:block=8:dir=both,mvfps=$options,hwdownload,format=nv12" \

@@ -194,7 +194,7 @@ static void draw_options(Case *c)
     c->cfg.strength = strengths[test_draw(&c->r, FF_ARRAY_ELEMS(strengths))];
     c->cfg.single   = !test_draw(&c->r, 6);
     c->cfg.dense    = !test_draw(&c->r, 4);
-    c->cfg.planes   = test_draw(&c->r, 2) ? 7 : test_draw(&c->r, 16);
+    c->cfg.planes   = test_draw(&c->r, 2) ? 7 : 1 + test_draw(&c->r, 15);
     if (c->content == CONTENT_NOISE && test_draw(&c->r, 2))
         c->cfg.sigma = 16 * c->noise;
     if (c->content == CONTENT_GRAIN) {
@@ -772,9 +772,9 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
         }
     }
     snprintf(q->options, sizeof(q->options),
-             "radius=%d:sigma=%.8f:strength=%.8f:passes=%d:dense=%d:planes=%u:search=never",
+             "radius=%d:sigma=%.8f:strength=%.8f:passes=%d:dense=%d:planes=%u%s",
              first->cfg.radius, first->cfg.sigma / 256., first->cfg.strength / 256., first->cfg.passes,
-             first->cfg.dense, first->cfg.planes);
+             first->cfg.dense, first->cfg.planes, first->cfg.radius ? ":search=never" : "");
 }
 
 static void free_out(Sequence *q)

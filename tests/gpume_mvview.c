@@ -327,7 +327,7 @@ static void fields_on_device(AVBufferRef *device, int nb)
         fields_of_vectors(&in, &r, distances[n], counts[n], 1 << test_draw(&r, 12));
         snprintf(options, sizeof(options), "%s:distance=%d", modes[test_draw(&r, FF_ARRAY_ELEMS(modes))],
                  test_draw(&r, 2) ? 0 : test_draw(&r, 4));
-        if (!strstr(options, "step=") && test_draw(&r, 2))
+        if (strstr(options, "arrows") && !strstr(options, "step=") && test_draw(&r, 2))
             av_strlcatf(options, sizeof(options), ":step=%d", test_draw(&r, 8));
         snprintf(test_context, sizeof(test_context), "fields %d on the device: %dx%d %s block %d %s", i, in.w, in.h,
                  av_get_pix_fmt_name(in.format), in.block, options);

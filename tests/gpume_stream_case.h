@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "libavutil/avstring.h"
 #include "libavutil/cpu.h"
 
 #include "gpume_frame_case.h"
@@ -64,10 +65,14 @@ static void draw_fps_options(StreamCase *c, TestRandom *d)
 {
     static const char *const rates[] = { "2x", "5/2x", "60", "24000/1001", "1/3x", "7x", "1000", "1/60" };
     static const char *const kinds[] = { "mci", "mci", "mci", "blend", "dup" };
-    static const char *const scenes[] = { "0", "0.6", "0.001", "1000" };
+    static const char *const scenes[] = { "0", "0.6", "0.001", "1" };
+    const char *kind = DRAWN(d, kinds);
 
-    snprintf(c->options, sizeof(c->options), "fps=%s:mode=%s:scene=%s:cut=%s", DRAWN(d, rates), DRAWN(d, kinds),
-             DRAWN(d, scenes), test_draw(d, 2) ? "dup" : "blend");
+    snprintf(c->options, sizeof(c->options), "fps=%s:mode=%s", DRAWN(d, rates), kind);
+    if (strcmp(kind, "dup"))
+        av_strlcatf(c->options, sizeof(c->options), ":scene=%s", DRAWN(d, scenes));
+    if (!strcmp(kind, "mci"))
+        av_strlcatf(c->options, sizeof(c->options), ":cut=%s", test_draw(d, 2) ? "dup" : "blend");
     c->first.in_range = 0;
 }
 
@@ -92,10 +97,12 @@ static void draw_denoise_options(StreamCase *c, TestRandom *d)
     static const char *const sigmas[] = { "0", "0", "0", "0.05", "0.0625", "5", "10", "40", "100" };
     static const char *const strengths[] = { "1", "1", "1", "0", "0.001", "2.5", "10" };
 
+    const char *sigma = DRAWN(d, sigmas);
+
     c->searches = !test_draw(d, 4);
     snprintf(c->options, sizeof(c->options), "radius=%u:sigma=%s:strength=%s:passes=%u:planes=%u:levels=%u:dense=%u",
-             test_draw(d, 5), DRAWN(d, sigmas), DRAWN(d, strengths), 1 + test_draw(d, 2),
-             test_draw(d, 2) ? 7 : test_draw(d, 16), test_draw(d, 2), test_draw(d, 2));
+             test_draw(d, 5), sigma, DRAWN(d, strengths), 1 + test_draw(d, 2),
+             test_draw(d, 2) ? 7 : 1 + test_draw(d, 15), strcmp(sigma, "0") || test_draw(d, 2), test_draw(d, 2));
 }
 
 /* Sets motion fields of several distances, as gpume does with refs, or arbitrary vectors. */

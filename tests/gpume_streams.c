@@ -253,7 +253,7 @@ static void failing_allocations(void)
         const char *options;
         enum AVPixelFormat format;
     } rows[] = {
-        { "fps=5/2x:scene=0", AV_PIX_FMT_YUV420P }, { "fps=2x:scene=1000", AV_PIX_FMT_P010 },
+        { "fps=5/2x:scene=0", AV_PIX_FMT_YUV420P }, { "fps=2x:scene=1", AV_PIX_FMT_P010 },
         { "fps=60:mode=blend", AV_PIX_FMT_GBRP },   { "fps=3x:scene=0.001:cut=dup", AV_PIX_FMT_GRAY8 },
     };
     TestRandom d = { .state = 41 };

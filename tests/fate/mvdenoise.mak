@@ -41,15 +41,14 @@ fate-mvdenoise-clean:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise
 fate-mvdenoise-before-mvfps: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,2)$(GPUME_COMMA)mvdenoise$(GPUME_COMMA)mvfps=fps=2x:search=never)
 
 # The result must not depend on the number of threads, nor on which filter searches.
-FATE_MVDENOISE_SAME = $(foreach N,1 2 5,fate-mvdenoise-threads-$(N)) fate-mvdenoise-alone fate-mvdenoise-more fate-mvdenoise-off fate-mvdenoise-no-planes
+FATE_MVDENOISE_SAME = $(foreach N,1 2 5,fate-mvdenoise-threads-$(N)) fate-mvdenoise-alone fate-mvdenoise-more fate-mvdenoise-off
 fate-mvdenoise-alone fate-mvdenoise-more: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
 $(foreach N,1 2 5,fate-mvdenoise-threads-$(N)): REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-defaults
 fate-mvdenoise-threads-%: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise,-filter_complex_threads $(lastword $(subst -, ,$@)))
 fate-mvdenoise-alone:     CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=search=auto)
 # vectors of more references than the filter needs
 fate-mvdenoise-more:      CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),$(call MVDENOISE_HME,3)$(GPUME_COMMA)mvdenoise)
-fate-mvdenoise-off fate-mvdenoise-no-planes: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-clean
-fate-mvdenoise-no-planes: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:planes=0)
+fate-mvdenoise-off: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-clean
 fate-mvdenoise-off:       CMD = $(call MVDENOISE_CRC,$(MVDENOISE_CLEAN),mvdenoise=sigma=10:strength=0)
 
 # Repeats are not denoised again and have no weight: the frames between them are the same as without
@@ -119,7 +118,7 @@ $(FATE_MVDENOISE_FORMATS): CMD = $(call GPUME_EACH,$(MVFPS_FORMATS),$(call MVDEN
 fate-mvdenoise-mestimate: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mestimate=epzs:8$(GPUME_COMMA)mvdenoise=radius=1)
 
 # Messages
-FATE_MVDENOISE_ERRORS = $(foreach N,vectors refs size dropped removed alone off radius,fate-mvdenoise-error-$(N))
+FATE_MVDENOISE_ERRORS = $(foreach N,vectors refs size dropped removed alone off radius options,fate-mvdenoise-error-$(N))
 MVDENOISE_SAYS = { ffmpeg -v $(1) -lavfi "$(MVDENOISE_6),$(2)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvdenoise[^]]*. //p"; }
 fate-mvdenoise-error-vectors: CMD = $(call MVDENOISE_SAYS,warning,mvdenoise=search=never)
 fate-mvdenoise-error-refs:    CMD = $(call MVDENOISE_SAYS,warning,gpume=algo=hme:dir=both$(GPUME_COMMA)mvdenoise)
@@ -129,6 +128,8 @@ fate-mvdenoise-error-removed: CMD = $(call MVDENOISE_SAYS,warning,$(call MVDENOI
 fate-mvdenoise-error-alone:   CMD = $(call MVDENOISE_SAYS,info,mvdenoise) | sed "s/backend=[a-z]*/backend=/"
 # no frame is searched, and no vectors are missed
 fate-mvdenoise-error-off:     CMD = $(call MVDENOISE_SAYS,info,mvdenoise=strength=0) && echo "no more"
+# options without effect
+fate-mvdenoise-error-options: CMD = { for o in planes=0 sigma=5:levels=0 radius=0:search=never planes=8; do $(call MVDENOISE_SAYS,warning,mvdenoise=$$o); done; }
 fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GPUME_COMMA)mvdenoise=radius=5" -f null - 2>&1 | sed -n -e "s/^.*\(Value 5.*radius.*range.*\)/\1/p"; }
 
 # FFmpeg 7.1's scale keeps vectors

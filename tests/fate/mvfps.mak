@@ -140,7 +140,7 @@ $(FATE_MVFPS_REPEATS): REF = $(SRC_PATH)/tests/ref/fate/$(patsubst fate-%,%,$(@:
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
 
 # Messages
-FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap repeats size fields dropped repeated moved removed,fate-mvfps-error-$(N))
+FATE_MVFPS_ERRORS = $(foreach N,vectors rate factor fast gap options size fields dropped repeated moved removed,fate-mvfps-error-$(N))
 MVFPS_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 fate-mvfps-error-vectors: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=60:search=never)
 # removal of vectors and motion between the search and the filter
@@ -156,7 +156,8 @@ fate-mvfps-error-rate:    CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvf
 fate-mvfps-error-factor:  CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=fps=0x)
 # cover art has a rate that cannot be doubled
 fate-mvfps-error-fast:    CMD = $(call MVFPS_FAILS,color=r=90000:s=16x16$(GPUME_COMMA)trim=end_frame=3$(GPUME_COMMA)mvfps)
-fate-mvfps-error-repeats: CMD = $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:mode=dup) ; $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=repeats=interpolate:search=never)
+# options without effect
+fate-mvfps-error-options: CMD = { for o in mode=dup:scene=0 mode=blend:cut=blend mode=dup:repeats=interpolate mode=blend:search=never repeats=interpolate:search=never scene=10; do $(call MVFPS_FAILS,$(GPUME_SRC)$(GPUME_COMMA)mvfps=$$o); done; }
 # printed once
 fate-mvfps-error-gap:     CMD = { ffmpeg -v warning -lavfi "$(call MVFPS_5,1),setpts=3*N/TB,mvfps=fps=2" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps[^]]*. //p"; }
 

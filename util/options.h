@@ -1,0 +1,29 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Options that others leave without effect.
+ */
+
+#ifndef AVFILTER_GPUME_UTIL_OPTIONS_H
+#define AVFILTER_GPUME_UTIL_OPTIONS_H
+
+#include "libavfilter/avfilter.h"
+
+/** What an option of a filter depends on. */
+typedef struct GpumeDependency {
+    const char *option;
+    int has_effect;             ///< whether the other options allow it to have an effect
+    const char *needed;         ///< the options that it needs, for the message
+} GpumeDependency;
+
+/**
+ * Rejects options that have no effect, unless they have their default values.
+ * @return 0 or AVERROR(EINVAL)
+ */
+int ff_gpume_check_options(AVFilterContext *ctx, const GpumeDependency *dependencies, int nb);
+
+#endif /* AVFILTER_GPUME_UTIL_OPTIONS_H */
