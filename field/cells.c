@@ -27,7 +27,7 @@ int ff_gpume_cells_read(GpumeBlockVector *v, const GpumeCellField *f, size_t i)
 int ff_gpume_cells_find(GpumeCellField *f, const GpumeCells *cells, const AVFrame *frame, int distance)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
+    const GpumeFieldSet *ours = ff_gpume_frame_fields(frame);
     /* fields with blocks of several sizes are read as a list */
     const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const GpumeMotionField *field = set ? gpume_field_at(set->host, set->nb, distance) : NULL;

@@ -85,7 +85,7 @@ static int upload(GpumeShell *s, const GpumeExecutor *executor, const AVFrameSid
 static int find_vectors(GpumeShell *s, const GpumeExecutor *executor, const AVFrame *frame,
                         const GpumeCellField *fields, int nb, GpumeCellSource *sources, GpumeCudaUpload **up)
 {
-    const GpumeFieldSet *set  = ff_gpume_fields_of(frame);
+    const GpumeFieldSet *set  = ff_gpume_frame_fields(frame);
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const int is_there = set && set->on_device && set->device_ctx == ff_gpume_cuda_device_ctx(&s->cuda);
     int ret;

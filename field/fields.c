@@ -111,7 +111,7 @@ const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame)
     return a && is_attached(a) ? &a->set : NULL;
 }
 
-const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame)
+const GpumeFieldSet *ff_gpume_frame_fields(const AVFrame *frame)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const GpumeFieldSet *s    = ff_gpume_fields_searched(frame);

@@ -81,6 +81,6 @@ const GpumeFieldSet *ff_gpume_fields_searched(const AVFrame *frame);
  * Returns the fields that are a frame's vectors. Returns NULL if the vectors are not from gpume, or
  * belong to a picture of another size. The fields stay valid as long as the frame's side data.
  */
-const GpumeFieldSet *ff_gpume_fields_of(const AVFrame *frame);
+const GpumeFieldSet *ff_gpume_frame_fields(const AVFrame *frame);
 
 #endif /* AVFILTER_GPUME_FIELD_FIELDS_H */

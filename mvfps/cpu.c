@@ -76,7 +76,7 @@ static void forget_sides(CPUBackend *s)
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[i];
 
-        gpume_let_go(&side->held);
+        gpume_release_held(&side->held);
         ff_gpume_padded_free(&side->picture);
         ff_mvfps_detail_free(&side->detail);
         side->has_detail = 0;

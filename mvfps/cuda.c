@@ -191,7 +191,7 @@ static void forget_sides(CUDABackend *s)
     for (int i = 0; i < 2; i++) {
         Side *side = &s->sides[i];
 
-        gpume_let_go(&side->held);
+        gpume_release_held(&side->held);
         ff_gpume_cuda_free(&side->picture);
         ff_gpume_cuda_free(&side->cells);
         ff_gpume_cuda_free(&side->small);

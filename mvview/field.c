@@ -113,7 +113,7 @@ static void take_fields(MvviewField *f, const GpumeFieldSet *set, const int dist
 int ff_mvview_field_read(MvviewField *f, const AVFrame *frame, const MvviewConfig *cfg, const void *device_ctx)
 {
     const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const GpumeFieldSet *ours = ff_gpume_fields_of(frame);
+    const GpumeFieldSet *ours = ff_gpume_frame_fields(frame);
     /* fields with blocks of several sizes are read from the side data, because only it describes their outlines */
     const GpumeFieldSet *set  = ours && !ours->sizes ? ours : NULL;
     const size_t nb  = gpume_nb_vectors(sd);

@@ -54,7 +54,7 @@ static inline int gpume_hold(GpumeHeld *h, const AVFrame *frame)
 }
 
 /** Releases the held frame. */
-static inline void gpume_let_go(GpumeHeld *h)
+static inline void gpume_release_held(GpumeHeld *h)
 {
     av_frame_free(&h->frame);
     h->loaded = h->read = 0;

@@ -1037,7 +1037,7 @@ static AVFrame *copy_side_data(const AVFrame *from, int odd)
     copy->data += odd;
     copy->size -= odd;
     memcpy(copy->data, sd->data, sd->size);
-    CHECK(!ff_gpume_fields_of(f), "a copy is mistaken for gpume's fields");
+    CHECK(!ff_gpume_frame_fields(f), "a copy is mistaken for gpume's fields");
     return f;
 }
 
@@ -1087,13 +1087,13 @@ static void cells_of_fields(void)
         copy = copy_side_data(ours, i % 5);
         snprintf(test_context, sizeof(test_context), "fields %d, %dx%d in blocks of %d, cells of %d at %d, distance %d",
                  i, w, h, block, 1 << log2_side, cells.sample, distance);
-        CHECK(ff_gpume_fields_of(ours), "gpume's fields are not recognised");
+        CHECK(ff_gpume_frame_fields(ours), "gpume's fields are not recognised");
         a = fill_cells(&r, ours, &cells, distance);
         b = fill_cells(&r, copy, &cells, distance);
         CHECK(!a == !has && !b == !has, "there is a field: %d and %d, not %d", !!a, !!b, has);
         CHECK(!a || !b || !memcmp(a, b, cells.cols * cells.rows * sizeof(*a)), "other cells");
         ours->width++;
-        CHECK(!ff_gpume_fields_of(ours), "fields of a picture of another size are taken");
+        CHECK(!ff_gpume_frame_fields(ours), "fields of a picture of another size are taken");
         av_free(a);
         av_free(b);
         av_frame_free(&ours);
@@ -1135,7 +1135,7 @@ static void travelling_fields(int nb, int on_device)
         ret = run_sequence(&searched, uploaded, hw_frames);
         CHECK(ret >= 0 && searched.nb_out == c->nb_frames, "%d frames, %s", searched.nb_out, av_err2str(ret));
         for (int n = 0; n < searched.nb_out; n++) {
-            const GpumeFieldSet *set = ff_gpume_fields_of(searched.out[n]);
+            const GpumeFieldSet *set = ff_gpume_frame_fields(searched.out[n]);
 
             CHECK(!set || !on_device || set->on_device, "the fields are not on the device");
             nb_travelling += !!set;

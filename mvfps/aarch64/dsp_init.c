@@ -28,11 +28,11 @@ void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb,
                                    int y, int part);
 unsigned ff_mvfps_cluster_neon(const MvfpsVector *cells, int leader);
 
-static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "mci_neon.S has them so");
+static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "dsp_neon.S has them so");
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
               offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&
-              MVFPS_CELL == 8 && MVFPS_PARTS == 4096, "mci_neon.S has them so");
+              MVFPS_CELL == 8 && MVFPS_PARTS == 4096, "dsp_neon.S has them so");
 
 /* Usually all fields exist. */
 static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)

@@ -1,5 +1,5 @@
 /*
- * Pictures between others
+ * Functions of motion-compensated interpolation
  *
  * This file is part of gpume.
  * SPDX-License-Identifier: LGPL-2.1-or-later

@@ -32,12 +32,12 @@ void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb,
 unsigned ff_mvfps_cluster_avx2(const MvfpsVector *cells, int leader);
 
 #if ARCH_X86_64
-static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "mci.asm has them so");
+static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "dsp.asm has them so");
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
               offsetof(MvfpsFields, after_future) == 32 && MVFPS_FAR == 128 && MVFPS_FIELD_WEIGHT == 8 &&
               MVFPS_CELL == 8 && MVFPS_PARTS == 4096 && MVFPS_LIST == 24 &&
-              MVFPS_NONE == INT16_MIN, "mci.asm has them so");
+              MVFPS_NONE == INT16_MIN, "dsp.asm has them so");
 
 /* Usually all fields exist. */
 static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *f, int x, int y, int part)
