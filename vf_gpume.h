@@ -5,7 +5,8 @@
 
 /**
  * @file
- * Functions for programs that link libavfilter statically and have the filter gpume in their graph.
+ * For programs that link libavfilter statically and have the filter gpume in their graph, and for filters that do what
+ * it does.
  */
 
 #ifndef AVFILTER_VF_GPUME_H
@@ -15,6 +16,14 @@
 
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/output/output.h"
+
+/**
+ * The searches of other filters as options of this filter: mvfps; mvdenoise, with its radius; mvview, with the
+ * direction and the distance.
+ */
+#define GPUME_SEARCH_MVFPS     "algo=hme:block=8:dir=both:pel=1:sweeps=4"
+#define GPUME_SEARCH_MVDENOISE "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=%d"
+#define GPUME_SEARCH_MVVIEW    "algo=hme:dir=%s:refs=%d"
 
 /**
  * Passes the results of the filter to a program instead of files. Must be called before the graph is

@@ -22,6 +22,7 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_gpume.h"
 #include "vf_mv.h"
 #include "video.h"
 
@@ -33,9 +34,6 @@
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
-
-/** Options of gpume for a suitable search, without the number of references. */
-#define SEARCH_OPTIONS "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs="
 
 /** An input frame that has not been output. */
 typedef struct Waiting {
@@ -58,7 +56,7 @@ typedef struct MvdenoiseContext {
     int planes;
     int search;                 ///< enum GpumeSearchWhen
 
-    char search_options[sizeof(SEARCH_OPTIONS) + 11];
+    char search_options[sizeof(GPUME_SEARCH_MVDENOISE) + 11];
     Mvdenoise *mvdenoise;
     GpumeSearcher *searcher;
     GpumeHwFrames frames;       ///< zeroed: frames in system memory
@@ -174,7 +172,7 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
         cfg.params.distance[i]          = -1 - i;
         cfg.params.distance[radius + i] = 1 + i;
     }
-    snprintf(s->search_options, sizeof(s->search_options), SEARCH_OPTIONS "%d", radius);
+    snprintf(s->search_options, sizeof(s->search_options), GPUME_SEARCH_MVDENOISE, radius);
     ff_gpume_searcher_close(&s->searcher);
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }

@@ -22,6 +22,7 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_gpume.h"
 #include "vf_mv.h"
 #include "video.h"
 
@@ -40,8 +41,6 @@
 #define MAX_RATE 100000
 /** Latest time in the output's time base, so that sums and differences of times fit into 64 bits. */
 #define MAX_TIME (INT64_MAX / 4)
-/** Options of gpume for a suitable search. */
-#define SEARCH_OPTIONS "algo=hme:block=8:dir=both:pel=1:sweeps=4"
 /** Maximum number of output frames that fill a gap; after a longer gap the output continues at its end. */
 #define LONGEST_FILL 100000
 
@@ -247,7 +246,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
             .algo = GPUME_ALGO_HME, .block = 8, .pel = 1, .sweeps = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
             .nb_references = 2, .distance = { -1, 1 },
         },
-        .options   = SEARCH_OPTIONS,
+        .options   = GPUME_SEARCH_MVFPS,
         .sequence  = s->mode == MVFPS_MCI,
         .executor  = gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
@@ -441,10 +440,11 @@ static void say_what_is_missing(AVFilterContext *ctx)
 
     if (s->search == GPUME_SEARCH_NEVER)
         av_log(ctx, AV_LOG_ERROR, "The frames have no motion vectors. Remove search=never, or insert a filter that "
-               "searches motion vectors before mvfps, for example gpume=" SEARCH_OPTIONS ",mvfps=fps=%s.\n", s->fps);
+               "searches motion vectors before mvfps, for example gpume=" GPUME_SEARCH_MVFPS ",mvfps=fps=%s.\n",
+               s->fps);
     else
         av_log(ctx, AV_LOG_ERROR, "The frames have motion vectors, but none between the first two frames. "
-               "Insert gpume=" SEARCH_OPTIONS " before mvfps.\n");
+               "Insert gpume=" GPUME_SEARCH_MVFPS " before mvfps.\n");
 }
 
 static void warn_of_gap(AVFilterContext *ctx)

@@ -16,6 +16,7 @@
 #include "avfilter.h"
 #include "filters.h"
 #include "formats.h"
+#include "vf_gpume.h"
 #include "vf_mv.h"
 #include "video.h"
 
@@ -187,7 +188,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         .log_ctx   = ctx,
     };
 
-    snprintf(s->search_options, sizeof(s->search_options), "algo=hme:dir=%s:refs=%d", past ? "past" : "future",
+    snprintf(s->search_options, sizeof(s->search_options), GPUME_SEARCH_MVVIEW, past ? "past" : "future",
              distance);
     ff_gpume_searcher_close(&s->searcher);
     return ff_gpume_searcher_open(&s->searcher, &cfg);

@@ -344,8 +344,7 @@ static void set_denoise(Clip *c, const VSMap *in)
     char usual[128];
     int error, bits = nb_planes <= 0 ? 7 : 0;
 
-    snprintf(usual, sizeof(usual), "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=%d",
-             (int)FFMAX(property(c, in, "radius", 2), 1));
+    snprintf(usual, sizeof(usual), GPUME_SEARCH_MVDENOISE, (int)FFMAX(property(c, in, "radius", 2), 1));
     add_search(c, in, usual);
     c->leaves_repeats = !c->chain.len;
     for (int i = 0; i < nb_planes; i++)
@@ -361,7 +360,7 @@ static void set_view(Clip *c, const VSMap *in)
     const char *source = c->vs->mapGetData(in, "source", 0, &error);
     char usual[128];
 
-    snprintf(usual, sizeof(usual), "algo=hme:dir=%s:refs=%d", error || strcmp(source, "future") ? "past" : "future",
+    snprintf(usual, sizeof(usual), GPUME_SEARCH_MVVIEW, error || strcmp(source, "future") ? "past" : "future",
              (int)FFMAX(property(c, in, "distance", 1), 1));
     add_search(c, in, usual);
     av_bprintf(&c->chain, "mvview=search=auto");
@@ -369,7 +368,7 @@ static void set_view(Clip *c, const VSMap *in)
 
 static void set_fps(Clip *c, const VSMap *in)
 {
-    add_search(c, in, "algo=hme:block=8:dir=both:pel=1:sweeps=4");
+    add_search(c, in, GPUME_SEARCH_MVFPS);
     c->out.fpsNum = property(c, in, "fpsnum", 2 * c->in.fpsNum);
     c->out.fpsDen = property(c, in, "fpsden", c->vs->mapNumElements(in, "fpsnum") < 0 ? c->in.fpsDen : 1);
     av_bprintf(&c->chain, "mvfps=fps=%"PRId64"/%"PRId64, c->out.fpsNum, c->out.fpsDen);
