@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Code that all filters with motion vectors as input share: the option search, and the functions that
- * pass frames from the input to the searcher (gpume/core/searcher.h).
+ * Code that all filters with motion vectors as input share: the option search, and what
+ * passes frames from the input to the searcher (gpume/core/searcher.h).
  */
 
 #ifndef AVFILTER_VF_MV_H
@@ -31,33 +31,13 @@ static void gpume_vectors_decided(void *log_ctx, int searched)
 }
 
 /**
- * Takes the next frame of the input, or notices its end. If there is neither, requests a frame if the output wants one.
- * @param frame       set to the frame
- * @param status, pts set at the end of the input
- * @return 1: a frame; 0: the end; FFERROR_NOT_READY: neither; or another negative error code
- */
-static av_unused int gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts)
-{
-    AVFilterLink *inlink = ctx->inputs[0];
-    const int ret = ff_inlink_consume_frame(inlink, frame);
-
-    if (ret)
-        return ret;
-    if (ff_inlink_acknowledge_status(inlink, status, pts))
-        return 0;
-    if (ff_outlink_frame_wanted(ctx->outputs[0]))
-        ff_inlink_request_frame(inlink);
-    return FFERROR_NOT_READY;
-}
-
-/**
  * Passes the next frame of the input, or its end, to the searcher. To be called when the searcher has no frame to pull.
- * @return the same values as gpume_take_input()
+ * @return the same values as ff_gpume_take_input()
  */
 static av_unused int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
 {
     AVFrame *frame;
-    int ret = gpume_take_input(ctx, &frame, status, pts);
+    int ret = ff_gpume_take_input(ctx, &frame, status, pts);
 
     if (!ret)
         ff_gpume_searcher_flush(searcher);

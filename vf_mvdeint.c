@@ -24,6 +24,7 @@
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
+#include "gpume/util/upstream.h"
 
 enum Mode { MODE_FRAME, MODE_FIELD };
 enum Parity { PARITY_AUTO = -1, PARITY_TFF, PARITY_BFF };
@@ -36,7 +37,6 @@ typedef struct MvdeintContext {
     int passes, refs;
 
     Mvdeint *mvdeint;
-    GpumeHwFrames frames;       ///< zeroed: frames in system memory
     CCFifo captions;
     int ticks;                  ///< ticks of the output's time base in a tick of the input's
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
@@ -86,34 +86,21 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-static av_cold void close_mvdeint(MvdeintContext *s)
-{
-    ff_mvdeint_close(&s->mvdeint);
-    ff_gpume_hwframes_close(&s->frames);
-}
-
 /* Opens mvdeint for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvdeintContext *s = ctx->priv;
-    MvdeintConfig cfg = {
-        .executor = gpume_slice_threads(ctx),
-        .passes   = s->passes,
-        .refs     = s->refs,
+    const MvdeintConfig cfg = {
+        .hw_frames  = hw_frames,
+        .executor   = gpume_slice_threads(ctx),
+        .passes     = s->passes,
+        .refs       = s->refs,
         .only_first = s->mode == MODE_FRAME,
-        .log_ctx  = ctx,
+        .log_ctx    = ctx,
     };
-    int ret;
 
-    close_mvdeint(s);
-    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
-    if (ret >= 0) {
-        cfg.hw_frames = s->frames.in;
-        ret = ff_mvdeint_open(&s->mvdeint, &cfg);
-    }
-    if (ret < 0)
-        close_mvdeint(s);
-    return ret;
+    ff_mvdeint_close(&s->mvdeint);
+    return ff_mvdeint_open(&s->mvdeint, &cfg);
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -125,7 +112,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret = open_mvdeint(ctx, in->hw_frames_ctx);
 
     if (ret >= 0)
-        ret = ff_gpume_hwframes_config(&s->frames, outlink);
+        ret = ff_gpume_config_pool(outlink);
     if (ret < 0)
         return ret;
     s->ticks = 2;
@@ -202,14 +189,13 @@ static int set_properties(MvdeintContext *s, AVFilterLink *outlink, AVFrame *out
 /* Allocates a frame with the properties of an input frame, and with a buffer unless it passes unchanged. */
 static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const MvdeintNext *next)
 {
-    const MvdeintContext *s = ctx->priv;
     int ret = 0;
 
     *out = ff_mvdeint_clone(next->frame);
     if (!*out)
         return AVERROR(ENOMEM);
     if (!next->passes)
-        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *out, NULL);
+        ret = ff_gpume_new_samples(ctx->outputs[0], *out, NULL);
     if (ret < 0)
         av_frame_free(out);
     return ret;
@@ -263,24 +249,6 @@ static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
     };
 }
 
-/*
- * Replaces a frame by one that has only its properties.
- * @param samples set to the original frame
- */
-static int take_properties(AVFrame **frame, AVFrame **samples)
-{
-    AVFrame *properties = av_frame_alloc();
-
-    if (!properties)
-        return AVERROR(ENOMEM);
-    properties->width  = (*frame)->width;
-    properties->height = (*frame)->height;
-    properties->format = (*frame)->format;
-    *samples = *frame;
-    *frame   = properties;
-    return av_frame_copy_props(properties, *samples);
-}
-
 /* Adds a frame. Of a hardware frame only the properties are kept, which returns the decoder's surface at once. */
 static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input)
 {
@@ -288,10 +256,13 @@ static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input
     AVFrame *samples = NULL;
     int ret = 0;
 
-    if (s->frames.out && input->passes)
-        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *frame, &samples);
-    else if (s->frames.out)
-        ret = take_properties(frame, &samples);
+    if ((*frame)->hw_frames_ctx && input->passes) {
+        ret = ff_gpume_new_samples(ctx->outputs[0], *frame, &samples);
+    } else if ((*frame)->hw_frames_ctx) {
+        samples = *frame;
+        *frame  = ff_mvdeint_properties(samples);
+        ret     = *frame ? 0 : AVERROR(ENOMEM);
+    }
     if (ret >= 0)
         ret = ff_mvdeint_push(s->mvdeint, frame, input, samples);
     av_frame_free(&samples);
@@ -303,10 +274,8 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdeintContext *s = ctx->priv;
     const MvdeintInput input = input_of(ctx, *frame);
-    int ret = ff_ccfifo_extract(&s->captions, *frame);
+    const int ret = ff_ccfifo_extract(&s->captions, *frame);
 
-    if (ret >= 0)
-        ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
     if (ret < 0)
         return ret;
     if (!ff_mvdeint_continues(s->mvdeint, *frame)) {
@@ -315,27 +284,21 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
         s->next_input = input;
         return 0;
     }
-    /* the sequence continues with frames of another pool */
-    if (!ret)
-        ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
-    return ret < 0 ? ret : push(ctx, frame, &input);
+    return push(ctx, frame, &input);
 }
 
 /* Begins another sequence. */
 static int take_next(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
-    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], s->next);
+    const int ret = ff_mvdeint_continues(s->mvdeint, s->next) ? 0 : open_mvdeint(ctx, s->next->hw_frames_ctx);
 
-    if (!ret)
-        ret = open_mvdeint(ctx, s->next->hw_frames_ctx);
     return ret < 0 ? ret : push(ctx, &s->next, &s->next_input);
 }
 
 /* Takes available input. Returns 1; FFERROR_NOT_READY if there is none; or another negative error code. */
 static int receive(AVFilterContext *ctx)
 {
-    AVFilterLink *inlink = ctx->inputs[0];
     MvdeintContext *s = ctx->priv;
     AVFrame *frame;
     int ret;
@@ -344,22 +307,17 @@ static int receive(AVFilterContext *ctx)
         ret = take_next(ctx);
         return ret < 0 ? ret : 1;
     }
-    ret = ff_inlink_consume_frame(inlink, &frame);
-    if (ret < 0)
-        return ret;
-    if (ret) {
+    ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    if (ret > 0) {
         ret = take(ctx, &frame);
         av_frame_free(&frame);
         return ret < 0 ? ret : 1;
     }
-    if (ff_inlink_acknowledge_status(inlink, &s->status, &s->status_pts)) {
-        ff_mvdeint_flush(s->mvdeint);
-        s->eof = 1;
-        return 1;
-    }
-    if (ff_outlink_frame_wanted(ctx->outputs[0]))
-        ff_inlink_request_frame(inlink);
-    return FFERROR_NOT_READY;
+    if (ret < 0)
+        return ret;
+    ff_mvdeint_flush(s->mvdeint);
+    s->eof = 1;
+    return 1;
 }
 
 static int activate(AVFilterContext *ctx)
@@ -397,7 +355,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     av_frame_free(&s->next);
     ff_ccfifo_uninit(&s->captions);
-    close_mvdeint(s);
+    ff_mvdeint_close(&s->mvdeint);
 }
 
 static const AVFilterPad mvdeint_outputs[] = {

@@ -59,7 +59,6 @@ typedef struct MvdenoiseContext {
     char search_options[sizeof(GPUME_SEARCH_MVDENOISE) + 11];
     Mvdenoise *mvdenoise;
     GpumeSearcher *searcher;
-    GpumeHwFrames frames;       ///< zeroed: frames in system memory
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
     int next_flags;
     AVFrame *input;             ///< the latest frame that was added, or the frame that it repeats; NULL: none
@@ -177,38 +176,25 @@ static av_cold int open_searcher(AVFilterContext *ctx, int radius)
     return ff_gpume_searcher_open(&s->searcher, &cfg);
 }
 
-static av_cold void close_mvdenoise(MvdenoiseContext *s)
-{
-    ff_mvdenoise_close(&s->mvdenoise);
-    ff_gpume_hwframes_close(&s->frames);
-}
-
 /* Opens mvdenoise for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvdenoiseContext *s = ctx->priv;
-    MvdenoiseConfig cfg = {
-        .executor = gpume_slice_threads(ctx),
-        .radius   = needed_radius(s),
-        .sigma    = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
-        .single   = !s->levels,
-        .strength = lrint(s->strength * 256),
-        .passes   = s->passes,
-        .dense    = s->dense,
-        .planes   = s->planes,
-        .log_ctx  = ctx,
+    const MvdenoiseConfig cfg = {
+        .hw_frames = hw_frames,
+        .executor  = gpume_slice_threads(ctx),
+        .radius    = needed_radius(s),
+        .sigma     = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
+        .single    = !s->levels,
+        .strength  = lrint(s->strength * 256),
+        .passes    = s->passes,
+        .dense     = s->dense,
+        .planes    = s->planes,
+        .log_ctx   = ctx,
     };
-    int ret;
 
-    close_mvdenoise(s);
-    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
-    if (ret >= 0) {
-        cfg.hw_frames = s->frames.in;
-        ret = ff_mvdenoise_open(&s->mvdenoise, &cfg);
-    }
-    if (ret < 0)
-        close_mvdenoise(s);
-    return ret;
+    ff_mvdenoise_close(&s->mvdenoise);
+    return ff_mvdenoise_open(&s->mvdenoise, &cfg);
 }
 
 /* Warns if the format has none of the planes that are to be denoised. */
@@ -233,7 +219,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     check_planes(ctx);
     if (ret >= 0)
         ret = open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
-    return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
+    return ret < 0 ? ret : ff_gpume_config_pool(outlink);
 }
 
 /* Warns once, and names a search for this radius. */
@@ -383,7 +369,7 @@ static int produce(AVFilterContext *ctx)
     if (!out)
         return AVERROR(ENOMEM);
     /* a hardware frame got its buffer on arrival */
-    ret = s->frames.out ? 0 : ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
+    ret = out->hw_frames_ctx ? 0 : ff_gpume_new_samples(ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvdenoise_make(s->mvdenoise, out);
     if (ret >= 0)
@@ -406,8 +392,8 @@ static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
     AVFrame *samples = NULL;
     int ret = 0;
 
-    if (s->frames.out)
-        ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], *frame, &samples);
+    if ((*frame)->hw_frames_ctx)
+        ret = ff_gpume_new_samples(ctx->outputs[0], *frame, &samples);
     if (ret >= 0)
         ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, flags);
     av_frame_free(&samples);
@@ -418,32 +404,24 @@ static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
-    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], *frame);
     int flags = 0;
 
     av_fifo_read(s->searched, &flags, 1);
-    if (ret < 0)
-        return ret;
     if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
         ff_mvdenoise_flush(s->mvdenoise);
         FFSWAP(AVFrame *, s->next, *frame);
         s->next_flags = flags;
         return 0;
     }
-    /* the sequence continues with frames of another pool */
-    if (!ret)
-        ret = ff_gpume_hwframes_open(&s->frames, (*frame)->hw_frames_ctx);
-    return ret < 0 ? ret : push(ctx, frame, flags);
+    return push(ctx, frame, flags);
 }
 
 /* Begins another sequence. */
 static int take_next(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
-    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], s->next);
+    const int ret = ff_mvdenoise_continues(s->mvdenoise, s->next) ? 0 : open_mvdenoise(ctx, s->next->hw_frames_ctx);
 
-    if (!ret)
-        ret = open_mvdenoise(ctx, s->next->hw_frames_ctx);
     return ret < 0 ? ret : push(ctx, &s->next, s->next_flags);
 }
 
@@ -529,7 +507,7 @@ static int take_input(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
     AVFrame *frame = NULL;
-    int ret = gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
     const int has_ended = !ret, is_disabled = !!ctx->is_disabled;
 
     if (ret < 0)
@@ -600,7 +578,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_frame_free(&s->output);
     ff_mvdenoise_cuda_repeats_close(&s->repeats);
     ff_gpume_searcher_close(&s->searcher);
-    close_mvdenoise(s);
+    ff_mvdenoise_close(&s->mvdenoise);
 }
 
 static const AVFilterPad mvdenoise_outputs[] = {

@@ -29,6 +29,7 @@
 #include "gpume/core/searches.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
+#include "gpume/util/frame_backend.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
 #include "gpume/mvfps/captions.h"
@@ -62,7 +63,6 @@ typedef struct MvfpsContext {
     Mvfps *mvfps;
     MvfpsRepeats repeats;       ///< input frames on their way to the searcher
     GpumeSearcher *searcher;
-    GpumeHwFrames frames;
     MvfpsCaptions captions;
     AVFrame *held;              ///< the next output frame, while captions for it may still arrive
     AVFrame *before, *after;    ///< the frames around the next output time; after may be NULL
@@ -178,31 +178,18 @@ static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
     return AVERROR(EINVAL);
 }
 
-static av_cold void close_mvfps(MvfpsContext *s)
-{
-    ff_mvfps_close(&s->mvfps);
-    ff_gpume_hwframes_close(&s->frames);
-}
-
 /* Opens mvfps for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvfpsContext *s = ctx->priv;
-    MvfpsConfig cfg = {
-        .executor = gpume_slice_threads(ctx),
-        .log_ctx  = ctx,
+    const MvfpsConfig cfg = {
+        .hw_frames = hw_frames,
+        .executor  = gpume_slice_threads(ctx),
+        .log_ctx   = ctx,
     };
-    int ret;
 
-    close_mvfps(s);
-    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
-    if (ret >= 0) {
-        cfg.hw_frames = s->frames.in;
-        ret = ff_mvfps_open(&s->mvfps, &cfg);
-    }
-    if (ret < 0)
-        close_mvfps(s);
-    return ret;
+    ff_mvfps_close(&s->mvfps);
+    return ff_mvfps_open(&s->mvfps, &cfg);
 }
 
 /* Converts a duration to the output's time base; INT64_MAX: it does not fit. */
@@ -290,7 +277,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     if (ret >= 0)
         ret = open_mvfps(ctx, in->hw_frames_ctx);
     if (ret >= 0)
-        ret = ff_gpume_hwframes_config(&s->frames, outlink);
+        ret = ff_gpume_config_pool(outlink);
     if (ret >= 0) {
         ff_mvfps_captions_close(&s->captions);
         ret = ff_mvfps_captions_open(&s->captions, s->rate, ctx);
@@ -407,7 +394,7 @@ static int send_interpolated(AVFilterContext *ctx, int part)
     out = copy_beside(nearest);
     if (!out)
         return AVERROR(ENOMEM);
-    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], out, NULL);
+    ret = ff_gpume_new_samples(ctx->outputs[0], out, NULL);
     if (ret >= 0)
         ret = ff_mvfps_make(s->mvfps, out, part, s->how);
     if (ret < 0) {
@@ -471,8 +458,7 @@ static int begin_pair(AVFilterContext *ctx)
     /* a jump has a warning of its own */
     if (s->is_gap && s->after_pts - s->before_pts <= s->longest_fill)
         warn_of_gap(ctx);
-    if (s->is_gap || s->mode == MVFPS_DUP || s->before->width != s->after->width ||
-        s->before->height != s->after->height)
+    if (s->is_gap || s->mode == MVFPS_DUP || !ff_gpume_are_alike(s->before, s->after))
         return 0;
     find_distances(s, distances);
     ret = ff_mvfps_begin(s->mvfps, s->before, s->after, distances, s->mode);
@@ -623,12 +609,14 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
     AVFrame *old;
-    int ret;
+    int ret = ff_gpume_new_samples(ctx->outputs[0], frame, &old);
 
-    ret = ff_gpume_new_samples(&s->frames, ctx->outputs[0], frame, &old);
     if (ret < 0)
         return ret;
-    ret = ff_mvfps_copy(s->mvfps, frame, old);
+    if (ret)
+        ret = open_mvfps(ctx, frame->hw_frames_ctx);
+    if (ret >= 0)
+        ret = ff_mvfps_copy(s->mvfps, frame, old);
     av_frame_free(&old);
     return ret;
 }
@@ -636,14 +624,10 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
 /* Takes the next input frame. */
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
-    const AVFilterLink *inlink = ctx->inputs[0];
     MvfpsContext *s = ctx->priv;
-    const int fits  = ff_gpume_hwframes_fit(&s->frames, inlink, frame);
     int64_t pts;
-    int ret = FFMIN(fits, 0);
+    int ret = 0;
 
-    if (fits < 0)
-        goto drop;
     if (frame->pts == AV_NOPTS_VALUE) {
         av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Insert setpts=N/(25*TB), with the input's "
                "frame rate instead of 25, before mvfps.\n");
@@ -672,9 +656,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         s->warned_order = 1;
         goto drop;
     }
-    if (!fits)
-        ret = open_mvfps(ctx, frame->hw_frames_ctx);
-    if (ret >= 0 && s->frames.in)
+    if (frame->hw_frames_ctx)
         ret = own(ctx, frame);
     if (ret < 0)
         goto drop;
@@ -715,7 +697,7 @@ static int feed(AVFilterContext *ctx)
         av_frame_free(&frame);
         return ret < 0 ? ret : 1;
     }
-    ret = gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
     if (!ret)
         ff_gpume_searcher_flush(s->searcher);
     if (ret <= 0)
@@ -803,7 +785,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     ff_mvfps_captions_close(&s->captions);
     ff_mvfps_repeats_close(&s->repeats);
     ff_gpume_searcher_close(&s->searcher);
-    close_mvfps(s);
+    ff_mvfps_close(&s->mvfps);
 }
 
 static const AVFilterPad mvfps_outputs[] = {

@@ -52,7 +52,6 @@ typedef struct MvviewContext {
     GpumeSearcher *searcher;
     char search_options[64];    ///< options of the search, as gpume takes them
     MvviewView *view;
-    GpumeHwFrames frames;
     AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame in the searcher
     int had_vectors;            ///< whether a frame had vectors, or the warning was printed
     int nb_without;             ///< number of frames so far
@@ -112,17 +111,11 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvview_format_supported, hw_format);
 }
 
-static av_cold void close_view(MvviewContext *s)
-{
-    ff_mvview_close(&s->view);
-    ff_gpume_hwframes_close(&s->frames);
-}
-
 /* Opens a view for frames in system memory, or for hardware frames of this context. */
 static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvviewContext *s = ctx->priv;
-    MvviewConfig cfg = {
+    const MvviewConfig cfg = {
         .mode       = s->mode,
         .sources    = s->source,
         .distance   = s->distance,
@@ -132,20 +125,13 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .step       = s->step,
         .opacity    = lrint(s->opacity * 256),
         .legend     = s->legend,
+        .hw_frames  = hw_frames,
         .executor   = gpume_slice_threads(ctx),
         .log_ctx    = ctx,
     };
-    int ret;
 
-    close_view(s);
-    ret = ff_gpume_hwframes_open(&s->frames, hw_frames);
-    if (ret >= 0) {
-        cfg.hw_frames = s->frames.in;
-        ret = ff_mvview_open(&s->view, &cfg);
-    }
-    if (ret < 0)
-        close_view(s);
-    return ret;
+    ff_mvview_close(&s->view);
+    return ff_mvview_open(&s->view, &cfg);
 }
 
 static av_cold int init(AVFilterContext *ctx)
@@ -206,27 +192,7 @@ static av_cold int config_output(AVFilterLink *outlink)
                inlink->w, inlink->h, MVVIEW_MIN_LEGEND_SIDE);
     if (ret >= 0)
         ret = open_view(ctx, ff_filter_link(inlink)->hw_frames_ctx);
-    return ret < 0 ? ret : ff_gpume_hwframes_config(&s->frames, outlink);
-}
-
-/*
- * Draws into a frame if it is writable and in system memory, else into a new buffer. A hardware
- * frame always gets a new buffer, because output frames must belong to the output's hw_frames_ctx.
- */
-static int draw(AVFilterLink *outlink, AVFrame *frame)
-{
-    MvviewContext *s = outlink->src->priv;
-    AVFrame *old;
-    int ret;
-
-    if (!s->frames.out && av_frame_is_writable(frame))
-        return ff_mvview_draw(s->view, frame, frame);
-    ret = ff_gpume_new_samples(&s->frames, outlink, frame, &old);
-    if (ret < 0)
-        return ret;
-    ret = ff_mvview_draw(s->view, frame, old);
-    av_frame_free(&old);
-    return ret;
+    return ret < 0 ? ret : ff_gpume_config_pool(outlink);
 }
 
 static void warn_of_no_vectors(AVFilterContext *ctx)
@@ -248,27 +214,39 @@ static void look_for_vectors(AVFilterContext *ctx, const AVFrame *frame)
         warn_of_no_vectors(ctx);
 }
 
+/*
+ * Draws into a frame if it is writable and in system memory, else into a new buffer. A hardware
+ * frame always gets a new buffer, because output frames must belong to the output's hw_frames_ctx.
+ */
 static int send_frame(AVFilterContext *ctx, AVFrame *frame)
 {
+    AVFilterLink *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
-    int ret = ff_gpume_hwframes_fit(&s->frames, ctx->inputs[0], frame), disabled = 0;
+    AVFrame *old = NULL;
+    int ret = 0, disabled = 0, draws;
 
     av_fifo_read(s->disabled, &disabled, 1);
     look_for_vectors(ctx, frame);
-    if (!ret)
+    if (frame->hw_frames_ctx)
+        ret = ff_gpume_new_samples(outlink, frame, &old);
+    if (ret > 0)
         ret = open_view(ctx, frame->hw_frames_ctx);
     if (ret >= 0)
         ret = ff_mvview_read(s->view, disabled ? NULL : frame);
+    draws = ret > 0;
     /* drawing changes rectangles that the hint says are constant */
-    if (ret > 0)
+    if (draws)
         av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_HINT);
-    if (ret > 0 || ret == 0 && s->frames.out)
-        ret = draw(ctx->outputs[0], frame);
+    if (draws && !old && !av_frame_is_writable(frame))
+        ret = ff_gpume_new_samples(outlink, frame, &old);
+    if (ret >= 0 && (draws || old))
+        ret = ff_mvview_draw(s->view, frame, old ? old : frame);
+    av_frame_free(&old);
     if (ret < 0) {
         av_frame_free(&frame);
         return ret;
     }
-    return ff_filter_frame(ctx->outputs[0], frame);
+    return ff_filter_frame(outlink, frame);
 }
 
 static int activate(AVFilterContext *ctx)
@@ -307,7 +285,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     ff_gpume_searcher_close(&s->searcher);
     av_fifo_freep2(&s->disabled);
-    close_view(s);
+    ff_mvview_close(&s->view);
 }
 
 static const AVFilterPad mvview_outputs[] = {

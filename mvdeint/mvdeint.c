@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
+#include "libavutil/buffer.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
@@ -150,7 +151,7 @@ static int is_opened(const Mvdeint *s, const AVFrame *frame)
 
 int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || ff_gpume_layout_is(&s->layout, frame));
+    return is_opened(s, frame) && (!s->nb_in || s->flushed || ff_gpume_layout_is(&s->layout, frame));
 }
 
 static int set_layout(Mvdeint *s, const AVFrame *frame)
@@ -311,21 +312,24 @@ static int estimate_last(Mvdeint *s, int after)
     return 0;
 }
 
+AVFrame *ff_mvdeint_properties(const AVFrame *frame)
+{
+    AVFrame *properties = av_frame_alloc();
+
+    if (!properties)
+        return NULL;
+    properties->width  = frame->width;
+    properties->height = frame->height;
+    properties->format = frame->format;
+    if (av_frame_copy_props(properties, frame) < 0 ||
+        av_buffer_replace(&properties->hw_frames_ctx, frame->hw_frames_ctx) < 0)
+        av_frame_free(&properties);
+    return properties;
+}
+
 AVFrame *ff_mvdeint_clone(const AVFrame *frame)
 {
-    AVFrame *clone;
-
-    if (frame->buf[0])
-        return av_frame_clone(frame);
-    clone = av_frame_alloc();
-    if (!clone)
-        return NULL;
-    clone->width  = frame->width;
-    clone->height = frame->height;
-    clone->format = frame->format;
-    if (av_frame_copy_props(clone, frame) < 0)
-        av_frame_free(&clone);
-    return clone;
+    return frame->buf[0] ? av_frame_clone(frame) : ff_mvdeint_properties(frame);
 }
 
 int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples)

@@ -57,9 +57,9 @@ int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg);
 void ff_mvdeint_close(Mvdeint **mvdeint);
 
 /**
- * Returns whether a frame continues the sequence. If not, flush the sequence, make the remaining
- * frames, and begin another sequence. A frame on another device, or with another pixel format on a
- * device, needs another Mvdeint.
+ * Returns whether a frame can be added: it continues the sequence, or begins one after the last has been flushed. If
+ * not, flush the sequence and make the remaining frames. If the frame cannot be added even then, it is on another
+ * device, or has another pixel format on a device, and needs another Mvdeint.
  */
 int ff_mvdeint_continues(const Mvdeint *mvdeint, const AVFrame *frame);
 
@@ -71,6 +71,9 @@ int ff_mvdeint_continues(const Mvdeint *mvdeint, const AVFrame *frame);
  * @return 0, in which case the frame was taken over and *frame is NULL, or an AVERROR code
  */
 int ff_mvdeint_push(Mvdeint *mvdeint, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples);
+
+/** Returns a new frame with the properties of a frame, without samples; or NULL. */
+AVFrame *ff_mvdeint_properties(const AVFrame *frame);
 
 /** Returns a new frame with the properties of a frame and, if it has any, its samples; or NULL. */
 AVFrame *ff_mvdeint_clone(const AVFrame *frame);

@@ -105,7 +105,7 @@ static int is_opened(const Mvdenoise *s, const AVFrame *frame)
 
 int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || ff_gpume_layout_is(&s->layout, frame));
+    return is_opened(s, frame) && (!s->nb_in || s->flushed || ff_gpume_layout_is(&s->layout, frame));
 }
 
 static int set_layout(Mvdenoise *s, const AVFrame *frame)

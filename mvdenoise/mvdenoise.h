@@ -45,9 +45,9 @@ int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);
 void ff_mvdenoise_close(Mvdenoise **mvdenoise);
 
 /**
- * Returns whether a frame continues the sequence. If not, flush the sequence, make the remaining
- * frames, and begin another sequence. A frame on another device, or with another pixel format on a
- * device, needs another Mvdenoise.
+ * Returns whether a frame can be added: it continues the sequence, or begins one after the last has been flushed. If
+ * not, flush the sequence and make the remaining frames. If the frame cannot be added even then, it is on another
+ * device, or has another pixel format on a device, and needs another Mvdenoise.
  */
 int ff_mvdenoise_continues(const Mvdenoise *mvdenoise, const AVFrame *frame);
 

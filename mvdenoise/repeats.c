@@ -18,9 +18,8 @@ MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b)
     const enum AVPixelFormat format = ff_gpume_frame_format(a);
     MvdenoiseBytes bytes = { 0 };
 
-    if (!a->data[0] || !b->data[0] || ff_gpume_frame_format(b) != format ||
-        ff_gpume_frame_device(a) != ff_gpume_frame_device(b) ||
-        a->width != b->width || a->height != b->height || av_image_fill_linesizes(bytes.w, format, a->width) < 0)
+    if (!a->data[0] || !b->data[0] || !ff_gpume_are_alike(a, b) ||
+        av_image_fill_linesizes(bytes.w, format, a->width) < 0)
         return (MvdenoiseBytes) { 0 };
     while (bytes.nb < 4 && bytes.w[bytes.nb]) {
         const int shift = bytes.nb == 1 || bytes.nb == 2 ? av_pix_fmt_desc_get(format)->log2_chroma_h : 0;

@@ -5,6 +5,7 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvfps/backend.h"
@@ -16,7 +17,7 @@ static const GpumeFrameBackend *const backends[] = {
 
 struct Mvfps {
     MvfpsConfig cfg;
-    enum AVPixelFormat sw_format;   ///< pixel format of hardware frames; AV_PIX_FMT_NONE: frames in system memory
+    const void *device_ctx;         ///< device of hardware frames; NULL: frames in system memory
     const MvfpsBackend *backend;
     void *priv;
     GpumeLayout layout;
@@ -38,7 +39,8 @@ av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
         return AVERROR(ENOMEM);
     s->cfg           = *cfg;
     s->layout.format = AV_PIX_FMT_NONE;
-    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    if (cfg->hw_frames)
+        s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
     ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvfps",
                                 cfg->log_ctx);
     s->backend = (const MvfpsBackend *)backend;
@@ -64,12 +66,10 @@ av_cold void ff_mvfps_close(Mvfps **mvfps)
 /* Sets the layout of pictures like this one. */
 static int set_layout(Mvfps *s, const AVFrame *frame)
 {
-    const enum AVPixelFormat format = s->cfg.hw_frames ? s->sw_format : frame->format;
     int ret;
 
-    if (s->layout.format == format && s->layout.w == frame->width && s->layout.h == frame->height)
+    if (!ff_gpume_layout_change(&s->layout, frame))
         return 0;
-    ff_gpume_layout_init(&s->layout, format, frame->width, frame->height);
     ret = s->backend->set_layout(s->priv, &s->layout);
     if (ret < 0)
         s->layout.format = AV_PIX_FMT_NONE;
@@ -78,15 +78,11 @@ static int set_layout(Mvfps *s, const AVFrame *frame)
 
 int ff_mvfps_is_repeat(Mvfps *s, const AVFrame *first, const AVFrame *frame)
 {
-    const AVBufferRef *own = s->cfg.hw_frames, *frames[] = { first->hw_frames_ctx, frame->hw_frames_ctx };
     GpumeLayout layout;
 
-    if (first->width != frame->width || first->height != frame->height || first->format != frame->format)
+    if (!ff_gpume_are_alike(first, frame) || ff_gpume_frame_device(frame) != s->device_ctx)
         return 0;
-    for (int i = 0; i < 2; i++)
-        if (!own != !frames[i] || own && own->data != frames[i]->data)
-            return 0;
-    ff_gpume_layout_init(&layout, own ? s->sw_format : frame->format, frame->width, frame->height);
+    ff_gpume_layout_init(&layout, ff_gpume_frame_format(frame), frame->width, frame->height);
     return s->backend->is_repeat(s->priv, &layout, first, frame);
 }
 

@@ -8,7 +8,6 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -24,7 +23,6 @@ static const GpumeFrameBackend *const painters[] = {
 
 struct MvviewView {
     MvviewConfig cfg;
-    enum AVPixelFormat sw_format;   ///< pixel format of hardware frames; AV_PIX_FMT_NONE: frames are in system memory
     const MvviewPainter *painter;
     void *painter_priv;
 
@@ -48,7 +46,6 @@ av_cold int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg)
     if (!v)
         return AVERROR(ENOMEM);
     v->cfg = *cfg;
-    v->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     ret = ff_gpume_open_backend(&backend, &v->painter_priv, painters, cfg->hw_frames, ff_mvview_format_supported,
                                 "mvview", cfg->log_ctx);
     v->painter = (const MvviewPainter *)backend;
@@ -75,14 +72,12 @@ av_cold void ff_mvview_close(MvviewView **view)
 
 int ff_mvview_read(MvviewView *v, const AVFrame *frame)
 {
-    const AVHWFramesContext *frames = v->cfg.hw_frames ? (void *)v->cfg.hw_frames->data : NULL;
-
     if (!frame) {
         v->field.nb = 0;
         return 0;
     }
     return ff_mvview_field_read(&v->field, frame, &v->cfg,
-                                frames && v->painter->reads_fields ? frames->device_ctx : NULL);
+                                v->painter->reads_fields ? ff_gpume_frame_device(frame) : NULL);
 }
 
 /* Returns the width of a line, in units of MVVIEW_SAMPLE: one sample in a small picture. */
@@ -190,10 +185,9 @@ static void begin_picture(MvviewView *v, int new_canvas, AVFrame *out, const AVF
 
 int ff_mvview_draw(MvviewView *v, AVFrame *out, const AVFrame *in)
 {
-    const enum AVPixelFormat format = v->cfg.hw_frames ? v->sw_format : out->format;
     int ret = 0;
 
-    begin_picture(v, ff_mvview_canvas_init(&v->canvas, out, format), out, in);
+    begin_picture(v, ff_mvview_canvas_init(&v->canvas, out, ff_gpume_frame_format(out)), out, in);
     if (v->field.nb && !v->field.nb_fields)
         ret = add_ops(v);
     if (ret >= 0)

@@ -992,6 +992,56 @@ static void sequences_on_device(int nb)
     }
 }
 
+/* Tests frames on the device whose samples get another format: nothing is interpolated between the two. */
+static void other_format_on_device(void)
+{
+    const TestShape shapes[] = { test_shape(AV_PIX_FMT_NV12, 64, 48), test_shape(AV_PIX_FMT_P010, 64, 48) };
+    static const int values[] = { 99, 0x4000 };
+    AVBufferRef *hw_frames[2] = { 0 };
+    TestFilter f = { .name = "mvfps", .options = "mode=blend:fps=2x:scene=0", .nb_threads = 1 };
+    TestRandom r = { .state = 1 };
+    int nb[2] = { 0 }, ret;
+
+    snprintf(test_context, sizeof(test_context), "another format on the device");
+    for (int i = 0; i < 2; i++)
+        hw_frames[i] = test_device_frames(&shapes[i]);
+    f.hw_frames = hw_frames[0];
+    ret = test_open_filter(&f, &shapes[0]);
+    for (int n = 0; n <= 4 && ret >= 0; n++) {
+        const TestShape *shape = &shapes[n / 2 % 2];
+        AVFrame *flat = test_canaries(shape, &r), *in = NULL, *out;
+
+        for (int y = 0; y < shape->h; y++)
+            for (int x = 0; x < shape->w; x++)
+                test_set_word(shape, flat, 0, x, y, values[n / 2 % 2]);
+        flat->pts = n;
+        if (n < 4)
+            in = test_upload(shape, hw_frames[n / 2], flat);
+        av_frame_free(&flat);
+        ret = av_buffersrc_add_frame(f.src, in);
+        av_frame_free(&in);
+        /* these are of two pools */
+        while (ret >= 0 && (f.pool = NULL, ret = test_take_frame(&f, NULL, &out)) >= 0) {
+            const AVHWFramesContext *frames = (const AVHWFramesContext *)out->hw_frames_ctx->data;
+            const int i = frames->sw_format == AV_PIX_FMT_P010;
+            AVFrame *samples = test_download(&shapes[i], out);
+
+            nb[i]++;
+            for (int y = 0; y < shapes[i].h; y++)
+                for (int x = 0; x < shapes[i].w; x++)
+                    CHECK(test_word(&shapes[i], samples, 0, x, y) == values[i], "frame %d, (%d,%d)", nb[0] + nb[1], x,
+                          y);
+            av_frame_free(&samples);
+            av_frame_free(&out);
+        }
+        ret = ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+    }
+    CHECK(ret >= 0 && nb[0] == 4 && nb[1] == 3, "%d and %d frames, %s", nb[0], nb[1], av_err2str(ret));
+    avfilter_graph_free(&f.graph);
+    for (int i = 0; i < 2; i++)
+        av_buffer_unref(&hw_frames[i]);
+}
+
 /* Cells of fields that are attached to a frame, and of the same vectors as side data */
 
 /* Fields of random vectors, as searches leave them. */
@@ -1251,6 +1301,7 @@ int main(int argc, char **argv)
             run_case(o.only < 0 ? i : o.only, 1);
         if (o.only < 0) {
             sequences_on_device(nb / 3);
+            other_format_on_device();
             travelling_fields(nb / 3, 1);
         }
         if (o.only < 0 && !o.device_only)

@@ -35,6 +35,12 @@ const void *ff_gpume_frame_device(const AVFrame *frame)
     return frame->hw_frames_ctx ? ((const AVHWFramesContext *)frame->hw_frames_ctx->data)->device_ctx : NULL;
 }
 
+int ff_gpume_are_alike(const AVFrame *a, const AVFrame *b)
+{
+    return a->width == b->width && a->height == b->height && ff_gpume_frame_format(a) == ff_gpume_frame_format(b) &&
+           ff_gpume_frame_device(a) == ff_gpume_frame_device(b);
+}
+
 static av_cold const GpumeFrameBackend *choose(const GpumeFrameBackend *const *backends, const AVBufferRef *hw_frames,
                                                int (*supports)(enum AVPixelFormat sw_format), const char *filter,
                                                void *log_ctx)

@@ -53,6 +53,9 @@ enum AVPixelFormat ff_gpume_frame_format(const AVFrame *frame);
 /** Returns the AVHWDeviceContext of a frame's samples, or NULL: system memory. */
 const void *ff_gpume_frame_device(const AVFrame *frame);
 
+/** Returns whether two frames have the same size, format of samples and device. */
+int ff_gpume_are_alike(const AVFrame *a, const AVFrame *b);
+
 /** Returns the format of the samples of hardware frames; AV_PIX_FMT_NONE without hw_frames. */
 enum AVPixelFormat ff_gpume_sw_format(const AVBufferRef *hw_frames);
 

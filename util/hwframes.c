@@ -7,7 +7,7 @@
 #include "libavutil/avconfig.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
+#include "libavutil/macros.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/filters.h"
@@ -60,73 +60,57 @@ int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);
 }
 
-av_cold int ff_gpume_hwframes_open(GpumeHwFrames *s, AVBufferRef *in)
+/* Returns whether a pool has frames like those of another one. */
+static int is_like(const AVBufferRef *pool, const AVBufferRef *other)
 {
-    const AVHWFramesContext *from;
-    AVHWFramesContext *to;
-    int ret = AVERROR(ENOMEM);
+    const AVHWFramesContext *a = pool ? (const AVHWFramesContext *)pool->data : NULL;
+    const AVHWFramesContext *b = (const AVHWFramesContext *)other->data;
 
-    ff_gpume_hwframes_close(s);
-    if (!in)
-        return 0;
-    from   = (const AVHWFramesContext *)in->data;
-    s->in  = av_buffer_ref(in);
-    s->out = av_hwframe_ctx_alloc(from->device_ref);
-    if (s->in && s->out) {
-        to            = (AVHWFramesContext *)s->out->data;
-        to->format    = from->format;
-        to->sw_format = from->sw_format;
-        to->width     = from->width;
-        to->height    = from->height;
-        ret = av_hwframe_ctx_init(s->out);
-    }
-    if (ret < 0)
-        ff_gpume_hwframes_close(s);
-    return ret;
-}
-
-av_cold void ff_gpume_hwframes_close(GpumeHwFrames *s)
-{
-    av_buffer_unref(&s->in);
-    av_buffer_unref(&s->out);
-}
-
-av_cold int ff_gpume_hwframes_config(const GpumeHwFrames *s, AVFilterLink *outlink)
-{
-    FilterLink *link = ff_filter_link(outlink);
-
-    if (!s->out)
-        return 0;
-    av_buffer_unref(&link->hw_frames_ctx);
-    link->hw_frames_ctx = av_buffer_ref(s->out);
-    return link->hw_frames_ctx ? 0 : AVERROR(ENOMEM);
-}
-
-int ff_gpume_hwframes_fit(const GpumeHwFrames *s, const AVFilterLink *inlink, const AVFrame *frame)
-{
-    const AVHWFramesContext *a, *b;
-
-    /* the size of frames may change in mid-stream, their format may not */
-    if (frame->format != inlink->format || !frame->hw_frames_ctx != !s->in) {
-        av_log(inlink->dst, AV_LOG_ERROR, "A frame has the format %s instead of %s, which the filter graph was "
-               "configured for.\n", av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
-        return AVERROR(EINVAL);
-    }
-    if (!s->in)
-        return 1;
-    a = (const AVHWFramesContext *)frame->hw_frames_ctx->data;
-    b = (const AVHWFramesContext *)s->in->data;
-    return a->format == b->format && a->sw_format == b->sw_format && a->width == b->width &&
+    return a && a->format == b->format && a->sw_format == b->sw_format && a->width == b->width &&
            a->height == b->height && a->device_ctx == b->device_ctx;
 }
 
-int ff_gpume_new_samples(const GpumeHwFrames *s, AVFilterLink *outlink, AVFrame *frame, AVFrame **old)
+/* Gives a link a pool of frames like those of another pool. */
+static int open_pool(AVFilterLink *outlink, const AVBufferRef *other)
 {
-    AVFrame *f = s->out ? av_frame_alloc() : ff_get_video_buffer(outlink, frame->width, frame->height);
-    int ret = f ? 0 : AVERROR(ENOMEM);
+    const AVHWFramesContext *from = (const AVHWFramesContext *)other->data;
+    AVBufferRef *pool = av_hwframe_ctx_alloc(from->device_ref);
+    AVHWFramesContext *to;
+    int ret;
 
-    if (f && s->out)
-        ret = av_hwframe_get_buffer(s->out, f, 0);
+    if (!pool)
+        return AVERROR(ENOMEM);
+    to            = (AVHWFramesContext *)pool->data;
+    to->format    = from->format;
+    to->sw_format = from->sw_format;
+    to->width     = from->width;
+    to->height    = from->height;
+    ret = av_hwframe_ctx_init(pool);
+    if (ret >= 0)
+        FFSWAP(AVBufferRef *, ff_filter_link(outlink)->hw_frames_ctx, pool);
+    av_buffer_unref(&pool);
+    return ret;
+}
+
+av_cold int ff_gpume_config_pool(AVFilterLink *outlink)
+{
+    const AVBufferRef *in = ff_filter_link(outlink->src->inputs[0])->hw_frames_ctx;
+
+    return in ? open_pool(outlink, in) : 0;
+}
+
+int ff_gpume_new_samples(AVFilterLink *outlink, AVFrame *frame, AVFrame **old)
+{
+    const AVBufferRef *in = frame->hw_frames_ctx;
+    const FilterLink *out = ff_filter_link(outlink);
+    const int is_other = in && !is_like(out->hw_frames_ctx, in);
+    AVFrame *f = NULL;
+    int ret = is_other ? open_pool(outlink, in) : 0;
+
+    if (ret >= 0) {
+        f   = in ? av_frame_alloc() : ff_get_video_buffer(outlink, frame->width, frame->height);
+        ret = !f ? AVERROR(ENOMEM) : in ? av_hwframe_get_buffer(out->hw_frames_ctx, f, 0) : 0;
+    }
     if (ret >= 0) {
         for (int i = 0; i < AV_NUM_DATA_POINTERS; i++) {
             FFSWAP(uint8_t *, frame->data[i], f->data[i]);
@@ -141,5 +125,5 @@ int ff_gpume_new_samples(const GpumeHwFrames *s, AVFilterLink *outlink, AVFrame 
         *old = f;
     else
         av_frame_free(&f);
-    return ret;
+    return ret < 0 ? ret : is_other;
 }

@@ -4,8 +4,11 @@
  */
 
 #include "libavutil/avstring.h"
+#include "libavutil/error.h"
 #include "libavutil/log.h"
+#include "libavutil/pixdesc.h"
 
+#include "libavfilter/filters.h"
 #include "libavfilter/gpume/util/upstream.h"
 
 /** Filters that export motion vectors of their own. */
@@ -49,4 +52,26 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
     else if (!searched && moves)
         av_log(ctx, AV_LOG_WARNING, "The filter %s moves the picture, but not its motion vectors. "
                "Insert it before the motion search.\n", moves);
+}
+
+int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts)
+{
+    AVFilterLink *inlink = ctx->inputs[0];
+    const int ret = ff_inlink_consume_frame(inlink, frame);
+
+    /* the size of frames may change in mid-stream, their format may not */
+    if (ret > 0 && ((*frame)->format != inlink->format ||
+                    !(*frame)->hw_frames_ctx != !ff_filter_link(inlink)->hw_frames_ctx)) {
+        av_log(ctx, AV_LOG_ERROR, "A frame has the format %s instead of %s, which the filter graph was "
+               "configured for.\n", av_get_pix_fmt_name((*frame)->format), av_get_pix_fmt_name(inlink->format));
+        av_frame_free(frame);
+        return AVERROR(EINVAL);
+    }
+    if (ret)
+        return ret;
+    if (ff_inlink_acknowledge_status(inlink, status, pts))
+        return 0;
+    if (ff_outlink_frame_wanted(ctx->outputs[0]))
+        ff_inlink_request_frame(inlink);
+    return FFERROR_NOT_READY;
 }

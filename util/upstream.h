@@ -5,11 +5,15 @@
 
 /**
  * @file
- * Warnings about filters that come before a filter that uses motion vectors.
+ * The input of a filter: its frames, and warnings about filters that come before a filter that uses motion vectors.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_UPSTREAM_H
 #define AVFILTER_GPUME_UTIL_UPSTREAM_H
+
+#include <stdint.h>
+
+#include "libavutil/frame.h"
 
 #include "libavfilter/avfilter.h"
 
@@ -19,5 +23,14 @@
  * @param searched whether this filter searches because no vectors arrived
  */
 void ff_gpume_check_upstream(AVFilterContext *ctx, int searched);
+
+/**
+ * Takes the next frame of the input, or notices its end. If there is neither, requests a frame if the output wants one.
+ * @param frame       set to the frame
+ * @param status, pts set at the end of the input
+ * @return 1: a frame; 0: the end; FFERROR_NOT_READY: neither; or another negative error code, with a message if the
+ *         frame has another format than the input, or is in system memory instead of on a device
+ */
+int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts);
 
 #endif /* AVFILTER_GPUME_UTIL_UPSTREAM_H */
