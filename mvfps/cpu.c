@@ -49,6 +49,7 @@ typedef struct CPUBackend {
     unsigned sads_allocated;
     MvfpsCellSums *sums;        ///< of each cell
     unsigned sums_allocated;
+    int has_sums;               ///< whether they are those of the pair
     MvfpsChange *changes;
     unsigned changes_allocated;
     MvfpsVector *offsets;
@@ -125,7 +126,8 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     CPUBackend *s = priv;
     const GpumeCells cells = mvfps_cells(pair->layout->w, pair->layout->h);
 
-    s->pair          = pair;
+    s->pair        = pair;
+    s->has_sums    = 0;
     s->phase.rates = pair->rates;
     /* usually the earlier frame is the later frame of the previous pair */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
@@ -302,7 +304,8 @@ static int compensate(CPUBackend *s)
         ff_gpume_chain_add(&s->chain, map_fields, s, 2 * NB_FIELDS);
     if (!before->held.loaded || !after->held.loaded || s->chain.nb)
         ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, rows));
-    ff_gpume_chain_add(&s->chain, sum_rows, s, rows);
+    if (!s->has_sums)
+        ff_gpume_chain_add(&s->chain, sum_rows, s, rows);
     ff_gpume_chain_add(&s->chain, first_rows, s, rows);
     ff_gpume_chain_add(&s->chain, pass_rows, s, rows);
     if (s->accelerated)
@@ -311,6 +314,7 @@ static int compensate(CPUBackend *s)
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int i = 0; i < 2; i++)
         s->sides[i].held.loaded = s->sides[i].held.read = 1;
+    s->has_sums = 1;
     return 0;
 }
 

@@ -103,6 +103,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer vectors;    ///< vectors of a phase: two buffers, one for each step; the first is reused for
                                 ///< offsets
     GpumeCudaBuffer sums;       ///< MvfpsCellSums of each cell
+    int has_sums;               ///< whether they are those of the pair
     GpumeCudaBuffer table;      ///< MVFPS_CUDA_TABLE
     GpumeCudaBuffer scene;      ///< MvfpsCudaScene
     GpumeCudaBuffer bins;       ///< unsigned[MVFPS_REPEAT_BINS]
@@ -260,8 +261,9 @@ static int read_fields(CUDABackend *s, Side *side)
 /* Begins a pair. The caller has pushed the CUDA context. */
 static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode)
 {
-    s->pair   = pair;
-    s->looked = 0;
+    s->pair     = pair;
+    s->looked   = 0;
+    s->has_sums = 0;
     /* usually the earlier frame is the later frame of the previous pair */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
         s->before = !s->before;
@@ -397,8 +399,10 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     vectors.to     = s->vectors.data;
     vectors.sums   = s->sums.data;
     /* a thread sums a row of a cell */
-    ret = ff_gpume_shell_launch(&s->shell, SUMS, gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
-                                fields.rows, 1, &vectors);
+    if (!s->has_sums)
+        ret = ff_gpume_shell_launch(&s->shell, SUMS, gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
+                                    fields.rows, 1, &vectors);
+    s->has_sums |= ret >= 0;
     if (ret >= 0)
         ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors);
     if (ret < 0)
@@ -529,7 +533,8 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
 
     if (ret >= 0)
         ret = ff_gpume_shell_leave(&s->shell, look_for_cut(s, scene));
-    s->looked = 1;
+    s->looked   = 1;
+    s->has_sums = 0;            // none are computed at a cut
     s->cut    = cut;
     return ret < 0 ? ret : mode;
 }
