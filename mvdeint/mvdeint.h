@@ -44,7 +44,7 @@ typedef struct MvdeintNext {
     const AVFrame *after;       ///< the next input frame; NULL: the sequence ends
     int is_second;
     int passes;                 ///< whether the input frame passes unchanged
-    int is_skipped;             ///< whether no frame comes of the field: it is the second one, and passes or is not wanted
+    int is_skipped;             ///< whether it is a second field of which no frame is made
 } MvdeintNext;
 
 typedef struct Mvdeint Mvdeint;
