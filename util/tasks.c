@@ -104,23 +104,54 @@ static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
     return nb;
 }
 
-/* Runs some units. Returns whether there were any that could run. */
-static int do_units(const Run *r, int worker)
+/* Runs some units of a task. Returns whether there were any that could run. */
+static int do_task(const Run *r, GpumeTask *t, int worker, int is_oldest)
 {
-    for (int i = 0; i < r->nb_lists; i++) {
-        const GpumeTaskList *l = r->lists[i];
+    int start, nb = take_units(t, r->nb_workers, is_oldest, &start);
 
-        for (int k = atomic_load_explicit(&l->first, memory_order_relaxed); k < l->nb; k++) {
-            GpumeTask *t = l->tasks[k];
-            int start, nb = take_units(t, r->nb_workers, !i, &start);
+    if (nb <= 0)
+        return 0;
+    t->run(t->arg, worker, start, start + nb);
+    atomic_fetch_add_explicit(&t->done, nb, memory_order_acq_rel);
+    return 1;
+}
 
-            if (nb <= 0)
+/* Makes a thread leave its own task, and stay with another one or NULL. */
+static void stay_with(GpumeTask **own, GpumeTask *t)
+{
+    if (*own)
+        atomic_fetch_sub_explicit(&(*own)->nb_own, 1, memory_order_relaxed);
+    *own = t;
+    if (t)
+        atomic_fetch_add_explicit(&t->nb_own, 1, memory_order_relaxed);
+}
+
+/*
+ * Runs some units. Returns whether there were any that could run.
+ * @param own the task with which the thread stays, or NULL
+ */
+static int do_units(const Run *r, int worker, GpumeTask **own)
+{
+    if (*own && do_task(r, *own, worker, 0))
+        return 1;
+    stay_with(own, NULL);
+    for (int shared = 0; shared < 2; shared++)
+        for (int i = 0; i < r->nb_lists; i++) {
+            GpumeTaskList *l = r->lists[i];
+
+            if (list_done(l))
                 continue;
-            t->run(t->arg, worker, start, start + nb);
-            atomic_fetch_add_explicit(&t->done, nb, memory_order_acq_rel);
-            return 1;
+            for (int k = atomic_load_explicit(&l->first, memory_order_relaxed); k < l->nb; k++) {
+                GpumeTask *t = l->tasks[k];
+
+                if (!shared && atomic_load_explicit(&t->nb_own, memory_order_relaxed) ||
+                    !do_task(r, t, worker, !i))
+                    continue;
+                if (t->take)
+                    stay_with(own, t);
+                return 1;
+            }
         }
-    }
     return 0;
 }
 
@@ -144,12 +175,13 @@ static void work_on(void *opaque, int worker, int nb_workers)
 {
     Run *r = opaque;
     int64_t since = av_gettime_relative(), busy = 0;
+    GpumeTask *own = NULL;
     int n = 0;
 
     while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
         if (shall_stop(r)) {
             atomic_store_explicit(&r->stop, 1, memory_order_relaxed);
-        } else if (do_units(r, worker)) {
+        } else if (do_units(r, worker, &own)) {
             if (n)
                 since = av_gettime_relative();
             n = 0;
@@ -159,6 +191,7 @@ static void work_on(void *opaque, int worker, int nb_workers)
             wait_a_little(n++);
         }
     }
+    stay_with(&own, NULL);
     if (!n)
         busy += av_gettime_relative() - since;
     atomic_fetch_add_explicit(&r->busy, busy, memory_order_relaxed);

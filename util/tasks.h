@@ -9,6 +9,9 @@
  * for all tasks, because waking them for each task can take longer than the task itself. A thread takes
  * units of the oldest list of tasks first, and units of later lists when the oldest list has none that can
  * run. Everything that a unit depends on is done before a thread takes the unit, so a unit never waits.
+ *
+ * A thread stays with a task whose units depend on each other, and begins one that no other thread works on if
+ * it can, even of a later list: the data of such units are then in its cache.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_TASKS_H
@@ -41,6 +44,7 @@ typedef struct GpumeTask {
 
     atomic_int next;        ///< the first unit that nobody has taken
     atomic_int done;        ///< number of units that are done
+    atomic_int nb_own;      ///< number of threads that stay with this task
 } GpumeTask;
 
 /** A list of tasks. A task comes after the tasks that it depends on, and may be in several lists. */
