@@ -127,22 +127,6 @@ static __device__ __forceinline__ GpumeU32 mvfps_foremost(const MvfpsCudaVectors
     return whose ? list[2 * gpume_first_bit(whose)] : word;
 }
 
-/** Does mvfps_moves_still(); three lanes have a place each. */
-static __device__ __forceinline__ int mvfps_moves_still_warp(const MvfpsCudaVectorsArgs &a, MvfpsVector v, int x, int y)
-{
-    const int lane = threadIdx.x % 32, cols = a.fields.cols, rows = a.fields.rows;
-    int still = 1;
-
-    if (FFABS(v.x) + FFABS(v.y) < MVFPS_MOVING)
-        return 0;
-    if (lane < 3) {
-        x += lane == 0 ? 0 : (lane == 1 ? mvfps_before(v.x, a.part) : mvfps_after(v.x, a.part)) >> 3;
-        y += lane == 0 ? 0 : (lane == 1 ? mvfps_before(v.y, a.part) : mvfps_after(v.y, a.part)) >> 3;
-        still = mvfps_is_still((const MvfpsCellSums *)a.sums, cols, rows, x, y);
-    }
-    return !__any_sync(GPUME_WHOLE_WARP, !still);
-}
-
 /**
  * grid:   MVFPS_CUDA_VECTOR_WARPS cells of a row each, rows
  * block:  MVFPS_CUDA_VECTOR_WARPS warps
@@ -222,7 +206,8 @@ GPUME_KERNEL_OF(MvfpsCudaVectorsArgs, 32 * MVFPS_CUDA_VECTOR_WARPS)
     word = __shfl_sync(GPUME_WHOLE_WARP, word, (int)(best & ((1 << ORDER_BITS) - 1)));
     __syncwarp();
     word = mvfps_foremost(args, list, nb, word, best, x0 + MVFPS_CELL / 2, y0 + MVFPS_CELL / 2);
-    if (mvfps_moves_still_warp(args, mvfps_of_word(word), x0 + MVFPS_CELL / 2, y0 + MVFPS_CELL / 2))
+    if (mvfps_moves_still((const MvfpsCellSums *)args.sums, args.fields.cols, args.fields.rows, mvfps_of_word(word),
+                          x0, y0, args.part))
         word = 0;
     if (lane == 0)
         ((GpumeU32 *)args.to)[cy * args.fields.cols + cx] = word;
