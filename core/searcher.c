@@ -69,7 +69,7 @@ static int begin_search(GpumeSearcher *s)
 
     if (ret < 0)
         return ret;
-    av_log(s->cfg.log_ctx, AV_LOG_INFO, "The frames have no motion vectors. Searching them as by "
+    av_log(s->cfg.log_ctx, AV_LOG_INFO, "The frames have no motion vectors. Searching with "
            "gpume=%s:backend=%s.\n", s->cfg.options, ff_gpume_engine_backend(s->engine));
     decide(s, SEARCHES);
     return 0;
