@@ -80,7 +80,7 @@ typedef struct MvfpsContext {
     int eof;
     int status;                 ///< status with which the input has ended
     int64_t status_pts;         ///< timestamp at which it has ended, in its time base, or AV_NOPTS_VALUE
-    int warned_interlaced, warned_order, warned_jump, warned_gap, had_vectors;
+    int warned_interlaced, warned_untimed, warned_order, warned_jump, warned_gap, had_vectors;
 } MvfpsContext;
 
 #define OFFSET(x) offsetof(MvfpsContext, x)
@@ -621,25 +621,44 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
     return ret;
 }
 
+/*
+ * Returns the time of an input frame, in the output's time base. If it has no timestamp, this is the end of the frame
+ * before it, or AV_NOPTS_VALUE.
+ */
+static int64_t find_time(AVFilterContext *ctx, const AVFrame *frame)
+{
+    MvfpsContext *s = ctx->priv;
+    const AVFrame *last = s->after ? s->after : s->before;
+
+    if (frame->pts != AV_NOPTS_VALUE)
+        return av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+    if (!last || last->duration <= 0 || is_jump(s, duration(s, last)))
+        return AV_NOPTS_VALUE;
+    if (!s->warned_untimed)
+        av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp. It is shown when the frame before it ends, as are "
+               "further ones like it.\n");
+    s->warned_untimed = 1;
+    return (s->after ? s->after_pts : s->before_pts) + duration(s, last);
+}
+
 /* Takes the next input frame. */
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
-    int64_t pts;
+    const int64_t pts = find_time(ctx, frame);
     int ret = 0;
 
-    if (frame->pts == AV_NOPTS_VALUE) {
+    if (pts == AV_NOPTS_VALUE) {
         av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Insert setpts=N/(25*TB), with the input's "
                "frame rate instead of 25, before mvfps.\n");
         ret = AVERROR(EINVAL);
         goto drop;
     }
-    if (frame->flags & AV_FRAME_FLAG_INTERLACED && !s->warned_interlaced) {
+    if (frame->flags & AV_FRAME_FLAG_INTERLACED && s->mode != MVFPS_DUP && !s->warned_interlaced) {
         av_log(ctx, AV_LOG_WARNING, "The input is interlaced. Insert a deinterlacing filter such as mvdeint "
-               "before the motion search.\n");
+               "before %s.\n", s->mode == MVFPS_MCI ? "the motion search" : "mvfps");
         s->warned_interlaced = 1;
     }
-    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
     if (pts < -MAX_TIME || pts > MAX_TIME) {
         av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Insert setpts=PTS-STARTPTS "
                "before mvfps.\n", frame->pts);
@@ -717,6 +736,8 @@ static int end_repeats(AVFilterContext *ctx)
         AVFrame *frame    = s->repeats.waiting[i];
         const int64_t pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
 
+        if (frame->pts == AV_NOPTS_VALUE)
+            continue;
         ret = ff_mvfps_captions_take(&s->captions, frame, pts);
         s->end_of_repeats = frame->duration > 0 ? av_sat_add64(pts, duration(s, frame)) :
                             s->status_pts != AV_NOPTS_VALUE ?

@@ -199,7 +199,9 @@ static void warn_of_no_vectors(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
 
-    if (!s->had_vectors && s->nb_without)
+    if (!s->had_vectors && s->nb_without == 1)
+        av_log(ctx, AV_LOG_WARNING, "A single frame has no motion vectors, so nothing is drawn.\n");
+    else if (!s->had_vectors && s->nb_without)
         av_log(ctx, AV_LOG_WARNING, "There are no motion vectors in %d frames, so nothing is drawn.%s\n", s->nb_without,
                s->search == GPUME_SEARCH_NEVER ? " Remove search=never, or insert gpume=algo=hme before mvview." : "");
     s->had_vectors = 1;

@@ -62,7 +62,7 @@ $(FATE_MVVIEW_ALONE): REF = $(@:fate-mvview-alone%=$(MVVIEW_REF)readme%)
 # Samples of more than 8 bits are converted to the byte order of this machine.
 FATE_MVVIEW_10BIT = fate-mvview-byte-order fate-mvview-no-vectors fate-mvview-error-options
 fate-mvview-byte-order: CMD = { ffmpeg -auto_conversion_filters -v info -lavfi "$(GPUME_SRC),$(GPUME_SCALE)gbrpf32,mvview,showinfo=checksum=0" -f null - 2>&1 | sed -e "/ fmt:/!d" -e "s/.* fmt://" -e "s/ .*//" -e "s/.*le$$/le/" | uniq; }
-fate-mvview-no-vectors: CMD = { ffmpeg -v warning -lavfi "$(GPUME_SRC),mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; }
+fate-mvview-no-vectors: CMD = { for n in 4 1; do ffmpeg -v warning -lavfi "$(GPUME_SRC),trim=end_frame=$$n,mvview=search=never" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; done; }
 # options without effect
 fate-mvview-error-options: CMD = { for o in mode=0 mode=flow:scale=2 mode=blocks:step=3 max=4 opacity=0.5 legend=1 mode=flow:legend=1; do ffmpeg -v warning -lavfi "$(GPUME_SRC),crop=60:40,mvview=$$o" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvview[^]]*. //p"; done; }
 # mvview warns of vectors that were moved, once for itself and the filters after it; its own vectors are right
