@@ -30,6 +30,7 @@
 #include "gpume/mvstereo/view.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
+#include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 
 /** Layout of two views in a frame. */
@@ -316,6 +317,22 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
 static av_cold int check_options(AVFilterContext *ctx)
 {
     const MvstereoContext *s = ctx->priv;
+    const int has_map = s->output != MVSTEREO_CONFIDENCE || s->file;
+    const GpumeDependency dependencies[] = {
+        { "min",          s->max != 0, "a max other than 0" },
+        { "layout",       s->inputs == 1, "inputs=1" },
+        { "eof_action",   s->inputs == 2, "inputs=2" },
+        { "shortest",     s->inputs == 2, "inputs=2" },
+        { "repeatlast",   s->inputs == 2, "inputs=2" },
+        { "ts_sync_mode", s->inputs == 2, "inputs=2" },
+        { "focal",        s->output == MVSTEREO_DEPTH, "output=depth" },
+        { "baseline",     s->output == MVSTEREO_DEPTH, "output=depth" },
+        { "fill",         has_map, "another output than confidence, or 'file'" },
+        { "temporal",     has_map, "another output than confidence, or 'file'" },
+        { "temporal",     s->fill, "fill=1" },
+        { "overwrite",    s->file != NULL, "'file'" },
+        { "legend",       s->output == MVSTEREO_COLOR, "output=color" },
+    };
 
     if (s->max && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
         av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities, not 1 to %d. Set max to more than min, or remove "
@@ -331,43 +348,15 @@ static av_cold int check_options(AVFilterContext *ctx)
         av_log(ctx, AV_LOG_ERROR, "'file' has no name.\n");
         return AVERROR(EINVAL);
     }
-    if (!s->max && s->min) {
-        av_log(ctx, AV_LOG_ERROR, "'min' is only valid with a max other than 0.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->inputs == 2 && s->layout != LAYOUT_AUTO) {
-        av_log(ctx, AV_LOG_ERROR, "'layout' is only valid with inputs=1.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->inputs == 1 && (s->fs.opt_shortest || !s->fs.opt_repeatlast || s->fs.opt_eof_action != EOF_ACTION_REPEAT ||
-                           s->fs.opt_ts_sync_mode)) {
-        av_log(ctx, AV_LOG_ERROR, "'eof_action', 'shortest', 'repeatlast' and 'ts_sync_mode' are only valid with "
-               "inputs=2.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->output == MVSTEREO_DEPTH ? !(s->focal > 0 && s->baseline > 0) : s->focal || s->baseline) {
-        av_log(ctx, AV_LOG_ERROR, s->output == MVSTEREO_DEPTH ? "output=depth needs 'focal' and 'baseline'.\n"
-                                                             : "'focal' and 'baseline' are only valid with "
-                                                               "output=depth.\n");
+    if (s->output == MVSTEREO_DEPTH && !(s->focal > 0 && s->baseline > 0)) {
+        av_log(ctx, AV_LOG_ERROR, "output=depth needs 'focal' and 'baseline'.\n");
         return AVERROR(EINVAL);
     }
     if (s->output == MVSTEREO_LEFT_GRAY && s->view != VIEW_LEFT) {
         av_log(ctx, AV_LOG_ERROR, "output=left+gray8 is only valid with view=left.\n");
         return AVERROR(EINVAL);
     }
-    if (s->temporal && !s->fill) {
-        av_log(ctx, AV_LOG_ERROR, "'temporal' is only valid with fill=1.\n");
-        return AVERROR(EINVAL);
-    }
-    if (!s->file && !s->overwrite) {
-        av_log(ctx, AV_LOG_ERROR, "'overwrite' is only valid with 'file'.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->output != MVSTEREO_COLOR && !s->legend) {
-        av_log(ctx, AV_LOG_ERROR, "'legend' is only valid with output=color.\n");
-        return AVERROR(EINVAL);
-    }
-    return 0;
+    return ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
 }
 
 static av_cold int init(AVFilterContext *ctx)

@@ -207,13 +207,14 @@ static void draw_stereo_options(StreamCase *c, TestRandom *d)
                                            "left+gray8" };
     static const char *const views[] = { "left", "left", "right", "both" };
     const char *output = DRAWN(d, outputs);
-    const unsigned fill = test_draw(d, 2);
+    const int has_map = strcmp(output, "confidence") != 0;
+    const unsigned fill = !has_map || test_draw(d, 2);
     const int min = test_draw(d, 3) ? 0 : test_draw_range(d, -40, 40);
 
     snprintf(c->options, sizeof(c->options), "layout=%s:output=%s:min=%d:max=%d:rows=%u:fast=%u:fill=%u:"
              "temporal=%u:view=%s", DRAWN(d, layouts), output, min,
              test_draw(d, 3) ? min + 1 + (int)test_draw(d, 70) : 0, test_draw(d, 2), test_draw(d, 2), fill,
-             fill && test_draw(d, 2), strcmp(output, "left+gray8") ? DRAWN(d, views) : "left");
+             has_map && fill && test_draw(d, 2), strcmp(output, "left+gray8") ? DRAWN(d, views) : "left");
 }
 
 static const StreamKind stream_kinds[] = {

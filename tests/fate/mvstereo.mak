@@ -59,7 +59,7 @@ fate-mvstereo-error-type:   CMD = { ffmpeg -v error -lavfi "$(MVSTEREO_ONE)" -c:
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
-fate-mvstereo-error-alone:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:legend=0)
+fate-mvstereo-error-alone:  CMD = { for o in legend=0 output=confidence:fill=0 output=confidence:temporal=1; do $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:$$o); done; }
 fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:shortest=1)
 # a warning, printed once
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
