@@ -153,6 +153,14 @@ void bench_forget_kernels(void);
 void bench_keep_busy(Bench *b);
 void bench_record_launches(int recording);
 /**
+ * Begins a timed section, and keeps the device busy until its launches are queued.
+ * @param recording whether the launches are recorded
+ * @return the time, for bench_end()
+ */
+int64_t bench_begin(Bench *b, int recording);
+/** Ends a timed section that has made nb pictures. Sets the time of a picture on the device and on the host. */
+void bench_end(Bench *b, int64_t began, int nb, double *device_us, double *host_us);
+/**
  * Prints the recorded time of each kernel, and writes rows.
  * @param nb number of pictures that were made
  */

@@ -17,6 +17,7 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 #include "libavutil/mem.h"
+#include "libavutil/time.h"
 
 #include "gpume_bench.h"
 
@@ -113,6 +114,26 @@ void bench_record_launches(int recording)
     if (recording)
         launches.nb = 0;
     launches.recording = recording;
+}
+
+int64_t bench_begin(Bench *b, int recording)
+{
+    bench_keep_busy(b);
+    bench_record_launches(recording);
+    BENCH_CU(b, cuEventRecord(b->start, b->hwctx->stream));
+    return av_gettime_relative();
+}
+
+void bench_end(Bench *b, int64_t began, int nb, double *device_us, double *host_us)
+{
+    float ms;
+
+    *host_us = (av_gettime_relative() - began) / (double)nb;
+    bench_record_launches(0);
+    BENCH_CU(b, cuEventRecord(b->stop, b->hwctx->stream));
+    BENCH_CU(b, cuEventSynchronize(b->stop));
+    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
+    *device_us = ms * 1000 / nb;
 }
 
 void bench_print_launches(Bench *b, BenchRow row, int nb)

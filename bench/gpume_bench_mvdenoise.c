@@ -20,7 +20,6 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
-#include "libavutil/time.h"
 
 #include "gpume_bench.h"
 
@@ -132,27 +131,17 @@ static void make(BenchMvdenoise *d)
 /* Makes a picture for each input picture, queued after the fill that keeps the device busy. */
 static void make_pictures(Bench *b, BenchMvdenoise *d, int recording, double *device_us, double *host_us)
 {
-    const CUstream stream = b->hwctx->stream;
     int64_t began;
-    float ms;
 
     for (int i = 0; i <= AHEAD; i++)
         push(d, i);
     make(d);
-    bench_keep_busy(b);
-    bench_record_launches(recording);
-    BENCH_CU(b, cuEventRecord(b->start, stream));
-    began = av_gettime_relative();
+    began = bench_begin(b, recording);
     for (int i = 0; i < MADE; i++) {
         push(d, AHEAD + 1 + i);
         make(d);
     }
-    *host_us = (av_gettime_relative() - began) / (double)MADE;
-    bench_record_launches(0);
-    BENCH_CU(b, cuEventRecord(b->stop, stream));
-    BENCH_CU(b, cuEventSynchronize(b->stop));
-    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
-    *device_us = ms * 1000 / MADE;
+    bench_end(b, began, MADE, device_us, host_us);
     ff_mvdenoise_flush(d->mvdenoise);
 }
 

@@ -18,7 +18,6 @@
 #include "libavutil/frame.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/pixdesc.h"
-#include "libavutil/time.h"
 
 #include "gpume_bench.h"
 
@@ -106,23 +105,13 @@ static void make_picture(BenchMvfps *d, int i)
 /* Makes a picture between each two input pictures, queued after the fill that keeps the device busy. */
 static void make_pictures(Bench *b, BenchMvfps *d, int recording, double *device_us, double *host_us)
 {
-    const CUstream stream = b->hwctx->stream;
     int64_t began;
-    float ms;
 
     make_picture(d, 0);
-    bench_keep_busy(b);
-    bench_record_launches(recording);
-    BENCH_CU(b, cuEventRecord(b->start, stream));
-    began = av_gettime_relative();
+    began = bench_begin(b, recording);
     for (int i = 1; i <= MADE; i++)
         make_picture(d, i);
-    *host_us = (av_gettime_relative() - began) / (double)MADE;
-    bench_record_launches(0);
-    BENCH_CU(b, cuEventRecord(b->stop, stream));
-    BENCH_CU(b, cuEventSynchronize(b->stop));
-    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
-    *device_us = ms * 1000 / MADE;
+    bench_end(b, began, MADE, device_us, host_us);
 }
 
 void bench_mvfps(Bench *b)

@@ -91,23 +91,17 @@ static void mvstereo_uninit(BenchMvstereo *d)
 /* Makes maps, queued after the fill that keeps the device busy. */
 static double make_maps(Bench *b, BenchMvstereo *d, int recording)
 {
-    const CUstream stream = b->hwctx->stream;
-    float ms;
+    const int64_t began = bench_begin(b, recording);
+    double device_us, host_us;
 
-    bench_keep_busy(b);
-    bench_record_launches(recording);
-    BENCH_CU(b, cuEventRecord(b->start, stream));
     for (int i = 0; i < PAIRS; i++) {
         const int ret = ff_mvstereo_make(d->mvstereo, &d->pair, d->out);
 
         if (ret < 0)
             bench_die("disparities", ret);
     }
-    bench_record_launches(0);
-    BENCH_CU(b, cuEventRecord(b->stop, stream));
-    BENCH_CU(b, cuEventSynchronize(b->stop));
-    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
-    return ms * 1000 / PAIRS;
+    bench_end(b, began, PAIRS, &device_us, &host_us);
+    return device_us;
 }
 
 /* Measures mvstereo with options. @param what name of the row */

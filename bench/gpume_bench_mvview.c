@@ -20,7 +20,6 @@
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixdesc.h"
-#include "libavutil/time.h"
 
 #include "gpume_bench.h"
 
@@ -30,15 +29,11 @@
 
 /** Number of frames that are drawn at a time: as many as can be in flight without waiting. */
 #define FRAMES 4
-/** Size of a fill that keeps the device busy until the frames are queued. */
-#define FILLER_BYTES (256 << 20)
-#define FILLERS      64
 
 typedef struct BenchMvview {
     AVBufferRef *frames;
     AVFrame *in, *out;
     MvviewView *view;
-    CUdeviceptr filler;
     CUdeviceptr fields;         ///< vectors on the device, or 0
 } BenchMvview;
 
@@ -129,15 +124,8 @@ static void draw_uninit(Bench *b, BenchMvview *d)
 /* Draws several frames, queued after the fill that keeps the device busy. */
 static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *host_us)
 {
-    const CUstream stream = b->hwctx->stream;
-    int64_t began;
-    float ms;
+    const int64_t began = bench_begin(b, 0);
 
-    BENCH_CU(b, cuStreamSynchronize(stream));
-    for (int i = 0; i < FILLERS; i++)
-        BENCH_CU(b, cuMemsetD8Async(d->filler, i, FILLER_BYTES, stream));
-    BENCH_CU(b, cuEventRecord(b->start, stream));
-    began = av_gettime_relative();
     for (int i = 0; i < FRAMES; i++) {
         int ret = ff_mvview_read(d->view, d->out);
 
@@ -146,11 +134,7 @@ static void draw_frames(Bench *b, BenchMvview *d, double *device_us, double *hos
         if (ret < 0)
             bench_die("drawing", ret);
     }
-    *host_us = (av_gettime_relative() - began) / (double)FRAMES;
-    BENCH_CU(b, cuEventRecord(b->stop, stream));
-    BENCH_CU(b, cuEventSynchronize(b->stop));
-    bench_check(b, b->elapsed(&ms, b->start, b->stop), "cuEventElapsedTime");
-    *device_us = ms * 1000 / FRAMES;
+    bench_end(b, began, FRAMES, device_us, host_us);
 }
 
 /* Measures a mode with blocks of one size. */
@@ -200,12 +184,12 @@ void bench_mvview(Bench *b)
 
     printf("\n%-24s %-6s %9s %5s %10s %7s %10s   mvview, a frame\n", "mode", "format", "size", "block",
            "device, us", "spread", "host, us");
-    BENCH_CU(b, cuMemAlloc(&d.filler, FILLER_BYTES));
+    bench_begin_launches(b);
     for (int f = 0; f < FF_ARRAY_ELEMS(formats); f++)
         for (int i = 0; i < FF_ARRAY_ELEMS(modes); i++)
             for (int j = 0; j < 2 * FF_ARRAY_ELEMS(blocks); j++)
                 draw(b, &d, formats[f], modes[i].name, modes[i].mode, modes[i].step, blocks[j / 2], j % 2);
-    BENCH_CU(b, cuMemFree(d.filler));
+    bench_end_launches(b);
 }
 #else
 void bench_mvview(Bench *b)
