@@ -791,16 +791,6 @@ static void free_sequence(Sequence *q)
         free_case(&q->cases[i]);
 }
 
-/* Stores an output frame in memory. */
-static int take_out(Sequence *q, TestFilter *f)
-{
-    int ret = 0;
-
-    while (q->nb_out < MAX_OUT && (ret = test_take_frame(f, &q->cases[0].shape, &q->out[q->nb_out])) >= 0)
-        q->nb_out++;
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
-}
-
 /* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
 static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], AVBufferRef *hw_frames)
 {
@@ -813,15 +803,11 @@ static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], A
     free_out(q);
     ret = test_open_filter(&f, &q->cases[0].shape);
     for (int i = 0; i < q->nb_cases; i++)
-        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++) {
-            ret = av_buffersrc_write_frame(f.src, uploaded ? uploaded[i][n] : q->cases[i].frames[n]);
-            if (ret >= 0)
-                ret = take_out(q, &f);
-        }
+        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++)
+            ret = test_filter_frame(&f, uploaded ? uploaded[i][n] : q->cases[i].frames[n], &q->cases[0].shape, q->out,
+                                    &q->nb_out, MAX_OUT);
     if (ret >= 0)
-        ret = av_buffersrc_add_frame(f.src, NULL);
-    if (ret >= 0)
-        ret = take_out(q, &f);
+        ret = test_filter_frame(&f, NULL, &q->cases[0].shape, q->out, &q->nb_out, MAX_OUT);
     avfilter_graph_free(&f.graph);
     return ret;
 }

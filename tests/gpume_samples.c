@@ -336,6 +336,17 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
     return ret;
 }
 
+int test_filter_frame(TestFilter *f, AVFrame *frame, const TestShape *s, AVFrame **out, int *nb, int max)
+{
+    int ret = av_buffersrc_write_frame(f->src, frame);
+
+    while (ret >= 0 && *nb < max) {
+        ret = test_take_frame(f, s, &out[*nb]);
+        *nb += ret >= 0;
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
 /* Allocations that fail */
 
 static int next_to_fail, tracking;

@@ -103,6 +103,12 @@ int test_open_filter(TestFilter *f, const TestShape *s);
  * @return 0, or the AVERROR code of av_buffersink_get_frame()
  */
 int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out);
+/**
+ * Sends a frame, or the end if it is NULL, and takes all available output frames as test_take_frame() does.
+ * @param nb number of frames in out, at most max
+ * @return 0 or an AVERROR code
+ */
+int test_filter_frame(TestFilter *f, AVFrame *frame, const TestShape *s, AVFrame **out, int *nb, int max);
 
 /* Allocations that fail */
 
