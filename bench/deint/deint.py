@@ -26,7 +26,7 @@ import numpy as np
 sys.path[1:1] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', x) for x in ('fps', 'quality')]
 from fps import use_matplotlib  # noqa: E402
 
-METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'mcdeint=medium:tff',
+METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'yadif=1,mcdeint=medium:tff',
            'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
 EDGE = 3
 
