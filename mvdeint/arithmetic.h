@@ -44,6 +44,10 @@
 /** Share, in 1/128, of the smaller of the differences on the lines around a compensated sample that corrects it. */
 #define MVDEINT_RESIDUAL 77
 
+/** Largest share, in 1/256, of the interpolation within the field in an estimate; and the factor of vertical detail. */
+#define MVDEINT_MIXED  217
+#define MVDEINT_DETAIL 6
+
 /** Number of areas on each side whose votes on a candidate are added to those of an area. */
 #define MVDEINT_AREAS_AROUND 2
 /** Minimum error of a candidate that does not match, which gives it almost no weight. */

@@ -37,7 +37,6 @@ typedef struct MvdeintFirst {
     int is_second;              ///< whether the field is the second field of its frame
     int is_alone;               ///< whether the estimate uses only the field's own lines
     int is_progressive;         ///< whether all lines are those of the frame, without interpolation
-    int needs_intra;            ///< whether intra is read
     AVFrame *out;               ///< the estimate
     /**
      * The missing lines, interpolated within the field. Lines y ^ 1, which can be after the last

@@ -246,33 +246,25 @@ static int find_pair(const GpumeLayout *l, int unit, int *component)
     return 2 * unit;
 }
 
-/* Computes a missing line of the estimate. */
-static void estimate_line(CPUBackend *s, int component, int y)
+static Scratch scratch_of(const CPUBackend *s, int worker)
 {
-    const MvdeintFirst *f = s->first;
-    const int h = s->layout->components[component].h;
-    const GpumeSamples out = samples_of(s, f->out, component), intra = samples_of(s, f->intra, component);
-    const GpumeSamples *own    = &s->slots[f->frame].components[component];
-    const GpumeSamples *before = &s->slots[f->before].components[component];
-    const GpumeSamples *after  = &s->slots[f->after].components[component];
-    const int above = mvdeint_above(y), below = mvdeint_below(y, h);
-    MvdeintLines l = {
-        .above  = line_of(own, above), .below = line_of(own, below),
-        .above3 = line_of(own, y > 2 ? y - 3 : y + 1), .below3 = line_of(own, y + 3 < h ? y + 3 : y - 1),
-        .before_above = line_of(before, above), .before_below = line_of(before, below),
-        .after_above  = line_of(after, above),  .after_below  = line_of(after, below),
-    };
-    enum MvdeintKind kind = f->is_alone            ? MVDEINT_ALONE :
-                            y >= 4 && y + 5 <= h   ? MVDEINT_ALL :
-                            y >= 2 && y + 3 <= h   ? MVDEINT_NEAR : MVDEINT_NEAREST;
+    const size_t row = FFALIGN(s->layout->w + 2 * MVDEINT_ROW_PAD, 32);
+    uint32_t *next = (uint32_t *)(s->scratch + worker * s->scratch_size) + MVDEINT_ROW_PAD;
+    Scratch z;
 
-    /* the repeated edges are wide enough */
-    for (int i = 0; i < 5; i++) {
-        l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
-        l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
-    }
-    s->samples.estimate((uint8_t *)line_of(&out, y), (uint8_t *)line_of(&intra, y ^ 1), &l, out.w, kind,
-                        (1 << s->layout->depth) - 1);
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        z.error[i] = next + i * row;
+    next += MVDEINT_MAX_CANDIDATES * row;
+    for (int i = 0; i < MVDEINT_MAX_REFS; i++)
+        z.pair[i] = next + i * row;
+    next += MVDEINT_MAX_REFS * row;
+    z.sums.squares = next;
+    z.squares      = next + row;
+    z.activity     = next + 2 * row;
+    z.step         = next + 3 * row;
+    z.sums.weights = (uint16_t *)(next + 4 * row - MVDEINT_ROW_PAD) + MVDEINT_ROW_PAD;
+    z.line         = (uint8_t *)(z.sums.weights - MVDEINT_ROW_PAD + row);
+    return z;
 }
 
 /* Interpolates a missing line within its field. */
@@ -289,6 +281,39 @@ static void intra_line(CPUBackend *s, int component, int y)
     s->samples.intra((uint8_t *)line_of(&out, y), lines, out.w, s->layout->depth);
 }
 
+/* Computes a missing line of the estimate, with the interpolation within its field. */
+static void estimate_line(CPUBackend *s, int worker, int component, int y)
+{
+    const MvdeintFirst *f = s->first;
+    const int h = s->layout->components[component].h;
+    const GpumeSamples out = samples_of(s, f->out, component), intra = samples_of(s, f->intra, component);
+    const GpumeSamples *own    = &s->slots[f->frame].components[component];
+    const GpumeSamples *before = &s->slots[f->before].components[component];
+    const GpumeSamples *after  = &s->slots[f->after].components[component];
+    const int above = mvdeint_above(y), below = mvdeint_below(y, h), depth = s->layout->depth;
+    MvdeintLines l = {
+        .above  = line_of(own, above), .below = line_of(own, below),
+        .above3 = line_of(own, y > 2 ? y - 3 : y + 1), .below3 = line_of(own, y + 3 < h ? y + 3 : y - 1),
+        .before_above = line_of(before, above), .before_below = line_of(before, below),
+        .after_above  = line_of(after, above),  .after_below  = line_of(after, below),
+    };
+    enum MvdeintKind kind = f->is_alone            ? MVDEINT_ALONE :
+                            y >= 4 && y + 5 <= h   ? MVDEINT_ALL :
+                            y >= 2 && y + 3 <= h   ? MVDEINT_NEAR : MVDEINT_NEAREST;
+    uint8_t *line = (uint8_t *)line_of(&out, y), *still = (uint8_t *)line_of(&intra, y ^ 1);
+
+    /* the repeated edges are wide enough */
+    for (int i = 0; i < 5; i++) {
+        l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
+        l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
+    }
+    s->samples.estimate(line, still, &l, out.w, kind, (1 << depth) - 1);
+    intra_line(s, component, y);
+    if (!f->is_alone)
+        s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w,
+                       depth);
+}
+
 static void estimate_pairs(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
@@ -303,9 +328,7 @@ static void estimate_pairs(void *arg, int worker, int start, int end)
             if (f->is_progressive || (y & 1) == f->parity) {
                 memcpy((uint8_t *)line_of(&out, y), line_of(own, y), out.w * (size_t)s->layout->bytes);
             } else {
-                estimate_line(s, component, y);
-                if (f->needs_intra)
-                    intra_line(s, component, y);
+                estimate_line(s, worker, component, y);
             }
             ff_gpume_padded_repeat(&out, s->layout->bytes, y);
         }
@@ -504,27 +527,6 @@ static void add_residuals(void *arg, int worker, int start, int end)
                                     match_at(s, component, i, 0, below), line_of(&own, above), line_of(&own, below),
                                     own.w, s->layout->depth);
     }
-}
-
-static Scratch scratch_of(const CPUBackend *s, int worker)
-{
-    const size_t row = FFALIGN(s->layout->w + 2 * MVDEINT_ROW_PAD, 32);
-    uint32_t *next = (uint32_t *)(s->scratch + worker * s->scratch_size) + MVDEINT_ROW_PAD;
-    Scratch z;
-
-    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
-        z.error[i] = next + i * row;
-    next += MVDEINT_MAX_CANDIDATES * row;
-    for (int i = 0; i < MVDEINT_MAX_REFS; i++)
-        z.pair[i] = next + i * row;
-    next += MVDEINT_MAX_REFS * row;
-    z.sums.squares = next;
-    z.squares      = next + row;
-    z.activity     = next + 2 * row;
-    z.step         = next + 3 * row;
-    z.sums.weights = (uint16_t *)(next + 4 * row - MVDEINT_ROW_PAD) + MVDEINT_ROW_PAD;
-    z.line         = (uint8_t *)(z.sums.weights - MVDEINT_ROW_PAD + row);
-    return z;
 }
 
 static void clear_sums(const Scratch *z, int w)

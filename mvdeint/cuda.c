@@ -37,7 +37,8 @@ static const GpumeShellModule modules[] = {
 };
 
 static const GpumeShellKernel kernels[MVDEINT_CUDA_NB_KERNELS] = {
-    [MVDEINT_CUDA_first]   = { MVDEINT_CUDA_first,   0, MVDEINT_CUDA_THREADS, 0, "estimate a field" },
+    [MVDEINT_CUDA_first]   = { MVDEINT_CUDA_first,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_FIRST_SHARED,
+                               "estimate a field" },
     [MVDEINT_CUDA_edges]   = { MVDEINT_CUDA_edges,   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
     [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_match,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
                                "compensate pictures" },
@@ -279,7 +280,7 @@ static int estimate(void *priv, const MvdeintFirst *f)
         .components = s->components, .before = s->slots[f->before].data, .frame = s->slots[f->frame].data,
         .after = s->slots[f->after].data, .out = picture_of(f->out), .intra = picture_of(f->intra),
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
-        .is_progressive = f->is_progressive, .needs_intra = f->needs_intra, .depth = l->depth,
+        .is_progressive = f->is_progressive, .depth = l->depth,
     };
     int ret = ff_gpume_shell_enter(&s->shell);
 

@@ -24,6 +24,9 @@
 #define MVDEINT_CUDA_LINES_AROUND   3
 #define MVDEINT_CUDA_COLUMNS_AROUND 2
 
+/** Columns of a warp's line in the kernel that makes the first estimate, and its size in shared memory, bytes. */
+#define MVDEINT_CUDA_FIRST_COLUMNS (32 + 4)
+#define MVDEINT_CUDA_FIRST_SHARED  (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_FIRST_COLUMNS * 3 * 4)
 /** Lines and columns of a thread block's window in shared memory, and its size in bytes. */
 #define MVDEINT_CUDA_WINDOW_LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
 #define MVDEINT_CUDA_WINDOW_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
@@ -62,7 +65,7 @@ typedef struct MvdeintCudaFirstArgs {
     unsigned long long before, frame, after;    ///< copies of input frames
     unsigned long long out, intra;              ///< pictures
     unsigned long long table;
-    int parity, is_second, is_alone, is_progressive, needs_intra, depth;
+    int parity, is_second, is_alone, is_progressive, depth;
 } MvdeintCudaFirstArgs;
 
 /** Parameters of the kernel that repeats the edges of a picture. */

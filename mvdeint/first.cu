@@ -78,26 +78,61 @@ static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &ar
     return av_clip(sum >> 12, 0, (1 << mvdeint_depth(args)) - 1);
 }
 
+/** Adds a column of the neighbouring fields. */
+static __device__ __forceinline__ MvdeintChange change(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c,
+                                                       int x, int y)
+{
+    const GpumeU64 earlier = args.is_second ? args.frame : args.before;
+    const GpumeU64 later   = args.is_second ? args.after : args.frame;
+    MvdeintChange column   = { 0, 0, 0 };
+    int e[5], l[5];
+
+    GPUME_UNROLL for (int i = 0; i < 5; i++) {
+        e[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
+        l[i] = *mvdeint_at(later,   c, x, y + 2 * i - 4);
+    }
+    mvdeint_add_column(&column, e, l, mvdeint_depth(args));
+    return column;
+}
+
 /**
  * grid:   columns of samples, a line for each warp, components
  * block:  MVDEINT_CUDA_THREADS
- * shared: none
+ * shared: MVDEINT_CUDA_FIRST_SHARED
  */
 GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
 {
+    GPUME_SHARED(MvdeintChange, shared);
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
-    const int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * MVDEINT_CUDA_WARPS + threadIdx.x / 32;
-    int still;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int x = blockIdx.x * 32 + lane, y = blockIdx.y * MVDEINT_CUDA_WARPS + warp;
+    MvdeintChange *columns = shared + warp * MVDEINT_CUDA_FIRST_COLUMNS, around = { 0, 0, 0 };
+    int still, sample, intra;
 
-    if (x >= c.w || y >= c.h)
+    if (y >= c.h)
         return;
     if (args.is_progressive || (y & 1) == args.parity) {
-        *mvdeint_at(args.out, c, x, y) = *mvdeint_at(args.frame, c, x, y);
+        if (x < c.w)
+            *mvdeint_at(args.out, c, x, y) = *mvdeint_at(args.frame, c, x, y);
         return;
     }
-    *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)estimate(args, c, x, y, &still);
-    if (!args.needs_intra)
+    /* columns beyond the repeated edge are not read */
+    for (int i = lane; i < MVDEINT_CUDA_FIRST_COLUMNS && !args.is_alone; i += 32)
+        columns[i] = change(args, c, FFMIN(x - lane + i - 2, c.w + 1), y);
+    __syncwarp();
+    if (x >= c.w)
         return;
-    *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)interpolate(args, c, x, y);
+    sample = estimate(args, c, x, y, &still);
+    intra  = interpolate(args, c, x, y);
+    if (!args.is_alone && !still) {
+        GPUME_UNROLL for (int i = 0; i < 5; i++) {
+            around.squares += columns[lane + i].squares;
+            around.sum     += columns[lane + i].sum;
+            around.detail  += columns[lane + i].detail;
+        }
+        sample = mvdeint_mixed(sample, intra, &around);
+    }
+    *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)sample;
+    *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)intra;
     *mvdeint_at(args.intra, c, x, y ^ 1) = (MvdeintSample)still;
 }

@@ -292,7 +292,6 @@ static int estimate(Mvdeint *s, int is_second, int after)
     f->intra        = first.intra = s->backend->alloc(s->priv);
     if (!first.out || !first.intra)
         return AVERROR(ENOMEM);
-    first.needs_intra = s->cfg.passes && is_made_by(s, 0, f);
     ret = s->backend->estimate(s->priv, &first);
     if (ret < 0)
         return ret;

@@ -13,7 +13,6 @@
 #include "libavutil/thread.h"
 
 #include "libavfilter/gpume/mvdeint/samples.h"
-#include "libavfilter/gpume/mvdeint/weston.h"
 
 const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK] = { MVDEINT_WINDOW };
 
@@ -126,6 +125,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
     do {                                     \
         s->estimate     = estimate_ ## n;     \
         s->intra        = intra_ ## n;        \
+        s->mix          = mix_ ## n;          \
         s->match        = match_ ## n;        \
         s->compare      = compare_ ## n;      \
         s->residual     = residual_ ## n;     \

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/mvdeint/arithmetic.h"
+#include "libavfilter/gpume/mvdeint/weston.h"
 
 /** The lines that exist for an estimate from three fields. */
 enum MvdeintKind {
@@ -87,6 +88,13 @@ typedef struct MvdeintSamples {
      * @param lines the lines three and one above, and one and three below
      */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
+    /**
+     * Mixes a line of the estimate with the interpolation within the field, where anything changes. Reads two more
+     * samples on each side of lines of the neighbouring fields.
+     * @param columns row with two more entries on each side
+     */
+    void (*mix)(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+                MvdeintChange *columns, int w, int depth);
     /**
      * Interpolates an area of w x h samples at the eighths fx and fy after a sample. May also write
      * samples to the right, up to MVDEINT_BLOCK in a row.

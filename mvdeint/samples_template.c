@@ -79,6 +79,36 @@ static void FUNC(intra)(uint8_t *dst8, const uint8_t *const *lines, int w, int d
     }
 }
 
+static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *still8, const MvdeintLines *l,
+                      MvdeintChange *columns, int w, int depth)
+{
+    const SAMPLE *intra = (const SAMPLE *)intra8, *still = (const SAMPLE *)still8;
+    SAMPLE *dst = (SAMPLE *)dst8;
+
+    for (int x = -2; x < w + 2; x++) {
+        int earlier[5], later[5];
+
+        for (int i = 0; i < 5; i++) {
+            earlier[i] = ((const SAMPLE *)l->earlier[i])[x];
+            later[i]   = ((const SAMPLE *)l->later[i])[x];
+        }
+        columns[x] = (MvdeintChange) { 0 };
+        mvdeint_add_column(&columns[x], earlier, later, depth);
+    }
+    for (int x = 0; x < w; x++) {
+        MvdeintChange c = { 0 };
+
+        if (still[x])
+            continue;
+        for (int i = -2; i <= 2; i++) {
+            c.squares += columns[x + i].squares;
+            c.sum     += columns[x + i].sum;
+            c.detail  += columns[x + i].detail;
+        }
+        dst[x] = mvdeint_mixed(dst[x], intra[x], &c);
+    }
+}
+
 static void FUNC(match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src8, ptrdiff_t stride, int fx, int fy,
                         int w, int h, int depth)
 {

@@ -5,13 +5,15 @@
 
 /**
  * @file
- * Estimates a sample from three fields with the filter of M. Weston (BBC), as FFmpeg's bwdif does.
+ * Estimates a sample from three fields with the filter of M. Weston (BBC), as FFmpeg's bwdif does,
+ * and moves the estimate towards the interpolation within the field where that filter cannot work.
  * The host and device code include this file.
  */
 
 #ifndef AVFILTER_GPUME_MVDEINT_WESTON_H
 #define AVFILTER_GPUME_MVDEINT_WESTON_H
 
+#include "libavfilter/gpume/mvdeint/arithmetic.h"
 #include "libavfilter/gpume/util/integer.h"
 
 /** Samples around a missing sample, as in MvdeintLines. */
@@ -63,6 +65,47 @@ GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int
     else
         sample = (5077 * (s->above + s->below) - 981 * (s->above3 + s->below3)) >> 13;
     return av_clip(FFMAX(FFMIN(sample, still + reach), still - reach), 0, max);
+}
+
+/** Statistics of the neighbouring fields around a missing sample. */
+typedef struct MvdeintChange {
+    unsigned squares;           ///< sum of their squared differences
+    int sum;                    ///< sum of their differences
+    unsigned detail;            ///< sum of their squared vertical detail
+} MvdeintChange;
+
+/** Adds a sample of the neighbouring fields, from it and the samples two lines above and below. */
+GPUME_INLINE void mvdeint_add_change(MvdeintChange *c, const int *earlier, const int *later, int depth)
+{
+    const int change = earlier[1] - later[1];
+    const int detail = 2 * (earlier[1] + later[1]) - earlier[0] - later[0] - earlier[2] - later[2];
+    const int scaled = mvdeint_scaled(FFABS(change), depth), size = mvdeint_scaled(FFABS(detail), depth + 2);
+
+    c->squares += scaled * scaled;
+    c->sum     += change < 0 ? -scaled : scaled;
+    c->detail  += size * size;
+}
+
+/** Adds the samples of a column. */
+GPUME_INLINE void mvdeint_add_column(MvdeintChange *c, const int *earlier, const int *later, int depth)
+{
+    MVDEINT_UNROLL for (int i = 0; i < 3; i++)
+        mvdeint_add_change(c, earlier + i, later + i, depth);
+}
+
+/**
+ * Returns an estimate that is moved towards the interpolation within the field, the more the
+ * neighbouring fields change, and the less vertical detail they have in common.
+ */
+GPUME_INLINE int mvdeint_mixed(int estimate, int intra, const MvdeintChange *c)
+{
+    const unsigned mean   = FFABS(c->sum) * 273 >> 12;         /* 1/15 of the sum */
+    const unsigned change = c->squares - 15 * mean * mean, detail = MVDEINT_DETAIL * c->detail;
+    const int shift       = FFMAX(mvdeint_log2(change | detail | 1) - 11, 0);
+    const unsigned a = change >> shift, b = detail >> shift, sum = a * a + b * b;
+    const int share  = sum ? MVDEINT_MIXED * (a * a) / sum : 0;
+
+    return estimate + (((intra - estimate) * share + 128) >> 8);
 }
 
 #endif /* AVFILTER_GPUME_MVDEINT_WESTON_H */

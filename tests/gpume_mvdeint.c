@@ -508,7 +508,7 @@ static void compare_with_bwdif(uint64_t seed)
         !test_component(&c.shape, 0)->shift && c.shape.format != AV_PIX_FMT_GRAY10) {
         close_oracle(&c);
         open_oracle(&c);
-        deint_oracle_first(&c.oracle);
+        deint_oracle_bwdif(&c.oracle);
         nb = run_bwdif(&c, frames);
         CHECK(nb == 2 * c.nb_frames, "%d frames", nb);
         for (int t = 0; t < nb; t++) {

@@ -95,6 +95,11 @@ static int deint_log2(unsigned v)
     return e;
 }
 
+static unsigned deint_square(unsigned v)
+{
+    return v * v;
+}
+
 /* Estimates */
 
 static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, int y)
@@ -171,7 +176,8 @@ static int deint_is_known(const Deint *s, int t, int y)
     return (y & 1) == s->parity[t];
 }
 
-static void deint_oracle_first(Deint *s)
+/* Makes the estimates of bwdif. */
+static void deint_oracle_bwdif(Deint *s)
 {
     for (int i = 0; i < s->nb_components; i++)
         for (int t = 0; t < 2 * s->nb_frames; t++)
@@ -183,7 +189,52 @@ static void deint_oracle_first(Deint *s)
                     c->still[t][at] = 0;
                     c->first[t][at] = s->progressive[t / 2] || deint_is_known(s, t, y) ? c->frames[t / 2][at]
                                                                                       : deint_first(s, c, t, x, y);
+                    c->estimate[t][at] = c->first[t][at];
+                }
+}
+
+/* Returns bwdif's sample w mixed with l, the one interpolated within the field. */
+static int deint_mixed(const Deint *s, const DeintComponent *c, int t, int x, int y, int w, int l)
+{
+    const int n = t / 2;
+    const uint16_t *s0 = c->frames[t & 1 ? n : n - 1], *s1 = c->frames[t & 1 ? n + 1 : n];
+    unsigned change = 0, detail = 0, mean;
+    int sum = 0, shift;
+
+    for (int i = -2; i <= 2; i += 2)
+        for (int j = -2; j <= 2; j++) {
+            int both[3], off = deint_at(c, s0, x + j, y + i) - deint_at(c, s1, x + j, y + i);
+
+            for (int k = 0; k < 3; k++)
+                both[k] = deint_at(c, s0, x + j, y + i + 2 * k - 2) + deint_at(c, s1, x + j, y + i + 2 * k - 2);
+            change += deint_square(deint_scaled(abs(off), s->d));
+            sum    += (off < 0 ? -1 : 1) * deint_scaled(abs(off), s->d);
+            detail += 6 * deint_square(deint_scaled(abs(2 * both[1] - both[0] - both[2]), s->d + 2));
+        }
+    mean    = abs(sum) * 273 >> 12;
+    change -= 15 * mean * mean;
+    shift   = change | detail ? deint_max(deint_log2(change | detail) - 11, 0) : 0;
+    change >>= shift;
+    detail >>= shift;
+    if (!change && !detail)
+        return w;
+    return w + (((l - w) * (int)(217 * change * change / (change * change + detail * detail)) + 128) >> 8);
+}
+
+static void deint_oracle_first(Deint *s)
+{
+    deint_oracle_bwdif(s);
+    for (int i = 0; i < s->nb_components; i++)
+        for (int t = 0; t < 2 * s->nb_frames; t++)
+            for (int y = 0; y < s->components[i].h; y++)
+                for (int x = 0; x < s->components[i].w; x++) {
+                    DeintComponent *c = &s->components[i];
+                    const int at = y * c->w + x;
+
                     c->intra[t][at] = deint_is_known(s, t, y) ? 0 : deint_intra(s, c, t, x, y);
+                    if (t && t < 2 * s->nb_frames - 1 && !s->progressive[t / 2] && !deint_is_known(s, t, y) &&
+                        !c->still[t][at])
+                        c->first[t][at] = deint_mixed(s, c, t, x, y, c->first[t][at], c->intra[t][at]);
                     c->estimate[t][at] = c->first[t][at];
                 }
 }
@@ -263,11 +314,6 @@ static void deint_residual(const Deint *s, const DeintComponent *c, int t, const
 static unsigned deint_mean(unsigned n, unsigned v)
 {
     return ((n >> 6) * ((65536 + v / 2) / v)) >> 10;
-}
-
-static unsigned deint_square(unsigned v)
-{
-    return v * v;
 }
 
 static unsigned deint_activity(const Deint *s, const DeintComponent *c, int t, int x, int y)
