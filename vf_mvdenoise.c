@@ -126,7 +126,7 @@ static av_cold int init(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
     const GpumeDependency dependencies[] = {
-        { "levels", s->sigma <= 0, "sigma=0" },
+        { "levels", s->sigma <= 0 && s->radius > 0, "sigma=0 and a radius other than 0" },
         { "search", s->radius > 0, "a radius other than 0" },
     };
 
@@ -197,8 +197,8 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ff_mvdenoise_open(&s->mvdenoise, &cfg);
 }
 
-/* Warns if the format has none of the planes that are to be denoised. */
-static void check_planes(AVFilterContext *ctx)
+/* Warns if no frame can change, although the options ask for it. */
+static void check_effect(AVFilterContext *ctx)
 {
     const MvdenoiseContext *s  = ctx->priv;
     AVFilterLink *inlink       = ctx->inputs[0];
@@ -208,6 +208,10 @@ static void check_planes(AVFilterContext *ctx)
     if (!(s->planes & ((1 << av_pix_fmt_count_planes(format)) - 1)))
         av_log(ctx, AV_LOG_WARNING, "The format %s has no plane of planes=%d, so the frames stay as they are.\n",
                av_get_pix_fmt_name(format), s->planes);
+    if (s->sigma > 0 && s->strength > 0 && s->sigma * s->strength * MVDENOISE_SIGMA_ONE < MVDENOISE_SIGMA_MIN)
+        av_log(ctx, AV_LOG_WARNING, "sigma * strength is %g, less than %g, so the frames stay as they are. sigma is in "
+               "units of 8-bit samples; 5 to 20 is usual.\n", s->sigma * s->strength,
+               MVDENOISE_SIGMA_MIN / (double)MVDENOISE_SIGMA_ONE);
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -216,7 +220,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     MvdenoiseContext *s  = ctx->priv;
     int ret = open_searcher(ctx, needed_radius(s));
 
-    check_planes(ctx);
+    check_effect(ctx);
     if (ret >= 0)
         ret = open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
     return ret < 0 ? ret : ff_gpume_config_pool(outlink);

@@ -96,13 +96,13 @@ static void draw_denoise_options(StreamCase *c, TestRandom *d)
 {
     static const char *const sigmas[] = { "0", "0", "0", "0.05", "0.0625", "5", "10", "40", "100" };
     static const char *const strengths[] = { "1", "1", "1", "0", "0.001", "2.5", "10" };
-
     const char *sigma = DRAWN(d, sigmas);
+    const unsigned radius = test_draw(d, 5);
 
     c->searches = !test_draw(d, 4);
     snprintf(c->options, sizeof(c->options), "radius=%u:sigma=%s:strength=%s:passes=%u:planes=%u:levels=%u:dense=%u",
-             test_draw(d, 5), sigma, DRAWN(d, strengths), 1 + test_draw(d, 2),
-             test_draw(d, 2) ? 7 : 1 + test_draw(d, 15), strcmp(sigma, "0") || test_draw(d, 2), test_draw(d, 2));
+             radius, sigma, DRAWN(d, strengths), 1 + test_draw(d, 2), test_draw(d, 2) ? 7 : 1 + test_draw(d, 15),
+             !radius || strcmp(sigma, "0") || test_draw(d, 2), test_draw(d, 2));
 }
 
 /* Sets motion fields of several distances, as gpume does with refs, or arbitrary vectors. */

@@ -129,7 +129,7 @@ fate-mvdenoise-error-alone:   CMD = $(call MVDENOISE_SAYS,info,mvdenoise) | sed 
 # no frame is searched, and no vectors are missed
 fate-mvdenoise-error-off:     CMD = $(call MVDENOISE_SAYS,info,mvdenoise=strength=0) && echo "no more"
 # options without effect
-fate-mvdenoise-error-options: CMD = { for o in planes=0 sigma=5:levels=0 radius=0:search=never planes=8; do $(call MVDENOISE_SAYS,warning,mvdenoise=$$o); done; }
+fate-mvdenoise-error-options: CMD = { for o in planes=0 sigma=5:levels=0 radius=0:levels=0 radius=0:search=never planes=8 sigma=0.1:strength=0.5; do $(call MVDENOISE_SAYS,warning,mvdenoise=$$o); done; }
 fate-mvdenoise-error-radius:  CMD = { ffmpeg -v error -lavfi "$(MVDENOISE_6)$(GPUME_COMMA)mvdenoise=radius=5" -f null - 2>&1 | sed -n -e "s/^.*\(Value 5.*radius.*range.*\)/\1/p"; }
 
 # FFmpeg 7.1's scale keeps vectors
