@@ -94,6 +94,7 @@ typedef struct GpumeBackendConfig {
     AVBufferRef *hw_device; ///< AVHWDeviceContext of the graph, or NULL
     AVBufferRef *hw_frames; ///< AVHWFramesContext of the input; NULL: frames in system memory
     const char *device;     ///< the device to open instead of hw_device; NULL: hw_device, or the first device
+    int on_device;          ///< whether wait() need only order the search before later work on the stream of hw_frames
 
     void *log_ctx;
     /**

@@ -137,6 +137,7 @@ static av_cold int open_backend(GpumeEngine *e, int width, int height,
         .hw_device    = e->cfg.hw_device,
         .hw_frames    = hw_frames,
         .device       = e->cfg.device,
+        .on_device    = e->cfg.on_device && hw_frames,
         .log_ctx      = e->cfg.log_ctx,
     };
     const enum AVPixelFormat sw_format = hw_frames ?

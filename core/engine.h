@@ -27,6 +27,12 @@ typedef struct GpumeEngineConfig {
     GpumeParams params;         ///< the parameters that the user has chosen; the engine sets the others
     int backend;                ///< enum GpumeBackendId; negative: the best that can be opened
     int max_in_flight;          ///< number of searches; 1: lowest latency; 0: the backend's choice
+    /**
+     * Whether the fields of hardware frames are only read on their device, by work queued on its
+     * stream after they have been pulled. They are then neither waited for nor copied to the host,
+     * where their vectors and costs stay undefined. Not with intra, same or tree.
+     */
+    int on_device;
     GpumeExecutor executor;
     AVBufferRef *hw_device;     ///< preferred device of backends that need one; may be NULL
     const char *device;         ///< name of the device to open instead; may be NULL

@@ -77,6 +77,7 @@ typedef struct CUDAContext {
     unsigned nb_submitted, nb_waited;
 
     int hw_frames;                  ///< the input's frames are in device memory
+    int on_device;                  ///< fields are only read there
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< planes of pictures, on the device
@@ -266,6 +267,7 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     s->params    = cfg->params;
     s->executor  = cfg->executor;
     s->hw_frames = !!cfg->hw_frames;
+    s->on_device = cfg->on_device;
     s->nb_slots  = cfg->max_searches;
     s->slots     = av_calloc(s->nb_slots, sizeof(*s->slots));
     s->cuda      = (GpumeCuda) {
@@ -560,6 +562,8 @@ static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
             return ret;
     }
     TRY(cuEventRecord(slot->searched, queue->stream), "record an event")
+    if (s->on_device)
+        return 0;
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
     ret = download_results(s, slot, search);
     if (ret < 0)
@@ -601,6 +605,19 @@ static void compare_rows(void *opaque, int job, int nb_jobs)
     ff_gpume_compare_cells(arg->field, p, nb_rows * job / nb_jobs, nb_rows * (job + 1) / nb_jobs);
 }
 
+/* Waits for a search, or lets later work wait that reads its fields or writes its pictures. */
+static int finish(CUDAContext *s, const Slot *slot)
+{
+    CudaFunctions *cu = s->cuda.cu;
+    int ret;
+
+    if (!s->on_device)
+        return check(s, cu->cuEventSynchronize(slot->done), "search");
+    TRY(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->searched, 0), "wait for the search")
+    TRY(cuStreamWaitEvent(s->planes_stream, slot->searched, 0), "wait for the search")
+    return 0;
+}
+
 static int wait(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
@@ -610,7 +627,7 @@ static int wait(void *priv, GpumeSearch *search)
     ret = ff_gpume_cuda_push(&s->cuda);
     if (ret < 0)
         return ret;
-    ret = check(s, s->cuda.cu->cuEventSynchronize(slot->done), "search");
+    ret = finish(s, slot);
     ff_gpume_cuda_pop(&s->cuda);
     if (ret >= 0 && slot->intra.data)
         for (Group g = { .nb = 0 }; next_group(s, search, &g);)

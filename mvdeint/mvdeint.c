@@ -184,6 +184,7 @@ static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
         },
         .backend  = frame->hw_frames_ctx ? -1 : GPUME_BACKEND_cpu,
         .executor = s->cfg.executor,
+        .on_device = 1,
         .log_ctx  = s->cfg.log_ctx,
     };
 
