@@ -41,8 +41,9 @@
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
 
-/** Maximum number of searches that run side by side. */
-#define MAX_QUEUES 2
+/** Maximum number of searches that run side by side: if nobody waits for them, and else. */
+#define MAX_QUEUES 3
+#define MAX_WAITED 2
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
 #define MAX_SUMS_OF_QUEUE (96 << 20)
 
@@ -164,7 +165,8 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 /* Returns how many searches run side by side; the first queue must be initialized. */
 static av_cold int count_queues(const CUDAContext *s)
 {
-    return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 : FFMIN(s->nb_slots, MAX_QUEUES);
+    return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 :
+           FFMIN(s->nb_slots, s->on_device ? MAX_QUEUES : MAX_WAITED);
 }
 
 /* Initializes the queues. The caller has pushed the CUDA context. */
@@ -458,7 +460,8 @@ static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Gr
 
 static int depth(const GpumeBackendConfig *cfg)
 {
-    return 2;       // the transfer of one frame overlaps the search of the next
+    /* the transfer of one frame overlaps the search of the next */
+    return cfg->on_device ? MAX_QUEUES : MAX_WAITED;
 }
 
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
@@ -659,7 +662,7 @@ static av_cold void uninit_device(CUDAContext *s)
 {
     CudaFunctions *cu = s->cuda.cu;
     CUstream *streams[] = { &s->upload_stream, &s->planes_stream, &s->queues[0].stream, &s->queues[1].stream,
-                            &s->download_stream };
+                            &s->queues[2].stream, &s->download_stream };
 
     /* searches in flight access the memory that is freed next */
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
