@@ -105,7 +105,7 @@ static const AVOption mvstereo_options[] = {
       0, 1, FLAGS },
     { "fast", "match views of half the size first, then only 32 disparities around the result", OFFSET(fast),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
-    { "temporal", "stabilise disparities where the picture does not change", OFFSET(temporal), AV_OPT_TYPE_BOOL,
+    { "temporal", "stabilise disparities along the motion of the view", OFFSET(temporal), AV_OPT_TYPE_BOOL,
       { .i64 = 0 }, 0, 1, FLAGS },
     { "fill", "fill holes, such as points that only one view sees", OFFSET(fill), AV_OPT_TYPE_BOOL, { .i64 = 1 }, 0, 1,
       FLAGS },

@@ -21,7 +21,7 @@
 #include "libavfilter/gpume/device/uploads.h"
 
 /** The most kernels of a filter. */
-#define GPUME_SHELL_KERNELS 24
+#define GPUME_SHELL_KERNELS 25
 /** The longest side of a picture, in samples, for which 32-bit coordinates and indices suffice. */
 #define GPUME_SHELL_MAX_SIDE 32768
 

@@ -37,10 +37,15 @@
 #define MVSTEREO_PIECE      100     ///< smaller pieces are invalid
 #define MVSTEREO_ONE        16      ///< units of a disparity in a sample
 #define MVSTEREO_WMED_R     4       ///< a weighted median covers 9x9 disparities
-/** Samples of as many around one are the same as before if the sum of their differences is at most so much. */
+/** A sample is where it was before if the differences of as many around it, to each side, sum up to at most so much. */
 #define MVSTEREO_STILL_R    2
 #define MVSTEREO_STILL      150
 #define MVSTEREO_MAX_AGE    6       ///< a disparity that stays is the mean of so many before and the new one
+#define MVSTEREO_BLOCK      16      ///< side of the blocks of which the motion is known
+#define MVSTEREO_PART       64      ///< side of a part of the view, in which disparities change alike
+#define MVSTEREO_CHANGES    32      ///< limit of such a change, in 1/16 sample
+#define MVSTEREO_STEADY     24      ///< limit of the product of a change and of the weight of what was before
+#define MVSTEREO_SURE       96      ///< a disparity with at least this confidence replaces the one before
 #define MVSTEREO_INVALID    (-1)
 #define MVSTEREO_NOISY      16      ///< views with at least this measured noise are noisy
 #define MVSTEREO_NOISES     64      ///< noise is counted up to this, exclusive; what has more counts as the greatest
@@ -109,22 +114,38 @@ GPUME_INLINE int mvstereo_base(int halved, int halved_min, int min, int span)
     return av_clip(d, 0, span - MVSTEREO_WINDOW);
 }
 
-/**
- * Returns a disparity of a sample that is as it was before, when it had the disparity before.
- * @param age how often disparities before have confirmed each other; set to that of the result
- */
-GPUME_INLINE int mvstereo_stabilise(int v, int before, int *age)
+/** Returns a sample between four, in quarters of the distances to the second column and to the second row. */
+GPUME_INLINE int mvstereo_between(int a, int b, int c, int d, int x, int y)
 {
-    const int difference = v - before, a = *age;
+    return ((4 - y) * ((4 - x) * a + x * b) + y * ((4 - x) * c + x * d) + 8) >> 4;
+}
+
+/** Returns the weight of what was before, if disparities change so much. */
+GPUME_INLINE int mvstereo_steadiness(int change)
+{
+    return FFMIN(MVSTEREO_STEADY / FFMAX(FFABS(change), 1), MVSTEREO_MAX_AGE);
+}
+
+/**
+ * Returns a disparity of a sample that was seen before, when it had another disparity.
+ * @param before  expected disparity
+ * @param limit   mvstereo_steadiness() of the part of the view
+ * @param is_sure whether the disparity has MVSTEREO_SURE
+ * @param age     how often disparities before have confirmed each other; set to that of the result
+ */
+GPUME_INLINE int mvstereo_stabilise(int v, int before, int limit, int is_sure, int *age)
+{
+    const int difference = v - before, a = FFMIN(*age, limit);
 
     if (FFABS(difference) <= MVSTEREO_ONE) {
-        const int new_age = FFMIN(a + 1, MVSTEREO_MAX_AGE);
+        const int new_age = FFMIN(a + 1, limit), steady = mvstereo_steadiness(difference);
+        const int weight  = FFMIN(new_age, steady);
 
         *age = new_age;
-        return (before * new_age + v + (new_age + 1) / 2) / (new_age + 1);
+        return (before * weight + v + (weight + 1) / 2) / (weight + 1);
     }
-    *age = FFMAX(a - 1, 0);
-    return a ? before : v;
+    *age = is_sure ? 0 : FFMAX(a - 1, 0);
+    return a && !is_sure ? before : v;
 }
 
 /** Returns the weight of a disparity in the weighted median. */

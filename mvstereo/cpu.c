@@ -20,19 +20,12 @@
 #include "libavfilter/gpume/mvstereo/paint.h"
 #include "libavfilter/gpume/mvstereo/range.h"
 #include "libavfilter/gpume/mvstereo/refine.h"
+#include "libavfilter/gpume/mvstereo/temporal.h"
 #include "libavfilter/gpume/mvstereo/view.h"
 #include "libavfilter/gpume/util/tasks.h"
 
 /** Maximum number of halvings: a picture of 2^31 samples a side is then at most MVSTEREO_COARSE_W wide. */
 #define MAX_HALVINGS 24
-
-/** A view of the previous pair and its map. */
-typedef struct Before {
-    MvstereoPlane luma;
-    MvstereoPlane disparity;    ///< in 1/16, from 0
-    MvstereoPlane age;          ///< 0: it is not known, or has not been confirmed
-    int is_known;
-} Before;
 
 typedef struct CPUBackend {
     const MvstereoConfig *cfg;
@@ -54,15 +47,13 @@ typedef struct CPUBackend {
     MvstereoMatcher half_matcher;
     MvstereoRefiner half_refiner;
 
-    Before before[2];           ///< for maps of the left view and of the right one
+    MvstereoTemporal temporal[2];       ///< for maps of the left view and of the right one
 
     /* the current work */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
     AVFrame *out;
     GpumeLayout out_layout;     ///< with MVSTEREO_LEFT_GRAY
-    uint16_t *differences;      ///< rows of all threads
-    unsigned differences_size;
     MvstereoPaint paint;
 } CPUBackend;
 
@@ -80,10 +71,7 @@ static av_cold void uninit(void *priv)
 
     for (int i = 0; i < 2; i++) {
         ff_mvstereo_plane_free(&s->luma[i]);
-        ff_mvstereo_plane_free(&s->before[i].luma);
-        ff_mvstereo_plane_free(&s->before[i].disparity);
-        ff_mvstereo_plane_free(&s->before[i].age);
-        s->before[i].is_known = 0;
+        ff_mvstereo_temporal_close(&s->temporal[i]);
         for (int j = 0; j < MAX_HALVINGS; j++)
             ff_mvstereo_plane_free(&s->halved[i][j]);
     }
@@ -94,8 +82,6 @@ static av_cold void uninit(void *priv)
     ff_mvstereo_refiner_close(&s->refiner);
     ff_mvstereo_refiner_close(&s->coarse_refiner);
     av_freep(&s->counts);
-    av_freep(&s->differences);
-    s->differences_size = 0;
     s->w = s->h = 0;
 }
 
@@ -266,79 +252,6 @@ static void find_bases(CPUBackend *s)
     }
 }
 
-static int open_before(CPUBackend *s, Before *b)
-{
-    int ret = 0;
-
-    if (!b->luma.memory)
-        ret = ff_mvstereo_plane_alloc(&b->luma, s->w, s->h, 1);
-    if (ret >= 0 && !b->disparity.memory)
-        ret = ff_mvstereo_plane_alloc(&b->disparity, s->w, s->h, sizeof(int16_t));
-    return ret < 0 || b->age.memory ? ret : ff_mvstereo_plane_alloc(&b->age, s->w, s->h, 1);
-}
-
-/* Sums up the differences of the rows around a row, from 2 columns before it on. */
-static void add_differences(uint16_t *sums, const MvstereoPlane *a, const MvstereoPlane *b, int y)
-{
-    const int nb = a->w + 2 * MVSTEREO_STILL_R;
-
-    memset(sums, 0, nb * sizeof(*sums));
-    for (int j = -MVSTEREO_STILL_R; j <= MVSTEREO_STILL_R; j++) {
-        const uint8_t *from = mvstereo_row8(a, y + j) - MVSTEREO_STILL_R;
-        const uint8_t *old  = mvstereo_row8(b, y + j) - MVSTEREO_STILL_R;
-
-        for (int x = 0; x < nb; x++)
-            sums[x] += FFABS(from[x] - old[x]);
-    }
-}
-
-static void stabilise_rows(void *arg, int job, int nb_jobs)
-{
-    CPUBackend *s   = arg;
-    Before *b       = &s->before[s->pair->right];
-    const int first = s->range->min * MVSTEREO_ONE, end = gpume_first_row(s->h, job + 1, nb_jobs);
-    uint16_t *sums  = s->differences + job * (size_t)(s->w + 2 * MVSTEREO_STILL_R);
-
-    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
-        int16_t *row = mvstereo_row16(&s->refiner.disparity, y), *before = mvstereo_row16(&b->disparity, y);
-        uint8_t *ages = mvstereo_row8(&b->age, y);
-
-        if (b->is_known)
-            add_differences(sums, &s->luma[0], &b->luma, y);
-        for (int x = 0; x < s->w; x++) {
-            int age = 0;
-
-            if (b->is_known && sums[x] + sums[x + 1] + sums[x + 2] + sums[x + 3] + sums[x + 4] <= MVSTEREO_STILL) {
-                age    = ages[x];
-                row[x] = mvstereo_stabilise(row[x], FFMAX(before[x] - first, 0), &age);
-            }
-            ages[x]   = age;
-            before[x] = row[x] + first;
-        }
-    }
-}
-
-/* Stabilises what is as it was before. */
-static int stabilise(CPUBackend *s)
-{
-    Before *b    = &s->before[s->pair->right];
-    const int nb = FFMIN(s->cfg->executor.nb_threads, s->h);
-    int ret      = open_before(s, b);
-
-    if (ret < 0)
-        return ret;
-    av_fast_malloc(&s->differences, &s->differences_size,
-                   nb * (size_t)(s->w + 2 * MVSTEREO_STILL_R) * sizeof(*s->differences));
-    if (!s->differences)
-        return AVERROR(ENOMEM);
-    gpume_execute(&s->cfg->executor, stabilise_rows, s, nb);
-    for (int y = 0; y < s->h; y++)
-        memcpy(mvstereo_row8(&b->luma, y), mvstereo_row8(&s->luma[0], y), s->w);
-    ff_mvstereo_plane_extend(&b->luma, 0, s->h);
-    b->is_known = 1;
-    return 0;
-}
-
 static void paint_rows(void *arg, int job, int nb_jobs)
 {
     CPUBackend *s = arg;
@@ -408,7 +321,9 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         find_bases(s);
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough);
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
-    ret = s->cfg->temporal ? stabilise(s) : 0;
+    if (s->cfg->temporal)
+        ret = ff_mvstereo_temporal_stabilise(&s->temporal[pair->right], s->cfg, &s->luma[0], &s->refiner.disparity,
+                                             s->matcher.confidence, range->min, s->matcher.span);
     if (ret < 0)
         return ret;
     s->paint = (MvstereoPaint) {

@@ -22,6 +22,7 @@
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/cuda_args.h"
 #include "libavfilter/gpume/mvstereo/modules.h"
+#include "libavfilter/gpume/mvstereo/motion.h"
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVSTEREO_CUDA_MODULES(DECLARE)
@@ -40,7 +41,7 @@ enum Kernel {
     WINNERS, WINNERS2, WINNERS8,
     WINDOW_COSTS, WINDOW_PATHS, WINDOW_WINNERS, WINNERS_64,
     CHECK, JOIN, COUNT, DROP,
-    FILL, WMEDIAN, PAINT,
+    FILL, WMEDIAN, STABILISE, PAINT,
     NB_KERNELS
 };
 
@@ -71,6 +72,8 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [DROP]     = { MVSTEREO_CUDA_pieces, 3, MVSTEREO_CUDA_THREADS, 0, "drop small pieces" },
     [FILL]     = { MVSTEREO_CUDA_map, 0, MVSTEREO_CUDA_THREADS, 0, "fill holes" },
     [WMEDIAN]  = { MVSTEREO_CUDA_map, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
+    [STABILISE] = { MVSTEREO_CUDA_temporal, 0, MVSTEREO_CUDA_STEADY_THREADS, sizeof(MvstereoCudaPart),
+                    "stabilise the map" },
     [PAINT]    = { MVSTEREO_CUDA_map, 2, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
 };
 
@@ -89,9 +92,10 @@ typedef struct CUDABackend {
     MvstereoCudaArgs views;     ///< addresses of luma
     MvstereoRange *range;       ///< the range found so far
     Map map, coarse, half;
-    /* views of the previous pair and their maps: left, right */
-    unsigned long long luma_before[2], disparity_before[2], age[2];
-    int is_known[2];
+    /* maps of the pair before and of this one, for the left view and for the right one */
+    MvstereoMotion motion[2];
+    unsigned long long disparities[2][2], ages[2][2];
+    AVBufferRef *search_frames;         ///< AVHWFramesContext of the views that are searched
 } CUDABackend;
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
@@ -150,7 +154,9 @@ static void forget(CUDABackend *s)
     ff_gpume_cuda_free(&s->coarse.memory);
     ff_gpume_cuda_free(&s->half.memory);
     s->map.args.range = s->coarse.args.range = s->half.args.range = 0;
-    s->is_known[0] = s->is_known[1] = 0;
+    ff_mvstereo_motion_close(&s->motion[0]);
+    ff_mvstereo_motion_close(&s->motion[1]);
+    av_buffer_unref(&s->search_frames);
     s->w = s->h = 0;
 }
 
@@ -228,8 +234,9 @@ static int open_size(CUDABackend *s, int w, int h)
         { &a->raw[0], nb }, { &a->raw[1], nb }, { &a->luma[0], nb }, { &a->luma[1], nb },
         /* the halved planes of all sizes follow each other */
         { &a->halved[0], nb + w + h + 64 }, { &a->halved[1], nb + w + h + 64 },
-        { &s->luma_before[0], before }, { &s->luma_before[1], before }, { &s->age[0], before }, { &s->age[1], before },
-        { &s->disparity_before[0], 2 * before }, { &s->disparity_before[1], 2 * before },
+        { &s->ages[0][0], before }, { &s->ages[0][1], before }, { &s->ages[1][0], before }, { &s->ages[1][1], before },
+        { &s->disparities[0][0], 2 * before }, { &s->disparities[0][1], 2 * before },
+        { &s->disparities[1][0], 2 * before }, { &s->disparities[1][1], 2 * before },
     };
     int ret;
 
@@ -248,6 +255,43 @@ static int open_size(CUDABackend *s, int w, int h)
     a->w     = s->w = w;
     a->h     = s->h = h;
     a->stats = s->stats.data;
+    return 0;
+}
+
+/* Opens frames for views that are searched. Their chroma is not used. */
+static av_cold int open_search_frames(CUDABackend *s)
+{
+    const AVHWFramesContext *from = (const AVHWFramesContext *)s->cfg->hw_frames->data;
+    AVHWFramesContext *to;
+
+    s->search_frames = av_hwframe_ctx_alloc(from->device_ref);
+    if (!s->search_frames)
+        return AVERROR(ENOMEM);
+    to            = (AVHWFramesContext *)s->search_frames->data;
+    to->format    = AV_PIX_FMT_CUDA;
+    to->sw_format = AV_PIX_FMT_NV12;
+    to->width     = FFALIGN(s->w, 2);
+    to->height    = FFALIGN(s->h, 2);
+    return av_hwframe_ctx_init(s->search_frames);
+}
+
+/* Gets a frame for the left view. */
+static int get_search_frame(CUDABackend *s, AVFrame **frame)
+{
+    int ret = s->search_frames ? 0 : open_search_frames(s);
+
+    *frame = ret < 0 ? NULL : av_frame_alloc();
+    if (!*frame)
+        return ret < 0 ? ret : AVERROR(ENOMEM);
+    ret = av_hwframe_get_buffer(s->search_frames, *frame, 0);
+    if (ret < 0) {
+        av_frame_free(frame);
+        return ret;
+    }
+    (*frame)->width          = s->w;
+    (*frame)->height         = s->h;
+    s->views.search          = (uintptr_t)(*frame)->data[0];
+    s->views.search_linesize = (*frame)->linesize[0];
     return 0;
 }
 
@@ -352,7 +396,7 @@ static int find_range(CUDABackend *s)
     return 0;
 }
 
-/* Fills the map, and paints it if there is an output. */
+/* Fills the map, stabilises it, and paints it if there is an output. */
 static int fill(CUDABackend *s, MvstereoCudaArgs *a)
 {
     int ret = 0;
@@ -361,6 +405,8 @@ static int fill(CUDABackend *s, MvstereoCudaArgs *a)
         ret = launch_samples(s, FILL, a->w, a->h, 1, a);
     if (a->fill && ret >= 0)
         ret = launch_samples(s, WMEDIAN, a->w, a->h, 1, a);
+    if (a->temporal && ret >= 0)
+        ret = launch(s, STABILISE, gpume_divide_up(a->w, MVSTEREO_PART), gpume_divide_up(a->h, MVSTEREO_PART), 1, a);
     return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
 }
 
@@ -389,7 +435,6 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 {
     MvstereoCudaArgs *a = &s->map.args;
     const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
-    int ret;
 
     a->fill            = s->cfg->fill;
     a->output          = s->cfg->output;
@@ -402,29 +447,56 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
         .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
-    a->temporal         = s->cfg->temporal;
-    a->is_known         = s->is_known[pair->right];
-    a->luma_before      = s->luma_before[pair->right];
-    a->disparity_before = s->disparity_before[pair->right];
-    a->age              = s->age[pair->right];
-    ret = fill(s, a);
-    if (ret < 0 || !a->temporal)
+    return fill(s, a);
+}
+
+/* Searches the left view, and sets what is known of the pair before. Takes over the frame, if there is one. */
+static int look_back(CUDABackend *s, AVFrame *frame, int right)
+{
+    MvstereoCudaArgs *a = &s->map.args;
+    MvstereoMotion *m   = &s->motion[right];
+    const GpumeMotionField *field;
+    int ret;
+
+    a->temporal = s->cfg->temporal;
+    a->vectors  = 0;
+    if (!frame)
+        return 0;
+    ret = ff_mvstereo_motion_search(m, s->cfg, frame, &field);
+    if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoDAsync(a->luma_before, a->luma[0], s->w * (size_t)s->h,
-                                                 ff_gpume_shell_stream(&s->shell)), "copy a view")
-    s->is_known[pair->right] = 1;
+    if (field) {
+        a->vectors         = field->mvs;
+        a->vectors_w       = field->bw;
+        a->search_before   = (uintptr_t)m->before->data[0];
+        a->before_linesize = m->before->linesize[0];
+    }
+    for (int i = 0; i < 2; i++) {
+        a->disparities[i] = s->disparities[right][i];
+        a->ages[i]        = s->ages[right][i];
+    }
+    FFSWAP(unsigned long long, s->disparities[right][0], s->disparities[right][1]);
+    FFSWAP(unsigned long long, s->ages[right][0], s->ages[right][1]);
     return 0;
 }
 
 /* Makes the map of a pair. The caller has pushed the CUDA context. */
 static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
 {
+    AVFrame *search = NULL;
     int ret = 0;
 
     if (s->w != pair->w || s->h != pair->h)
         ret = open_size(s, pair->w, pair->h);
+    s->views.search = 0;
+    if (ret >= 0 && s->cfg->temporal)
+        ret = get_search_frame(s, &search);
     if (ret >= 0)
         ret = load_views(s, pair, layout);
+    if (ret >= 0)
+        ret = look_back(s, search, pair->right);
+    else
+        av_frame_free(&search);
     if (ret >= 0 && s->cfg->min >= s->cfg->max && !pair->same_range)
         ret = find_range(s);
     if (ret >= 0)

@@ -65,6 +65,14 @@ typedef struct MvstereoCudaTile {
     unsigned more[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];   ///< what is added to the difference of luma
 } MvstereoCudaTile;
 
+/** Size of a thread block that stabilises a part of the map, and what it shares. */
+#define MVSTEREO_CUDA_STEADY_THREADS 512
+typedef struct MvstereoCudaPart {
+    unsigned changes[2 * MVSTEREO_CHANGES + 1];         ///< how many disparities have changed by how much
+    int change;                                         ///< the median
+    unsigned char differences[MVSTEREO_PART + 2 * MVSTEREO_STILL_R][MVSTEREO_PART + 2 * MVSTEREO_STILL_R];
+} MvstereoCudaPart;
+
 /** Statistics of a pair. Zeroed at first. */
 typedef struct MvstereoCudaStats {
     unsigned histograms[2][256];        ///< histograms of luma
@@ -101,9 +109,13 @@ typedef struct MvstereoCudaArgs {
     unsigned long long parents, sizes;  ///< pieces, 32 bits for each sample
     unsigned long long row_valid;       ///< whether a row has valid samples, 32 bits for each row
 
-    /* where disparities are stabilised: what was before of the view's luma, and of its map in 1/16 from 0 */
-    int temporal, is_known;
-    unsigned long long luma_before, disparity_before, age;
+    /* where disparities are stabilised: the left view in the frame that is searched, and that before */
+    unsigned long long search, search_before;
+    long long search_linesize, before_linesize;
+    unsigned long long vectors;         ///< AVMotionVector[][vectors_w] into the view before; 0: there was none
+    int temporal, vectors_w;
+    /* of the pair before and of this one, disparities in 1/16 from 0 */
+    unsigned long long disparities[2], ages[2];
     int fill, output, counts;           ///< counts: whether to count disparities
     unsigned long long out, chroma;     ///< planes of the output; 0: the output has no chroma
     long long out_linesize, chroma_linesize;

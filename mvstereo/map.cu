@@ -125,40 +125,15 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
     ((short *)args.smoothed)[q] = (short)result;
 }
 
-/** Returns the disparity of a sample, by what it was before. */
-static __device__ __forceinline__ int stabilise(const MvstereoCudaArgs &args, int v, int x, int y, long long q)
-{
-    const int first = args.paint.first;
-    int age = 0, difference = 0;
-
-    if (args.is_known) {
-        for (int j = -MVSTEREO_STILL_R; j <= MVSTEREO_STILL_R; j++)
-            GPUME_UNROLL for (int i = -MVSTEREO_STILL_R; i <= MVSTEREO_STILL_R; i++) {
-                const int d = mvstereo_byte(args.luma[0], args, x + i, y + j) -
-                              mvstereo_byte(args.luma_before, args, x + i, y + j);
-
-                difference += FFABS(d);
-            }
-        if (difference <= MVSTEREO_STILL) {
-            age = ((const GpumeU8 *)args.age)[q];
-            v   = mvstereo_stabilise(v, gpume_max(((const short *)args.disparity_before)[q] - first, 0), &age);
-        }
-    }
-    ((GpumeU8 *)args.age)[q] = (GpumeU8)age;
-    ((short *)args.disparity_before)[q] = (short)(v + first);
-    return v;
-}
-
-/** Computes the last median, and paints the sample. */
+/** Computes the last median, unless the map has been stabilised, and paints the sample. */
 static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x, int y, long long q)
 {
     const MvstereoPaint *p = &args.paint;
-    int v = args.fill ? mvstereo_median(args.smoothed, args, x, y) : ((const short *)args.kept)[q];
+    const int v = args.temporal ? ((const short *)args.disparity)[q]
+                : args.fill     ? mvstereo_median(args.smoothed, args, x, y) : ((const short *)args.kept)[q];
     const int to = mvstereo_paint_column(p, x);
     const GpumeU64 row = args.out + y * args.out_linesize;
 
-    if (args.temporal)
-        v = stabilise(args, v, x, y, q);
     ((short *)args.disparity)[q] = (short)v;
     if (!args.out)
         return;

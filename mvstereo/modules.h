@@ -50,6 +50,7 @@
     M(mvstereo_fill,      map,      0, 0) \
     M(mvstereo_wmedian,   map,      0, 1) \
     M(mvstereo_wmedian_80, map,     0, 17) \
+    M(mvstereo_stabilise, temporal, 0, 0) \
     M(mvstereo_paint,     map,      0, 2)
 
 enum MvstereoCudaFamily {
@@ -62,6 +63,7 @@ enum MvstereoCudaFamily {
     MVSTEREO_CUDA_window,
     MVSTEREO_CUDA_pieces,
     MVSTEREO_CUDA_map,
+    MVSTEREO_CUDA_temporal,
 };
 
 #endif /* AVFILTER_GPUME_MVSTEREO_MODULES_H */

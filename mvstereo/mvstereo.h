@@ -38,7 +38,7 @@ typedef struct MvstereoConfig {
     int min, max;               ///< disparities min to max - 1; equal: the range is determined
     int rows;                   ///< number of rows above and below that matches may lie in
     int fast;                   ///< halved views are matched first, then a part of the range
-    int temporal;               ///< disparities of what does not move are stabilised; with fill only
+    int temporal;               ///< disparities are stabilised along the motion of the view; with fill only
     int fill;                   ///< whether to fill holes
     enum MvstereoOutput output;
     int legend;                 ///< whether to paint the scale of colours

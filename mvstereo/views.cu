@@ -80,14 +80,17 @@ static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
 
     if (!is_inside)
         return;
-    if (!((const MvstereoCudaStats *)args.stats)->is_rough) {
-        ((GpumeU8 *)dst)[q] = ((const GpumeU8 *)src)[q];
-        return;
+    if (((const MvstereoCudaStats *)args.stats)->is_rough) {
+        GPUME_UNROLL for (int j = -1; j <= 1; j++)
+            GPUME_UNROLL for (int i = -1; i <= 1; i++)
+                sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
+        sum >>= 4;
+    } else {
+        sum = ((const GpumeU8 *)src)[q];
     }
-    GPUME_UNROLL for (int j = -1; j <= 1; j++)
-        GPUME_UNROLL for (int i = -1; i <= 1; i++)
-            sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
-    ((GpumeU8 *)dst)[q] = (GpumeU8)(sum >> 4);
+    ((GpumeU8 *)dst)[q] = (GpumeU8)sum;
+    if (args.search && !blockIdx.z)
+        ((GpumeU8 *)(args.search + y * args.search_linesize))[x] = (GpumeU8)sum;
 }
 
 /** Halves luma; w and h are the sizes before. */

@@ -21,6 +21,8 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
+#include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 #include "libavfilter/gpume/picture/layout.h"
 
@@ -70,7 +72,7 @@ typedef struct Case {
     uint8_t drawn[2][90 * 50];  ///< luma of the last pair, before noise and other changes
 } Case;
 
-static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_coded, nb_darker;
+static int nb_maps, nb_on_device, nb_valid, nb_found, nb_smoothed, nb_coded, nb_darker, nb_moved, nb_steady;
 
 /* A sample of component 0, as FFmpeg's descriptor says where it is. */
 static uint8_t *word(const Case *c, const MvstereoView *view, int x, int y)
@@ -143,6 +145,50 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
     av_free(texture);
 }
 
+static AVFrame *gray_frame(const uint8_t *view, int w, int h)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = w;
+    f->height = h;
+    f->format = AV_PIX_FMT_GRAY8;
+    CHECK(av_frame_get_buffer(f, 0) >= 0, "no memory");
+    for (int y = 0; y < h; y++)
+        memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0], view + y * w, w);
+    return f;
+}
+
+/* Finds vectors as mvstereo does; gpume_unit compares them with those of an oracle. */
+static void search_views(int (*vectors)[2], const uint8_t *view, const uint8_t *before, int w, int h)
+{
+    TestExecutor executor = { 0 };
+    const GpumeEngineConfig cfg = {
+        .params = {
+            .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .sweeps = 2, .pel = 4, .nb_references = 1,
+            .distance = { -1 },
+        },
+        .max_in_flight = 1,
+        .executor = { test_execute, &executor, 1 },
+    };
+    GpumeEngine *engine;
+    GpumeResult result;
+
+    CHECK(ff_gpume_engine_open(&engine, &cfg, w, h, AV_PIX_FMT_GRAY8, NULL) >= 0, "search");
+    for (int i = 0; i < 2; i++) {
+        AVFrame *f = gray_frame(i ? view : before, w, h);
+
+        CHECK(ff_gpume_engine_push(engine, &f) >= 0, "search");
+        CHECK(ff_gpume_engine_pull(engine, &result) >= 0, "search");
+        for (int k = 0; i && k < result.search.fields[0].nb; k++) {
+            vectors[k][0] = result.search.fields[0].mvs[k].motion_x;
+            vectors[k][1] = result.search.fields[0].mvs[k].motion_y;
+            nb_moved += vectors[k][0] || vectors[k][1];
+        }
+        ff_gpume_result_uninit(&result);
+    }
+    ff_gpume_engine_close(&engine);
+}
+
 /* Makes the frames of a pair. */
 static void arrange(Case *c, int n)
 {
@@ -176,7 +222,10 @@ static void arrange(Case *c, int n)
 static void draw_pair(Case *c, int n)
 {
     const AVComponentDescriptor *d = &c->desc->comp[0];
-    const int still = n && c->cfg.temporal && test_draw(&c->r, 3);
+    /* sometimes the views move, and rarely not alike */
+    const int seen = n && c->cfg.temporal && test_draw(&c->r, 4), moves = test_draw(&c->r, 3);
+    const int dx = moves ? test_draw_range(&c->r, -7, 7) : 0, dy = moves ? test_draw_range(&c->r, -3, 3) : 0;
+    const int nearer = test_draw(&c->r, 4) ? 0 : test_draw_range(&c->r, -2, 2);
     const enum Content content = test_draw(&c->r, 2) ? CONTENT_SCENE : test_draw(&c->r, CONTENT_NB);
     StereoOracle *o = &c->oracle[n];
 
@@ -188,8 +237,9 @@ static void draw_pair(Case *c, int n)
     for (int i = 0; i < 2; i++) {
         uint8_t *view = i ? o->right : o->left;
 
-        for (int k = 0; k < c->w * c->h && still; k++)
-            view[k] = av_clip_uint8(c->drawn[i][k] + test_draw_range(&c->r, -2, 2));
+        for (int k = 0; k < c->w * c->h && seen; k++)
+            view[k] = av_clip_uint8(stereo_pixel(c->drawn[i], c->w, c->h, k % c->w + dx + i * nearer, k / c->w + dy) +
+                                    test_draw_range(&c->r, -2, 2));
         memcpy(c->drawn[i], view, c->w * c->h);
     }
     arrange(c, n);
@@ -220,7 +270,9 @@ static void draw_pair(Case *c, int n)
         o->m = c->cfg.min;
         o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);
     }
-    stereo_expect(o, c->find, c->cfg.temporal, n ? &c->oracle[n - 1] : NULL);
+    stereo_expect(o, c->find, n ? &c->oracle[n - 1] : NULL, c->cfg.temporal ? search_views : NULL);
+    for (int i = 0; i < c->w * c->h && o->age; i++)
+        nb_steady += o->age[i] > 0;
     nb_smoothed += o->tolerance;
     nb_coded    += o->tolerance && content == CONTENT_CODED;
     for (int i = 0; i < 256; i++)
@@ -498,6 +550,115 @@ static void failing_allocations(void)
     free_case(&c);
 }
 
+enum { FILM_W = 176, FILM_H = 96, FILM_PAIRS = 9, FILM_PAN = 3, FILM_SIDE = 48 };
+
+/** What changes in a film. */
+enum Film { FILM_PANS, FILM_COMES_NEARER, FILM_IS_CUT };
+
+/* Returns luma of a texture in which neighbours are alike. */
+static int texture_at(int seed, int x, int y)
+{
+    int sum = 0;
+
+    for (int i = 0; i < 4; i++)
+        sum += test_mix(seed * 1000003 + (y / 2 + i / 2) * 1009 + x / 2 + i % 2) % 100;
+    return 40 + sum / 2;
+}
+
+/* Returns where the thing in front is in pair n, and its disparity. */
+static int thing_at(int n, int *disparity)
+{
+    *disparity = 12 + n / 2;
+    return 60 + 2 * n;
+}
+
+/* Draws a view of a pair: a plane with a disparity of 6, and a thing before it. */
+static AVFrame *draw_film(enum Film film, int n, int is_right, TestRandom *r)
+{
+    uint8_t view[FILM_W * FILM_H];
+    const int scene = film == FILM_IS_CUT && n >= FILM_PAIRS / 2, pan = film == FILM_PANS ? FILM_PAN * n : 0;
+    const int noise = film == FILM_PANS ? 31 : 5;
+    int disparity, left = thing_at(n, &disparity);
+
+    for (int y = 0; y < FILM_H; y++)
+        for (int x = 0; x < FILM_W; x++) {
+            const int from = x - left + (is_right ? disparity : 0);
+            const int is_thing = film == FILM_COMES_NEARER && from >= 0 && from < FILM_SIDE && y >= 24 &&
+                                 y < 24 + FILM_SIDE;
+            const int v = is_thing ? texture_at(7, from, y) : texture_at(scene, 50 + x + pan + (is_right ? 6 : 0), y);
+            const int contrast = film == FILM_PANS ? 8 : 1;
+
+            view[y * FILM_W + x] = av_clip_uint8(v / contrast + (int)test_draw(r, noise) - noise / 2);
+        }
+    return gray_frame(view, FILM_W, FILM_H);
+}
+
+/* Makes the maps of a film. */
+static void make_film(int16_t *maps, enum Film film, int temporal)
+{
+    TestExecutor executor = { TEST_SERIAL };
+    TestRandom r = { .state = 5 };
+    const MvstereoConfig cfg = {
+        .max = 32, .fill = 1, .temporal = temporal, .executor = { test_execute, &executor, 2 },
+    };
+    Mvstereo *mvstereo;
+
+    CHECK(ff_mvstereo_open(&mvstereo, &cfg) >= 0, "open");
+    for (int n = 0; n < FILM_PAIRS; n++) {
+        AVFrame *views[2], *out = test_alloc(av_frame_alloc());
+        MvstereoPair pair = { .w = FILM_W, .h = FILM_H };
+
+        for (int i = 0; i < 2; i++) {
+            views[i] = draw_film(film, n, i, &r);
+            pair.views[i] = (MvstereoView) { .frame = views[i], .step_x = 1, .step_y = 1 };
+        }
+        out->width  = FILM_W;
+        out->height = FILM_H;
+        out->format = AV_PIX_FMT_GRAY16;
+        CHECK(av_frame_get_buffer(out, 0) >= 0 && ff_mvstereo_make(mvstereo, &pair, out) >= 0 &&
+              ff_mvstereo_read(mvstereo, maps + n * FILM_W * FILM_H) >= 0, "pair %d", n);
+        for (int i = 0; i < 2; i++)
+            av_frame_free(&views[i]);
+        av_frame_free(&out);
+    }
+    ff_mvstereo_close(&mvstereo);
+}
+
+/* Stabilised maps of a noisy pan change less, those of what comes nearer are not late, a cut leaves nothing behind. */
+static void over_time(void)
+{
+    const int size = FILM_W * FILM_H;
+    int16_t *maps[2] = { test_alloc(av_malloc_array(FILM_PAIRS * size, 2)),
+                         test_alloc(av_malloc_array(FILM_PAIRS * size, 2)) };
+    int changes[2] = { 0 }, wrong[2] = { 0 }, different = 0;
+
+    snprintf(test_context, sizeof(test_context), "over time");
+    for (int i = 0; i < 2; i++) {
+        make_film(maps[i], FILM_PANS, i);
+        for (int q = 2 * size; q < FILM_PAIRS * size; q++)
+            changes[i] += q % FILM_W < FILM_W - FILM_PAN && abs(maps[i][q] - maps[i][q - size + FILM_PAN]) > 16;
+    }
+    CHECK(changes[0] > 1000 && 2 * changes[1] < changes[0], "%d changes in a pan, %d without", changes[1], changes[0]);
+    for (int i = 0; i < 2; i++) {
+        make_film(maps[i], FILM_COMES_NEARER, i);
+        for (int n = 2; n < FILM_PAIRS; n++) {
+            int disparity, left = thing_at(n, &disparity);
+
+            for (int q = 0; q < (FILM_SIDE - 8) * (FILM_SIDE - 8); q++)
+                wrong[i] += abs(maps[i][n * size + (28 + q / (FILM_SIDE - 8)) * FILM_W + left + 4 +
+                                        q % (FILM_SIDE - 8)] - 16 * disparity) > 16;
+        }
+    }
+    CHECK(wrong[1] <= wrong[0] + 100, "%d samples of what comes nearer are wrong, %d without", wrong[1], wrong[0]);
+    for (int i = 0; i < 2; i++)
+        make_film(maps[i], FILM_IS_CUT, i);
+    for (int q = FILM_PAIRS / 2 * size; q < (FILM_PAIRS / 2 + 1) * size; q++)
+        different += maps[0][q] != maps[1][q];
+    CHECK(different < size / 100, "%d samples after a cut are not those of the scene", different);
+    av_free(maps[0]);
+    av_free(maps[1]);
+}
+
 int main(int argc, char **argv)
 {
     TestOptions o;
@@ -513,9 +674,11 @@ int main(int argc, char **argv)
             run_case(o.only >= 0 ? o.only : i, 0);
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
-                         nb_darker > nb / 50),
-              "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker", nb_valid, nb_found, nb_smoothed,
-              nb_coded, nb_darker);
+                         nb_darker > nb / 50 && nb_moved > nb && nb_steady > 20 * nb),
+              "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker, %d blocks in motion, %d steady samples",
+              nb_valid, nb_found, nb_smoothed, nb_coded, nb_darker, nb_moved, nb_steady);
+        if (o.only < 0)
+            over_time();
         if (o.only < 0)
             failing_allocations();
     }

@@ -492,38 +492,122 @@ static void stereo_range(StereoOracle *o)
     stereo_free(&c);
 }
 
-/* Stabilises v with the pair before. @param before may be NULL */
-static void stereo_stabilise(StereoOracle *o, const StereoOracle *before)
+/* Finds the vectors of blocks of 16x16 from a view into that before it: x and y in quarter samples. */
+typedef void (*StereoSearch)(int (*vectors)[2], const uint8_t *view, const uint8_t *before, int w, int h);
+
+/* Returns the vector of a sample. */
+static const int *stereo_vector(const StereoOracle *o, const int (*vectors)[2], int x, int y)
 {
-    o->age = calloc(o->w * o->h, sizeof(*o->age));
-    for (int q = 0; q < o->w * o->h && before; q++) {
-        const int age = before->age[q], old = before->v[q] + 16 * (before->m - o->m), p = old < 0 ? 0 : old;
+    return vectors[y / 16 * ((o->w + 15) / 16) + x / 16];
+}
+
+/* Returns how much a sample differs from where it was before. */
+static int stereo_difference(const StereoOracle *o, const StereoOracle *before, const int (*vectors)[2], int x, int y)
+{
+    const int *vector = stereo_vector(o, vectors, x, y);
+    int sum = 8;
+
+    for (int j = 0; j < 2; j++)
+        for (int i = 0; i < 2; i++) {
+            const int weight_x = i ? vector[0] & 3 : 4 - (vector[0] & 3);
+            const int weight_y = j ? vector[1] & 3 : 4 - (vector[1] & 3);
+
+            sum += weight_x * weight_y * stereo_pixel(before->left, o->w, o->h, x + i + (vector[0] >> 2),
+                                                      y + j + (vector[1] >> 2));
+        }
+    return abs(o->left[y * o->w + x] - (sum >> 4));
+}
+
+/* Sets where each sample was before, or -1. */
+static void stereo_follow(const StereoOracle *o, const StereoOracle *before, const int (*vectors)[2], int *from)
+{
+    int *differences = malloc(o->w * o->h * sizeof(*differences));
+
+    for (int q = 0; q < o->w * o->h; q++)
+        differences[q] = stereo_difference(o, before, vectors, q % o->w, q / o->w);
+    for (int q = 0; q < o->w * o->h; q++) {
+        const int x = q % o->w, y = q / o->w, *vector = stereo_vector(o, vectors, x, y);
+        const int from_x = (4 * x + vector[0] + 2) >> 2, from_y = (4 * y + vector[1] + 2) >> 2;
         int sum = 0;
 
-        for (int i = 0; i < 25; i++) {
-            const int x = q % o->w + i % 5 - 2, y = q / o->w + i / 5 - 2;
-
-            sum += abs(stereo_pixel(o->left, o->w, o->h, x, y) - stereo_pixel(before->left, o->w, o->h, x, y));
-        }
-        if (sum > 150)
-            continue;
-        if (abs(o->v[q] - p) <= 16) {
-            const int a = age < 6 ? age + 1 : 6;
-
-            o->v[q]   = (p * a + o->v[q] + (a + 1) / 2) / (a + 1);
-            o->age[q] = a;
-        } else if (age) {
-            o->v[q]   = p;
-            o->age[q] = age - 1;
-        }
+        for (int i = 0; i < 25; i++)
+            sum += stereo_value(differences, o->w, o->h, x + i % 5 - 2, y + i / 5 - 2);
+        from[q] = sum <= 150 && from_x >= 0 && from_x < o->w && from_y >= 0 && from_y < o->h ? from_y * o->w + from_x
+                                                                                             : -1;
     }
+    free(differences);
+}
+
+static int stereo_is_less(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Returns the median change of disparities in the part of 64x64 that begins at (left, top). */
+static int stereo_change(const StereoOracle *o, const StereoOracle *before, const int *from, int left, int top)
+{
+    int changes[64 * 64], nb = 0;
+
+    for (int y = top; y < top + 64 && y < o->h; y++)
+        for (int x = left; x < left + 64 && x < o->w; x++) {
+            const int q = y * o->w + x;
+
+            if (from[q] >= 0)
+                changes[nb++] = stereo_clip(o->v[q] - before->v[from[q]] - 16 * (before->m - o->m), -32, 32);
+        }
+    qsort(changes, nb, sizeof(*changes), stereo_is_less);
+    return nb ? changes[(nb - 1) / 2] : 0;
+}
+
+/* Stabilises a sample. @param p what is expected */
+static void stereo_steady(StereoOracle *o, int q, int p, int age, int change)
+{
+    const int limit = 24 / (change ? abs(change) : 1) < 6 ? 24 / (change ? abs(change) : 1) : 6;
+    const int a = age < limit ? age : limit, difference = abs(o->v[q] - p), most = 24 / (difference ? difference : 1);
+
+    if (difference <= 16) {
+        const int new_age = a + 1 < limit ? a + 1 : limit, weight = new_age < most ? new_age : most;
+
+        o->v[q]   = (p * weight + o->v[q] + (weight + 1) / 2) / (weight + 1);
+        o->age[q] = new_age;
+    } else if (a && o->confidence[q] < 96) {
+        o->v[q]   = p;
+        o->age[q] = a - 1;
+    }
+}
+
+/* Stabilises v with the pair before. @param before may be NULL */
+static void stereo_stabilise(StereoOracle *o, const StereoOracle *before, StereoSearch search)
+{
+    const int columns = (o->w + 15) / 16, rows = (o->h + 15) / 16;
+    int (*vectors)[2] = malloc(columns * rows * sizeof(*vectors)), *from = malloc(o->w * o->h * sizeof(*from));
+    int *changes = malloc(((o->w + 63) / 64) * ((o->h + 63) / 64) * sizeof(*changes));
+
+    o->age = calloc(o->w * o->h, sizeof(*o->age));
+    if (before) {
+        search(vectors, o->left, before->left, o->w, o->h);
+        stereo_follow(o, before, vectors, from);
+        for (int i = 0; i < ((o->w + 63) / 64) * ((o->h + 63) / 64); i++)
+            changes[i] = stereo_change(o, before, from, i % ((o->w + 63) / 64) * 64, i / ((o->w + 63) / 64) * 64);
+    }
+    for (int q = 0; q < o->w * o->h && before; q++) {
+        const int change = changes[q / o->w / 64 * ((o->w + 63) / 64) + q % o->w / 64];
+
+        if (from[q] >= 0)
+            stereo_steady(o, q, stereo_clip(before->v[from[q]] + 16 * (before->m - o->m) + change, 0, 16 * (o->n - 1)),
+                          before->age[from[q]], change);
+    }
+    free(vectors);
+    free(from);
+    free(changes);
 }
 
 /*
  * Makes the disparity map of views with 8 bits. @param find whether to find the range of disparities
  * @param before the pair before, or NULL
+ * @param search NULL, or how to find motion: then the map is stabilised
  */
-static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoOracle *before)
+static void stereo_expect(StereoOracle *o, int find, const StereoOracle *before, StereoSearch search)
 {
     stereo_brightness(o);
     o->tolerance = stereo_is_rough(o->left, o->w, o->h) && stereo_is_rough(o->right, o->w, o->h);
@@ -534,8 +618,8 @@ static void stereo_expect(StereoOracle *o, int find, int temporal, const StereoO
     if (find)
         stereo_range(o);
     stereo_match(o);
-    if (temporal)
-        stereo_stabilise(o, before);
+    if (search)
+        stereo_stabilise(o, before, search);
 }
 
 /* Returns the colour for l, from 0 to 1024, as 0xRRGGBB. */

@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast apart temporal both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -23,6 +23,7 @@ fate-mvstereo-fast:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-8:max
 # windows that have nothing in common: the least cost of a path and the penalty need more than a byte
 fate-mvstereo-apart:      CMD = framecrc -lavfi "testsrc2=s=208x84:r=10,format=yuv444p,trim=end_frame=2,mvstereo=layout=abl:max=96:fast=1" -fps_mode passthrough
 fate-mvstereo-temporal:   CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=1,loop=3:1,setpts=N,noise=c0s=9:c0f=t:c0_seed=5[m];[r]trim=end_frame=1,loop=3:1,setpts=N,noise=c0s=9:c0f=t:c0_seed=6[s];[m][s]mvstereo=inputs=2:max=32:temporal=1" -fps_mode passthrough
+fate-mvstereo-pan:        CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=1,loop=3:1,setpts=N,crop=130:96:2*n:n,noise=c0s=9:c0f=t:c0_seed=5[m];[r]trim=end_frame=1,loop=3:1,setpts=N,crop=130:96:2*n:n,noise=c0s=9:c0f=t:c0_seed=6[s];[m][s]mvstereo=inputs=2:max=32:temporal=1:view=both" -fps_mode passthrough
 fate-mvstereo-both:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:view=both:output=gray8)
 fate-mvstereo-float:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24:fill=0:output=float)
 fate-mvstereo-left-gray8: CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=left+gray8,yuv420p10)

@@ -1,0 +1,271 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/field/fields.h"
+#include "libavfilter/gpume/mvstereo/temporal.h"
+#include "libavfilter/gpume/util/tasks.h"
+
+#define R           MVSTEREO_STILL_R
+#define PART        MVSTEREO_PART
+/** A sample that was not seen before. */
+#define UNKNOWN     INT16_MAX
+
+/** In a part of the view, how many disparities have changed by how much; [0] then becomes the median. */
+typedef int Changes[2 * MVSTEREO_CHANGES + 1];
+
+/** Memory of a thread, for the parts side by side. */
+typedef struct Scratch {
+    uint8_t *differences;       ///< PART + 2 R rows of w + 2 R bytes
+    int16_t *expected;          ///< PART rows of w values
+    uint8_t *ages;              ///< PART rows of w bytes
+    uint16_t *sums;             ///< w + 2 R values
+    Changes *changes;
+} Scratch;
+
+/* Sets the addresses of a thread's scratch memory. Returns its size. */
+static size_t scratch_layout(Scratch *s, const MvstereoTemporal *t, int w, int job)
+{
+    const size_t wide = FFALIGN(w + 2 * R, 32);
+    uint8_t *p        = t->scratch ? t->scratch + job * t->scratch_size : NULL;
+
+    *s = (Scratch) { p };
+    if (p) {
+        s->expected = (int16_t *)(p + (PART + 2 * R) * wide);
+        s->ages     = p + (3 * PART + 2 * R) * wide;
+        s->sums     = (uint16_t *)(p + (4 * PART + 2 * R) * wide);
+        s->changes  = (Changes *)(p + (4 * PART + 2 * R + 2) * wide);
+    }
+    return FFALIGN((4 * PART + 2 * R + 2) * wide + (w + PART - 1) / PART * sizeof(Changes), 32);
+}
+
+/* Returns the vector of the block of a sample, in quarters of a sample. */
+static const AVMotionVector *vector_at(const MvstereoTemporal *t, int x, int y)
+{
+    const AVMotionVector *mvs = (const AVMotionVector *)(uintptr_t)t->field->mvs;
+
+    return mvs + y / MVSTEREO_BLOCK * (ptrdiff_t)t->field->bw + x / MVSTEREO_BLOCK;
+}
+
+/* Sets the differences of a row from where it was before. */
+static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y)
+{
+    const AVFrame *before = t->motion.before;
+    const uint8_t *luma   = mvstereo_row8(t->luma, y);
+    const int w = t->luma->w, h = t->luma->h;
+
+    for (int start = 0; start < w; start += MVSTEREO_BLOCK) {
+        const AVMotionVector *mv = vector_at(t, start, y);
+        const int nb   = FFMIN(MVSTEREO_BLOCK, w - start);
+        const int row  = y + (mv->motion_y >> 2), column = start + (mv->motion_x >> 2);
+        const int part_x = mv->motion_x & 3, part_y = mv->motion_y & 3;
+        const uint8_t *a = before->data[0] + av_clip(row,     0, h - 1) * (ptrdiff_t)before->linesize[0];
+        const uint8_t *b = before->data[0] + av_clip(row + 1, 0, h - 1) * (ptrdiff_t)before->linesize[0];
+        uint8_t old[2][MVSTEREO_BLOCK + 1];
+
+        if (column >= 0 && column + nb < w) {
+            memcpy(old[0], a + column, nb + 1);
+            memcpy(old[1], b + column, nb + 1);
+        } else {
+            for (int x = 0; x <= nb; x++) {
+                old[0][x] = a[av_clip(column + x, 0, w - 1)];
+                old[1][x] = b[av_clip(column + x, 0, w - 1)];
+            }
+        }
+        for (int x = 0; x < nb; x++) {
+            const int v = mvstereo_between(old[0][x], old[0][x + 1], old[1][x], old[1][x + 1], part_x, part_y);
+
+            dst[R + start + x] = FFABS(luma[start + x] - v);
+        }
+    }
+    memset(dst, dst[R], R);
+    memset(dst + R + w, dst[R + w - 1], R);
+}
+
+/* Sets what was at a row before, and counts in each part how it differs from what is there now. */
+static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int16_t *expected, uint8_t *ages)
+{
+    const int16_t *map = mvstereo_row16(t->map, y);
+    const int w = t->luma->w, h = t->luma->h;
+
+    for (int x = 0; x < w; x++) {
+        const AVMotionVector *mv = vector_at(t, x, y);
+        const int from_x = (4 * x + mv->motion_x + 2) >> 2, from_y = (4 * y + mv->motion_y + 2) >> 2;
+        const uint16_t *sums = s->sums + x;
+
+        expected[x] = UNKNOWN;
+        if (sums[0] + sums[1] + sums[2] + sums[3] + sums[4] > MVSTEREO_STILL || from_x < 0 || from_x >= w ||
+            from_y < 0 || from_y >= h)
+            continue;
+        expected[x] = mvstereo_row16(&t->disparity[0], from_y)[from_x] - t->first;
+        ages[x]     = mvstereo_row8(&t->age[0], from_y)[from_x];
+        s->changes[x / PART][av_clip(map[x] - expected[x], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) + MVSTEREO_CHANGES]++;
+    }
+}
+
+/* Returns the median of differences. */
+static int median_change(const Changes counts)
+{
+    int nb = 0, up_to = 0, i = 0;
+
+    for (int j = 0; j <= 2 * MVSTEREO_CHANGES; j++)
+        nb += counts[j];
+    for (up_to = counts[0]; 2 * up_to < nb; up_to += counts[++i])
+        ;
+    return nb ? i - MVSTEREO_CHANGES : 0;
+}
+
+/* Stabilises a row. */
+static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, const int16_t *expected,
+                          const uint8_t *ages)
+{
+    const int w = t->luma->w;
+    int16_t *map = mvstereo_row16(t->map, y), *after = mvstereo_row16(&t->disparity[1], y);
+    const uint8_t *confidence = t->confidence + y * (size_t)w;
+
+    for (int start = 0; start < w; start += PART) {
+        const int change = s->changes[start / PART][0], limit = mvstereo_steadiness(change);
+
+        for (int x = start; x < FFMIN(start + PART, w); x++) {
+            int age = 0;
+
+            if (expected[x] != UNKNOWN) {
+                age    = ages[x];
+                map[x] = mvstereo_stabilise(map[x], av_clip(expected[x] + change, 0, t->greatest), limit,
+                                            confidence[x] >= MVSTEREO_SURE, &age);
+            }
+            mvstereo_row8(&t->age[1], y)[x] = age;
+            after[x] = map[x] + t->first;
+        }
+    }
+}
+
+/* Stabilises parts side by side. */
+static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int first)
+{
+    const int w = t->luma->w, end = FFMIN(first + PART, t->luma->h);
+    const size_t wide = FFALIGN(w + 2 * R, 32);
+
+    memset(s->changes, 0, (w + PART - 1) / PART * sizeof(*s->changes));
+    for (int y = first - R; y < end + R; y++)
+        compare_row(t, s->differences + (y - first + R) * wide, av_clip(y, 0, t->luma->h - 1));
+    for (int y = first; y < end; y++) {
+        const uint8_t *rows = s->differences + (y - first) * wide;
+
+        for (int x = 0; x < w + 2 * R; x++)
+            s->sums[x] = rows[x] + rows[x + wide] + rows[x + 2 * wide] + rows[x + 3 * wide] + rows[x + 4 * wide];
+        expect_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
+    }
+    for (int i = 0; i < (w + PART - 1) / PART; i++)
+        s->changes[i][0] = median_change(s->changes[i]);
+    for (int y = first; y < end; y++)
+        stabilise_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
+}
+
+static void stabilise_rows(void *arg, int job, int nb_jobs)
+{
+    const MvstereoTemporal *t = arg;
+    const int nb = (t->luma->h + PART - 1) / PART;
+    Scratch s;
+
+    scratch_layout(&s, t, t->luma->w, job);
+    for (int i = gpume_first_row(nb, job, nb_jobs); i < gpume_first_row(nb, job + 1, nb_jobs); i++)
+        stabilise_parts(t, &s, i * PART);
+}
+
+/* Keeps a map as it is. */
+static void keep_rows(void *arg, int job, int nb_jobs)
+{
+    const MvstereoTemporal *t = arg;
+    const int end = gpume_first_row(t->luma->h, job + 1, nb_jobs);
+
+    for (int y = gpume_first_row(t->luma->h, job, nb_jobs); y < end; y++) {
+        const int16_t *map = mvstereo_row16(t->map, y);
+        int16_t *after     = mvstereo_row16(&t->disparity[1], y);
+
+        memset(mvstereo_row8(&t->age[1], y), 0, t->luma->w);
+        for (int x = 0; x < t->luma->w; x++)
+            after[x] = map[x] + t->first;
+    }
+}
+
+static av_cold int open_planes(MvstereoTemporal *t, int w, int h, int nb_threads)
+{
+    Scratch unused;
+    int ret = 0;
+
+    for (int i = 0; i < 2 && ret >= 0; i++) {
+        ret = t->disparity[i].memory ? 0 : ff_mvstereo_plane_alloc(&t->disparity[i], w, h, sizeof(int16_t));
+        if (ret >= 0 && !t->age[i].memory)
+            ret = ff_mvstereo_plane_alloc(&t->age[i], w, h, 1);
+    }
+    if (ret >= 0 && !t->scratch) {
+        t->scratch_size = scratch_layout(&unused, t, w, 0);
+        t->scratch      = av_malloc_array(nb_threads, t->scratch_size);
+    }
+    return ret < 0 || t->scratch ? ret : AVERROR(ENOMEM);
+}
+
+/* Searches the view. */
+static int search(MvstereoTemporal *t, const MvstereoConfig *cfg)
+{
+    AVFrame *f = av_frame_alloc();
+    int ret;
+
+    if (!f)
+        return AVERROR(ENOMEM);
+    f->format = AV_PIX_FMT_GRAY8;
+    f->width  = t->luma->w;
+    f->height = t->luma->h;
+    ret = av_frame_get_buffer(f, 0);
+    if (ret < 0) {
+        av_frame_free(&f);
+        return ret;
+    }
+    for (int y = 0; y < f->height; y++)
+        memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0], mvstereo_row8(t->luma, y), f->width);
+    return ff_mvstereo_motion_search(&t->motion, cfg, f, &t->field);
+}
+
+int ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
+                                   const MvstereoPlane *map, const uint8_t *confidence, int min, int span)
+{
+    const int nb_threads = cfg->executor.nb_threads;
+    int ret = open_planes(t, luma->w, luma->h, nb_threads);
+
+    if (ret < 0)
+        return ret;
+    t->luma       = luma;
+    t->map        = map;
+    t->confidence = confidence;
+    t->first      = min * MVSTEREO_ONE;
+    t->greatest   = (span - 1) * MVSTEREO_ONE;
+    ret = search(t, cfg);
+    if (ret < 0)
+        return ret;
+    if (t->field)
+        gpume_execute(&cfg->executor, stabilise_rows, t, FFMIN(nb_threads, (luma->h + PART - 1) / PART));
+    else
+        gpume_execute(&cfg->executor, keep_rows, t, FFMIN(nb_threads, luma->h));
+    FFSWAP(MvstereoPlane, t->disparity[0], t->disparity[1]);
+    FFSWAP(MvstereoPlane, t->age[0], t->age[1]);
+    return 0;
+}
+
+av_cold void ff_mvstereo_temporal_close(MvstereoTemporal *t)
+{
+    ff_mvstereo_motion_close(&t->motion);
+    for (int i = 0; i < 2; i++) {
+        ff_mvstereo_plane_free(&t->disparity[i]);
+        ff_mvstereo_plane_free(&t->age[i]);
+    }
+    av_freep(&t->scratch);
+}

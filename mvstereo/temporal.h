@@ -1,0 +1,45 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Stabilises maps over time, in system memory. doc/mvstereo-definition.md, "Time", defines the results.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTEREO_TEMPORAL_H
+#define AVFILTER_GPUME_MVSTEREO_TEMPORAL_H
+
+#include "libavfilter/gpume/mvstereo/motion.h"
+#include "libavfilter/gpume/mvstereo/plane.h"
+
+/** What is kept of a view's pairs. Zeroed before the first one. */
+typedef struct MvstereoTemporal {
+    MvstereoMotion motion;
+    MvstereoPlane disparity[2]; ///< of the pair before and of this one, in 1/16, from 0
+    MvstereoPlane age[2];       ///< 0: it is not known, or has not been confirmed
+    uint8_t *scratch;           ///< of all threads
+    size_t scratch_size;        ///< of one thread
+
+    /* the current work */
+    const MvstereoPlane *luma;
+    const uint8_t *confidence;
+    const MvstereoPlane *map;
+    const GpumeMotionField *field;
+    int first, greatest;
+} MvstereoTemporal;
+
+/**
+ * Stabilises a map.
+ * @param luma       of the left view
+ * @param map        disparities from min, in 1/16, without holes
+ * @param confidence of the map, in rows of its width
+ * @param span       number of disparities from min on
+ * @return 0 or an AVERROR code
+ */
+int ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
+                                   const MvstereoPlane *map, const uint8_t *confidence, int min, int span);
+void ff_mvstereo_temporal_close(MvstereoTemporal *t);
+
+#endif /* AVFILTER_GPUME_MVSTEREO_TEMPORAL_H */
