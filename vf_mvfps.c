@@ -99,7 +99,7 @@ static const AVOption mvfps_options[] = {
     { "scene", "scene cut threshold: share of the detail of one frame that the other one lacks; "
                "fades are not cuts; 0: off",
       OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1, FLAGS },
-    { "cut", "what to make between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
+    { "cut", "what mode=mci makes between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
         CONST("dup",   "copy of the nearest frame",       MVFPS_DUP,   "cut"),
