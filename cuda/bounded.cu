@@ -231,7 +231,7 @@ struct Evaluator : Tile {
         if (whole_words && (!odd || x + 3 <= p.width)) {
             const GpumeU32 *w = (const GpumeU32 *)(row + 2 * (x - odd));
 
-            return odd ? gpume_funnel(w[0], w[1], 16) : w[0];
+            return odd ? gpume_funnel_shift(w[0], w[1], 16) : w[0];
         }
         return gpume_load<GpumeU16>(row + 2 * x, 2, row + 2 * p.width);
     }
@@ -324,7 +324,7 @@ struct Evaluator : Tile {
                 GPUME_UNROLL for (int c = 0; c <= SIDE / 2; c++)
                     v[c] = w[c];
                 GPUME_UNROLL for (int c = 0; c < SIDE / 2; c++)
-                    cost = gpume_sad2(two[c], justified(gpume_funnel(v[c], v[c + 1], 16 * odd)), cost);
+                    cost = gpume_sad2(two[c], justified(gpume_funnel_shift(v[c], v[c + 1], 16 * odd)), cost);
             } else {
                 GPUME_NO_UNROLL for (int c = 0; c < SIDE / 2; c++)
                     cost = gpume_sad2(two[c], justified(load_two(row, x + 2 * c)), cost);

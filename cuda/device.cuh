@@ -110,7 +110,7 @@ static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
     } else {
         word = aligned[0];
         if (start)
-            word = gpume_funnel(word, start + bytes > 4 ? aligned[1] : 0, 8 * start);
+            word = gpume_funnel_shift(word, start + bytes > 4 ? aligned[1] : 0, 8 * start);
     }
     return word & gpume_mask<Sample>(n);
 }

@@ -116,7 +116,7 @@ static __device__ __forceinline__ void gpume_row_sums(const GpumeU32 *words, int
 
     if (sizeof(Sample) == 1) {
         GPUME_UNROLL for (int i = 0; i < 4; i++)
-            sums[i] = gpume_sad4(i ? gpume_funnel(words[0], words[1], 8 * i) : words[0], 0, 0);
+            sums[i] = gpume_sad4(i ? gpume_funnel_shift(words[0], words[1], 8 * i) : words[0], 0, 0);
         return;
     }
     GPUME_UNROLL for (int i = 0; i < 4; i++)
@@ -354,7 +354,7 @@ struct GpumeSeaEvaluator {
 
                             sum.begin();
                             GPUME_UNROLL for (int c = 0; c < words; c++) {
-                                const GpumeU32 v = gpume_funnel(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
+                                const GpumeU32 v = gpume_funnel_shift(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
 
                                 sum.add(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
                                         GpumeSample<Sample>::right_justify(v, a.params.shift));
@@ -412,7 +412,7 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         const GpumeU32 *p = t.sums + (in_y + dy - t.cy) * t.pitch +
                             (column & 3) * t.phase + (column >> 4);
 
-        return gpume_funnel(p[0], p[1], (column >> 2 & 3) * 8);
+        return gpume_funnel_shift(p[0], p[1], (column >> 2 & 3) * 8);
     }
 
     /** Returns the word of sums of the left or right block of 8x8, from the sums of its rows. */
@@ -534,7 +534,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
             GpumeU32 tops = 0;
 
             GPUME_UNROLL for (int i = 4 * blocks - 1; i >= 0; i--)
-                tops = gpume_funnel(ended[r][i], tops, 31);
+                tops = gpume_funnel_shift(ended[r][i], tops, 31);
             bits += tops << 4 * blocks * r;
         }
         if (last - row < rows)
@@ -587,7 +587,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
                 const GpumeU32 lo = t.sums[word], hi = t.sums[word + 1];
 
                 GPUME_UNROLL for (int k = 0; k < 4; k++) {
-                    const GpumeU32 w = k ? gpume_funnel(lo, hi, 8 * k) : lo;
+                    const GpumeU32 w = k ? gpume_funnel_shift(lo, hi, 8 * k) : lo;
 
                     if (blocks == 1) {
                         GPUME_UNROLL for (int i = 0; i < 4; i++) {

@@ -164,7 +164,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                         const GpumeU32 counts = j + k < words ? ~0u : 0;
 
                         sum = Cost::word(samples(cw[k] & counts),
-                                         samples(gpume_funnel(lo, hi[k], 8 * start) & counts), sum);
+                                         samples(gpume_funnel_shift(lo, hi[k], 8 * start) & counts), sum);
                         lo  = hi[k];
                     }
                 }
@@ -203,7 +203,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
             GpumeU32 word = 0;
 
             if (n > j * (4 / BYTES))
-                word = words ? gpume_funnel(raw[j], raw[j + 1], 8 * start) :
+                word = words ? gpume_funnel_shift(raw[j], raw[j + 1], 8 * start) :
                                gpume_load_edge<Sample>(row, x + j * (4 / BYTES), a.params.width);
             v[j] = samples(word & gpume_mask<Sample>(n - j * (4 / BYTES)));
         }
@@ -431,7 +431,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = q[j + 1];
 
-                part[i % SUMS].add(cur[i][j], gpume_funnel(lo, hi, 8 * start));
+                part[i % SUMS].add(cur[i][j], gpume_funnel_shift(lo, hi, 8 * start));
                 lo = hi;
             }
             words[i % SUMS] += WORDS;
@@ -472,7 +472,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             if (i % AT_ONCE == 0)
                 part.begin();
             GPUME_UNROLL for (int j = 0; j < WORDS && has_row(i); j++)
-                part.add(cur[i][j], samples(gpume_funnel(word[i][j], word[i][j + 1], 8 * start)));
+                part.add(cur[i][j], samples(gpume_funnel_shift(word[i][j], word[i][j + 1], 8 * start)));
             if (i % AT_ONCE == AT_ONCE - 1)
                 sum += part.get(AT_ONCE * WORDS);
         }

@@ -169,7 +169,7 @@ struct GpumeMatches {
             GPUME_UNROLL for (int j = 0; j < WORDS + 1; j++)
                 raw[j] = gpume_select(s.byte & 4, raw[j + 1], raw[j]);
         GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-            words[j] = gpume_funnel(raw[j], raw[j + 1], 8 * (s.byte & 3));
+            words[j] = gpume_funnel_shift(raw[j], raw[j + 1], 8 * (s.byte & 3));
     }
 
     /** Adds the cost of some rows. */
@@ -489,14 +489,14 @@ static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU8, GpumeU64 r
 {
     const GpumeU32 *words = (const GpumeU32 *)(row + (x & ~3));
 
-    return gpume_funnel(words[0], words[1], 8 * (x & 3));
+    return gpume_funnel_shift(words[0], words[1], 8 * (x & 3));
 }
 
 static __device__ __forceinline__ GpumeU32 gpume_load_8_bits(GpumeU16, GpumeU64 row, int x, int depth)
 {
     const GpumeU32 *words = (const GpumeU32 *)(row + 2 * (x & ~1));
-    const GpumeU32 low  = gpume_funnel(words[0], words[1], 16 * (x & 1)) >> (depth - 8);
-    const GpumeU32 high = gpume_funnel(words[1], words[2], 16 * (x & 1)) >> (depth - 8);
+    const GpumeU32 low  = gpume_funnel_shift(words[0], words[1], 16 * (x & 1)) >> (depth - 8);
+    const GpumeU32 high = gpume_funnel_shift(words[1], words[2], 16 * (x & 1)) >> (depth - 8);
 
     return (low & 0xff) | (low >> 8 & 0xff00) | (high & 0xff) << 16 | (high << 8 & 0xff000000);
 }

@@ -219,7 +219,7 @@ struct GpumeRingEvaluator {
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = row[j + 1];
 
-                part.add(cur[i][j], gpume_funnel(lo, hi, 8 * (place & 3)) & mask[j] & present[i]);
+                part.add(cur[i][j], gpume_funnel_shift(lo, hi, 8 * (place & 3)) & mask[j] & present[i]);
                 lo = hi;
             }
             sum += part.get(WORDS);

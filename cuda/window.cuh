@@ -171,7 +171,7 @@ gpume_store_size(const GpumeCudaArgs &a, const GpumeBox &b, int dx, int dy, Gpum
 template<typename Sample>
 static __device__ __forceinline__ GpumeU32 gpume_shifted(GpumeU32 lo, GpumeU32 hi, int samples)
 {
-    return samples ? gpume_funnel(lo, hi, 8 * GpumeSample<Sample>::bytes * samples) : lo;
+    return samples ? gpume_funnel_shift(lo, hi, 8 * GpumeSample<Sample>::bytes * samples) : lo;
 }
 
 /** Returns a row of the reference; outside the picture, the nearest row. */

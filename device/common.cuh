@@ -267,8 +267,7 @@ static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
 }
 
 /** Returns the low word of hi:lo >> shift, with shift below 32. */
-static __device__ __forceinline__ GpumeU32 gpume_funnel(GpumeU32 lo, GpumeU32 hi,
-                                                        int shift)
+static __device__ __forceinline__ GpumeU32 gpume_funnel_shift(GpumeU32 lo, GpumeU32 hi, int shift)
 {
     return (((GpumeU64)hi << 32) | lo) >> shift;
 }

@@ -79,14 +79,14 @@ static __device__ __forceinline__ void filter_across(GpumeU64 p, const Taps &tap
         gpume_load_global(&w[0], (const void *)(p & ~3ull));
         gpume_load_global(&w[1], (const void *)((p & ~3ull) + 4));
         gpume_load_global(&w[2], (const void *)((p + 7) & ~3ull));
-        w[0] = gpume_funnel(w[0], w[1], shift);
-        w[1] = gpume_funnel(w[1], w[2], shift);
+        w[0] = gpume_funnel_shift(w[0], w[1], shift);
+        w[1] = gpume_funnel_shift(w[1], w[2], shift);
         pairs[0] = w[0] & 0xff00ff;
         pairs[1] = w[0] >> 8 & 0xff00ff;
         pairs[4] = w[1] & 0xff00ff;
         pairs[5] = w[1] >> 8 & 0xff00ff;
-        pairs[2] = gpume_funnel(pairs[0], pairs[4], 16);
-        pairs[3] = gpume_funnel(pairs[1], pairs[5], 16);
+        pairs[2] = gpume_funnel_shift(pairs[0], pairs[4], 16);
+        pairs[3] = gpume_funnel_shift(pairs[1], pairs[5], 16);
         GPUME_UNROLL for (int i = 0; i < 6; i++)
             both += (GpumeU32)taps.t[i] * pairs[i];
         sums[0] = (int)(both & 0xffff);

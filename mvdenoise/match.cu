@@ -61,8 +61,8 @@ static __device__ __forceinline__ void read_row(GpumeU32 v[ROW], GpumeU64 copy, 
         words[i + 1] = (GpumeU32)two.y;
     }
     GPUME_UNROLL for (int i = 0; i < ROW; i++)
-        v[i] = gpume_funnel(gpume_select(row.odd, words[i + 1], words[i]),
-                            gpume_select(row.odd, words[i + 2], words[i + 1]), row.shift);
+        v[i] = gpume_funnel_shift(gpume_select(row.odd, words[i + 1], words[i]),
+                                  gpume_select(row.odd, words[i + 2], words[i + 1]), row.shift);
 }
 
 /**

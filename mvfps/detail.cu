@@ -64,8 +64,8 @@ static __device__ __forceinline__ int mvfps_candidate_cost(const GpumeU32 *windo
     GpumeU32 cost = 0;
 
     GPUME_UNROLL for (int i = 0; i < BLOCK; i++, row += MVFPS_CUDA_WINDOW_W / 4) {
-        cost = gpume_sad4(block[2 * i],     gpume_funnel(row[0], row[1], shift), cost);
-        cost = gpume_sad4(block[2 * i + 1], gpume_funnel(row[1], row[2], shift), cost);
+        cost = gpume_sad4(block[2 * i],     gpume_funnel_shift(row[0], row[1], shift), cost);
+        cost = gpume_sad4(block[2 * i + 1], gpume_funnel_shift(row[1], row[2], shift), cost);
     }
     return (int)cost;
 }

@@ -54,8 +54,8 @@ template<> struct MvfpsEighths<GpumeU8> {
         a = p.byte & 4 ? w[0].y : w[0].x;
         b = p.byte & 4 ? w[1].x : w[0].y;
         c = p.byte & 4 ? w[1].y : w[1].x;
-        a = gpume_funnel(a, b, shift);
-        b = gpume_funnel(b, c, shift);
+        a = gpume_funnel_shift(a, b, shift);
+        b = gpume_funnel_shift(b, c, shift);
         c >>= shift;
         even[0] = a & 0xff00ff;
         even[1] = b & 0xff00ff;
@@ -103,7 +103,7 @@ template<> struct MvfpsEighths<GpumeU16> {
         GPUME_UNROLL for (int i = 0; i < 5; i++)
             words[i] = gpume_select(p.byte & 4, words[i + 1], words[i]);
         GPUME_UNROLL for (int i = 0; i < 5; i++)
-            words[i] = gpume_funnel(words[i], i < 4 ? words[i + 1] : 0, 8 * (p.byte & 2));
+            words[i] = gpume_funnel_shift(words[i], i < 4 ? words[i + 1] : 0, 8 * (p.byte & 2));
         GPUME_UNROLL for (int i = 0; i < 9; i++)
             samples[i] = i & 1 ? words[i / 2] >> 16 : words[i / 2] & 0xffff;
         GPUME_UNROLL for (int i = 0; i < 8; i++)
