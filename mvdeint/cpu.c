@@ -133,8 +133,9 @@ static int alloc_matches(CPUBackend *s)
 
         m->stride  = FFALIGN(l->components[i].w + 2 * AROUND, 32);
         m->size    = m->stride * (l->components[i].h + 2 * AROUND);
-        m->samples = av_malloc_array(nb * m->size + 32, sizeof(*m->samples));
-        m->real    = av_malloc(nb * m->size + 32);
+        /* vectors also read what is beyond a row */
+        m->samples = av_calloc(nb * m->size + 32, sizeof(*m->samples));
+        m->real    = av_mallocz(nb * m->size + 32);
         if (!m->samples || !m->real)
             return AVERROR(ENOMEM);
     }
@@ -154,7 +155,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
     ff_mvdeint_samples_init(&s->samples, l->depth);
     s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), NULL);
     s->scratch_size = FFALIGN(l->w + 2 * MVDEINT_ROW_PAD, 32) * (size_t)SCRATCH_BYTES;
-    s->scratch      = av_malloc_array(s->cfg->executor.nb_threads, s->scratch_size);
+    s->scratch      = av_calloc(s->cfg->executor.nb_threads, s->scratch_size);
     if (!s->pool || !s->scratch)
         return AVERROR(ENOMEM);
     for (int i = 0; i < 2 * s->cfg->refs; i++) {

@@ -453,8 +453,8 @@ FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPU
                      $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint \
                      fate-mvdeint-bwdif-unknown fate-mvdeint-like-unknown, \
                      $(FATE_GPUME) $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))) fate-gpume-ds fate-gpume-hme
-# Valgrind runs one of the units' shares.
-FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1
+# Valgrind runs one of the units' shares, and a filter whose vectors read what is beyond a row of odd width.
+FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1 fate-mvdeint-odd
 
 # the longest tests begin first, so that no core waits for them at the end
 GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-gpume-disks% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
