@@ -153,7 +153,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
     s->format = ff_mvdeint_gray(l->depth);
     s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
     ff_mvdeint_samples_init(&s->samples, l->depth);
-    s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), NULL);
+    s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);
     s->scratch_size = FFALIGN(l->w + 2 * MVDEINT_ROW_PAD, 32) * (size_t)SCRATCH_BYTES;
     s->scratch      = av_calloc(s->cfg->executor.nb_threads, s->scratch_size);
     if (!s->pool || !s->scratch)

@@ -90,8 +90,8 @@ typedef struct MvdeintSamples {
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
     /**
      * Mixes a line of the estimate with the interpolation within the field, where anything changes. Reads two more
-     * samples on each side of lines of the neighbouring fields.
-     * @param columns row with two more entries on each side
+     * samples on each side of lines of the neighbouring fields; may read and write 7 more samples.
+     * @param columns buffer for w + 16 entries
      */
     void (*mix)(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
                 MvdeintChange *columns, int w, int depth);
@@ -104,11 +104,11 @@ typedef struct MvdeintSamples {
                   int h, int depth);
     /**
      * Adds the differences between a compensated line and the field's line, and those between this
-     * line and its neighbours.
+     * line and its neighbours. w is at most MVDEINT_BLOCK; always reads MVDEINT_BLOCK samples.
      */
     void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
                     const uint16_t *samples, int w, int depth);
-    /** Adds the residual to a compensated row. */
+    /** Adds the residual to a compensated row; may read and write 7 more samples. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
     /** Adds the weighted squared differences of a compensated line to sums; may read and write 7 more samples. */

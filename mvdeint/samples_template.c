@@ -92,15 +92,15 @@ static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *still
             earlier[i] = ((const SAMPLE *)l->earlier[i])[x];
             later[i]   = ((const SAMPLE *)l->later[i])[x];
         }
-        columns[x] = (MvdeintChange) { 0 };
-        mvdeint_add_column(&columns[x], earlier, later, depth);
+        columns[x + 2] = (MvdeintChange) { 0 };
+        mvdeint_add_column(&columns[x + 2], earlier, later, depth);
     }
     for (int x = 0; x < w; x++) {
         MvdeintChange c = { 0 };
 
         if (still[x])
             continue;
-        for (int i = -2; i <= 2; i++) {
+        for (int i = 0; i < 5; i++) {
             c.squares += columns[x + i].squares;
             c.sum     += columns[x + i].sum;
             c.detail  += columns[x + i].detail;

@@ -17,6 +17,9 @@ d_13:    times 8 dd 13
 d_16:    times 8 dd 16
 d_19:    times 8 dd 19
 d_102:   times 8 dd 102
+d_273:   times 8 dd 273
+d_11:    times 8 dd 11
+q_217:   times 4 dq 217.0
 d_127:   times 8 dd 127
 d_1023:  times 8 dd 1023
 d_n1023: times 8 dd -1023
@@ -47,6 +50,11 @@ pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
 d_128:   times 8 dd 128
 w_4080:  times 16 dw 4080
+w_1023:  times 16 dw 1023
+w_1:     times 16 dw 1
+w_77:    times 16 dw 77 << 8
+w_mask:  times 8 dw -1
+         times 8 dw 0
 w_270:   times 8 dw 270
 
 ; the six taps of eighths of a sample: as bytes, of 8 each, and as words
@@ -669,6 +677,218 @@ cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
     psrld           m0, 10
     psrld           m0, xm5
     movu [dstq + 4 * xq], m0
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
+;                                const uint8_t *below, const uint16_t *samples, int w, int depth)
+cglobal mvdeint_compare_8, 7, 8, 4, error, activity, line, above, below, samples, w, mask
+    lea          maskq, [w_mask + 16]
+    movsxdifnidn    wq, wd
+    add             wq, wq
+    sub          maskq, wq
+    pmovzxbw       xm0, [lineq]
+    pmovzxbw       xm1, [aboveq]
+    pmovzxbw       xm2, [belowq]
+    paddw          xm1, xm2
+    paddw          xm2, xm0, xm0
+    psubw          xm1, xm2
+    psllw          xm0, 4
+    psubw          xm0, [samplesq]
+    pabsw          xm1, xm1
+    pabsw          xm0, xm0
+    movu           xm2, [maskq]
+    mova           xm3, [w_1]
+    pand           xm0, xm2
+    pand           xm1, xm2
+    pmaddwd        xm0, xm3
+    pmaddwd        xm1, xm3
+    phaddd         xm0, xm1
+    pshufd         xm1, xm0, q2301
+    paddd          xm0, xm1
+    movd            wd, xm0
+    add       [errorq], wd
+    pextrd          wd, xm0, 2
+    add    [activityq], wd
+    RET
+
+; void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below,
+;                                 const uint8_t *line_above, const uint8_t *line_below, int w, int depth)
+cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, w, x
+    mova           xm4, [w_77]
+    mova           xm5, [w_4080]
+    xor             xd, xd
+.loop:
+    pmovzxbw       xm0, [line_aboveq + xq]
+    pmovzxbw       xm1, [line_belowq + xq]
+    psllw          xm0, 4
+    psllw          xm1, 4
+    psubw          xm0, [aboveq + 2 * xq]
+    psubw          xm1, [belowq + 2 * xq]
+    ; the smaller one, with the sign of both
+    pabsw          xm2, xm0
+    pabsw          xm3, xm1
+    pminsw         xm2, xm3
+    pmulhrsw       xm2, xm4
+    psignw         xm2, xm0
+    pxor           xm0, xm1
+    psraw          xm0, 15
+    pandn          xm0, xm2
+    paddw          xm0, [dstq + 2 * xq]
+    pxor           xm1, xm1
+    pmaxsw         xm0, xm1
+    pminsw         xm0, xm5
+    movu [dstq + 2 * xq], xm0
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; MvdeintLines
+%define LINE_EARLIER 64
+%define LINE_LATER   104
+
+; m%1 = differences, m%2 = sums of the lines i of both fields
+%macro FIELDS 3
+    mov           tmpq, [linesq + LINE_EARLIER + 8 * %3]
+    pmovzxbw      xm%1, [tmpq + xq]
+    mov           tmpq, [linesq + LINE_LATER + 8 * %3]
+    pmovzxbw       xm7, [tmpq + xq]
+    paddw         xm%2, xm%1, xm7
+    psubw         xm%1, xm7
+%endmacro
+
+; m%1 = differences of words, in units of 1/8 level, up to 1023. shift
+%macro SCALE_WORDS 2
+    pabsw          xm7, xm%1
+    psllw          xm7, %2
+    pminsw         xm7, [w_1023]
+    psignw        xm%1, xm7, xm%1
+%endmacro
+
+; m%1 = twice the middle sums less the outer ones
+%macro DETAIL 3
+    paddw          xm7, xm%2, xm%2
+    psubw          xm7, xm%1
+    psubw         xm%1, xm7, xm%3
+    SCALE_WORDS     %1, 1
+%endmacro
+
+; squares of three lines of words, of eight columns. m%1, m%2, m%3; to an address
+%macro SQUARES 4
+    punpckhwd      xm7, xm%1, xm%2
+    punpcklwd      xm%1, xm%2
+    pmaddwd        xm7, xm7
+    pmaddwd       xm%1, xm%1
+    pxor          xm%2, xm%2
+    punpckhwd      xm9, xm%3, xm%2
+    punpcklwd     xm%3, xm%2
+    pmaddwd        xm9, xm9
+    pmaddwd       xm%3, xm%3
+    paddd         xm%1, xm%3
+    paddd          xm7, xm9
+    movu          [%4], xm%1
+    movu     [%4 + 16], xm7
+%endmacro
+
+; m%1 = sum of five columns from an address on
+%macro ADD_COLUMNS 2
+    movu           m%1, [%2]
+    paddd          m%1, [%2 + 4]
+    paddd          m%1, [%2 + 8]
+    paddd          m%1, [%2 + 12]
+    paddd          m%1, [%2 + 16]
+%endmacro
+
+; void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+;                            uint32_t *columns, int w, int depth)
+; The buffer has sums of squares of w + 16 columns, then sums, then sums of squares of details.
+cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, sums, details
+    movsxdifnidn    wq, wd
+    lea          sumsq, [columnsq + 4 * wq + 64]
+    lea       detailsq, [sumsq + 4 * wq + 64]
+    mov             xq, -2
+.columns:
+    FIELDS           5, 0, 0
+    FIELDS           4, 1, 1
+    FIELDS           5, 2, 2
+    FIELDS           6, 3, 3
+    FIELDS           9, 8, 4
+    DETAIL           0, 1, 2
+    DETAIL           1, 2, 3
+    DETAIL           2, 3, 8
+    SCALE_WORDS      4, 3
+    SCALE_WORDS      5, 3
+    SCALE_WORDS      6, 3
+    paddw          xm3, xm4, xm5
+    paddw          xm3, xm6
+    pmovsxwd        m3, xm3
+    movu [sumsq + 4 * xq + 8], m3
+    SQUARES          0, 1, 2, detailsq + 4 * xq + 8
+    SQUARES          4, 5, 6, columnsq + 4 * xq + 8
+    add             xq, 8
+    lea           tmpq, [wq + 2]
+    cmp             xq, tmpq
+    jl .columns
+    xor             xd, xd
+.loop:
+    ; less the square of the mean of 15 differences
+    ADD_COLUMNS      0, sumsq + 4 * xq
+    pabsd           m0, m0
+    pmulld          m0, [d_273]
+    psrld           m0, 12
+    pmaddwd         m0, m0
+    ADD_COLUMNS      1, columnsq + 4 * xq
+    paddd           m1, m0
+    pslld           m0, 4
+    psubd           m1, m0
+    ADD_COLUMNS      2, detailsq + 4 * xq
+    paddd           m0, m2, m2
+    pslld           m2, 2
+    paddd           m2, m0
+    ; 12 bits of both
+    por             m0, m1, m2
+    por             m0, [d_1]
+    LOG2            m3, m0, m4
+    psubd           m3, [d_11]
+    pxor            m4, m4
+    pmaxsd          m3, m4
+    vpsrlvd         m1, m1, m3
+    vpsrlvd         m2, m2, m3
+    pmaddwd         m1, m1
+    pmaddwd         m2, m2
+    paddd           m2, m1
+    pmaxsd          m2, [d_1]
+    mova            m5, [q_217]
+    cvtdq2pd        m3, xm1
+    cvtdq2pd        m0, xm2
+    mulpd           m3, m5
+    divpd           m3, m0
+    cvttpd2dq      xm3, m3
+    vextracti128   xm1, m1, 1
+    vextracti128   xm2, m2, 1
+    cvtdq2pd        m1, xm1
+    cvtdq2pd        m2, xm2
+    mulpd           m1, m5
+    divpd           m1, m2
+    cvttpd2dq      xm1, m1
+    vinserti128     m3, m3, xm1, 1
+    vpmovzxbd       m0, [stillq + xq]
+    pcmpeqd         m0, m4
+    pand            m3, m0
+    vpmovzxbd       m0, [dstq + xq]
+    vpmovzxbd       m1, [intraq + xq]
+    psubd           m1, m0
+    pmaddwd         m1, m3
+    paddd           m1, [d_128]
+    psrad           m1, 8
+    paddd           m0, m1
+    vextracti128   xm1, m0, 1
+    packusdw       xm0, xm1
+    packuswb       xm0, xm0
+    movq   [dstq + xq], xm0
     add             xd, 8
     cmp             xd, wd
     jl .loop

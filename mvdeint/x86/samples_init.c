@@ -26,6 +26,12 @@ void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, 
                                   const uint8_t *real, int w, int depth);
 void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
                                 const uint8_t *real_b, int w, int depth);
+void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
+                               const uint8_t *below, const uint16_t *samples, int w, int depth);
+void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+                                const uint8_t *line_below, int w, int depth);
+void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+                           MvdeintChange *columns, int w, int depth);
 void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
 
 static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
@@ -36,6 +42,8 @@ static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && 
               offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
               sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
               sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
+              offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
+              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 217 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
 /** Taps with each line in a vector. */
@@ -93,5 +101,8 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     s->mean       = mean;
     s->add_errors = ff_mvdeint_add_errors_8_avx2;
     s->add_pair   = ff_mvdeint_add_pair_8_avx2;
+    s->compare    = ff_mvdeint_compare_8_avx2;
+    s->residual   = ff_mvdeint_residual_8_avx2;
+    s->mix        = ff_mvdeint_mix_8_avx2;
 #endif
 }

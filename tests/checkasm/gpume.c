@@ -2253,6 +2253,84 @@ static void check_mvdeint_mean(const MvdeintSamples *s)
     bench_new(new, &of_sums, DEINT_W, 1);
 }
 
+static void check_mvdeint_compare(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    MvdeintRow row;
+    declare_func(void, int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+                 const uint16_t *samples, int w, int depth);
+
+    if (!check_func(s->compare, "mvdeint_compare_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % MVDEINT_BLOCK, at = rnd() % DEINT_W;
+        int ref[2] = { rnd() % 1000, rnd() % 1000 }, new[2] = { ref[0], ref[1] };
+
+        draw_deint(&b, &row);
+        call_ref(&ref[0], &ref[1], b.first + at, b.intra + at, b.real[0] + at, b.samples[0] + at, w, 8);
+        call_new(&new[0], &new[1], b.first + at, b.intra + at, b.real[0] + at, b.samples[0] + at, w, 8);
+        if (ref[0] != new[0] || ref[1] != new[1])
+            fail();
+    }
+    bench_new(&(int) { 0 }, &(int) { 0 }, b.first, b.intra, b.real[0], b.samples[0], MVDEINT_BLOCK, 8);
+}
+
+static void check_mvdeint_residual(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    static uint16_t ref[DEINT_W + 16], new[DEINT_W + 16];
+    MvdeintRow row;
+    declare_func(void, uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+                 const uint8_t *line_below, int w, int depth);
+
+    if (!check_func(s->residual, "mvdeint_residual_8"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        draw_deint(&b, &row);
+        memcpy(ref, b.samples[2], sizeof(ref));
+        memcpy(new, b.samples[2], sizeof(new));
+        call_ref(ref, b.samples[0], b.samples[1], b.first, b.intra, row.w, 8);
+        call_new(new, b.samples[0], b.samples[1], b.first, b.intra, row.w, 8);
+        if (memcmp(ref, new, row.w * sizeof(*ref)))
+            fail();
+    }
+    bench_new(new, b.samples[0], b.samples[1], b.first, b.intra, DEINT_W, 8);
+}
+
+static void check_mvdeint_mix(const MvdeintSamples *s)
+{
+    static uint8_t src[11][DEINT_W + 2 * DEINT_AROUND];
+    static uint8_t still[DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static MvdeintChange columns[DEINT_W + 16];
+    MvdeintLines l;
+    declare_func(void, uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+                 MvdeintChange *columns, int w, int depth);
+
+    if (!check_func(s->mix, "mvdeint_mix_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W, like = rnd() & 1;
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(src); j++)
+            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
+        for (int j = 0; j < 5; j++) {
+            l.earlier[j] = src[j] + DEINT_AROUND;
+            l.later[j]   = src[5 + j] + DEINT_AROUND;
+            for (int x = 0; x < DEINT_W + 2 * DEINT_AROUND && like; x++)
+                src[5 + j][x] = av_clip_uint8(src[j][x] + (int)(rnd() % 9) - 4);
+        }
+        draw_deint_row(ref, DEINT_W + 16);
+        memcpy(new, ref, sizeof(new));
+        for (int x = 0; x < DEINT_W + 16; x++)
+            still[x] = !(rnd() % 4);
+        call_ref(ref, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
+        call_new(new, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
+        if (memcmp(ref, new, w))
+            fail();
+    }
+    bench_new(new, src[10] + DEINT_AROUND, still, &l, columns, DEINT_W, 8);
+}
+
 static void check_mvdeint(void)
 {
     MvdeintSamples s;
@@ -2263,6 +2341,9 @@ static void check_mvdeint(void)
     check_mvdeint_combine(&s);
     check_mvdeint_sums(&s);
     check_mvdeint_mean(&s);
+    check_mvdeint_compare(&s);
+    check_mvdeint_residual(&s);
+    check_mvdeint_mix(&s);
     report("mvdeint");
 }
 #endif
