@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Code that all filters with motion vectors as input share: the option search, and what
- * passes frames from the input to the searcher (gpume/core/searcher.h).
+ * Code that all filters with motion vectors as input share: the option search, and what the searcher
+ * (gpume/core/searcher.h) calls.
  */
 
 #ifndef AVFILTER_VF_MV_H
@@ -28,24 +28,6 @@
 static void gpume_vectors_decided(void *log_ctx, int searched)
 {
     ff_gpume_check_upstream(log_ctx, searched);
-}
-
-/**
- * Passes the next frame of the input, or its end, to the searcher. To be called when the searcher has no frame to pull.
- * @return the same values as ff_gpume_take_input()
- */
-static av_unused int gpume_feed_searcher(AVFilterContext *ctx, GpumeSearcher *searcher, int *status, int64_t *pts)
-{
-    AVFrame *frame;
-    int ret = ff_gpume_take_input(ctx, &frame, status, pts);
-
-    if (!ret)
-        ff_gpume_searcher_flush(searcher);
-    if (ret <= 0)
-        return ret;
-    ret = ff_gpume_searcher_push(searcher, &frame);
-    av_frame_free(&frame);
-    return ret < 0 ? ret : 1;
 }
 
 #endif /* AVFILTER_VF_MV_H */

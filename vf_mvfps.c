@@ -70,6 +70,7 @@ typedef struct MvfpsContext {
     int64_t start;              ///< timestamp of the first frame; all times are in the output's time base
     int64_t before_pts, after_pts, next_pts;
     int64_t front_pts;          ///< timestamp of the frame before them, if there was one
+    int64_t end_of_input;       ///< end of the last input frame in the input's time base, or AV_NOPTS_VALUE
     int64_t end_of_repeats;     ///< end of the repeats of the last frame, or AV_NOPTS_VALUE if it has none
     int64_t index;              ///< index of the next output frame
     int64_t rounding;           ///< maximum distance of an output time from an input frame whose time it stands for
@@ -292,6 +293,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     out->frame_rate    = s->rate;
     s->start           = AV_NOPTS_VALUE;
     s->front_pts       = AV_NOPTS_VALUE;
+    s->end_of_input    = AV_NOPTS_VALUE;
     s->end_of_repeats  = AV_NOPTS_VALUE;
     set_limits(s, in->frame_rate);
     return 0;
@@ -621,34 +623,14 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
     return ret;
 }
 
-/*
- * Returns the time of an input frame, in the output's time base. If it has no timestamp, this is the end of the frame
- * before it, or AV_NOPTS_VALUE.
- */
-static int64_t find_time(AVFilterContext *ctx, const AVFrame *frame)
-{
-    MvfpsContext *s = ctx->priv;
-    const AVFrame *last = s->after ? s->after : s->before;
-
-    if (frame->pts != AV_NOPTS_VALUE)
-        return av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
-    if (!last || last->duration <= 0 || is_jump(s, duration(s, last)))
-        return AV_NOPTS_VALUE;
-    if (!s->warned_untimed)
-        av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp. It is shown when the frame before it ends, as are "
-               "further ones like it.\n");
-    s->warned_untimed = 1;
-    return (s->after ? s->after_pts : s->before_pts) + duration(s, last);
-}
-
 /* Takes the next input frame. */
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
-    const int64_t pts = find_time(ctx, frame);
+    int64_t pts;
     int ret = 0;
 
-    if (pts == AV_NOPTS_VALUE) {
+    if (frame->pts == AV_NOPTS_VALUE) {
         av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Insert setpts=N/(25*TB), with the input's "
                "frame rate instead of 25, before mvfps.\n");
         ret = AVERROR(EINVAL);
@@ -659,6 +641,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
                "before %s.\n", s->mode == MVFPS_MCI ? "the motion search" : "mvfps");
         s->warned_interlaced = 1;
     }
+    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
     if (pts < -MAX_TIME || pts > MAX_TIME) {
         av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Insert setpts=PTS-STARTPTS "
                "before mvfps.\n", frame->pts);
@@ -700,28 +683,48 @@ drop:
     return ret;
 }
 
-/* Gives the next frame that is not skipped as a repeat to the searcher, like gpume_feed_searcher(). */
+/* Gives a frame without a timestamp the time at which the frame before it ends, if that is known. */
+static void set_time(AVFilterContext *ctx, AVFrame *frame)
+{
+    MvfpsContext *s = ctx->priv;
+
+    if (frame->pts == AV_NOPTS_VALUE && s->end_of_input != AV_NOPTS_VALUE) {
+        if (!s->warned_untimed)
+            av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp. It is shown when the frame before it ends, as are "
+                   "further ones like it.\n");
+        s->warned_untimed = 1;
+        frame->pts = s->end_of_input;
+    }
+    s->end_of_input = AV_NOPTS_VALUE;
+    /* ignores a damaged duration */
+    if (frame->pts != AV_NOPTS_VALUE && frame->duration > 0 && !is_jump(s, duration(s, frame)))
+        s->end_of_input = av_sat_add64(frame->pts, frame->duration);
+}
+
+/*
+ * Gives the next frame that is not skipped as a repeat, or the end, to the searcher.
+ * @return the same values as ff_gpume_take_input()
+ */
 static int feed(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
     AVFrame *frame  = ff_mvfps_repeats_pull(&s->repeats);
     int ret;
 
-    if (!s->interpolates_repeats)
-        return gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
     if (frame) {
         /* vectors may lead to frames that have been skipped */
         av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
         ret = ff_gpume_searcher_push(s->searcher, &frame);
-        av_frame_free(&frame);
-        return ret < 0 ? ret : 1;
+    } else {
+        ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+        if (!ret)
+            ff_gpume_searcher_flush(s->searcher);
+        if (ret <= 0)
+            return ret;
+        set_time(ctx, frame);
+        ret = s->interpolates_repeats ? ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame)
+                                      : ff_gpume_searcher_push(s->searcher, &frame);
     }
-    ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
-    if (!ret)
-        ff_gpume_searcher_flush(s->searcher);
-    if (ret <= 0)
-        return ret;
-    ret = ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame);
     av_frame_free(&frame);
     return ret < 0 ? ret : 1;
 }

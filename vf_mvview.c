@@ -251,6 +251,24 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
     return ff_filter_frame(outlink, frame);
 }
 
+/* Gives the next input frame, or the end, to the searcher. @return the same values as ff_gpume_take_input() */
+static int feed(AVFilterContext *ctx)
+{
+    MvviewContext *s = ctx->priv;
+    AVFrame *frame;
+    int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+
+    if (!ret)
+        ff_gpume_searcher_flush(s->searcher);
+    if (ret <= 0)
+        return ret;
+    ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
+    if (ret >= 0)
+        ret = ff_gpume_searcher_push(s->searcher, &frame);
+    av_frame_free(&frame);
+    return ret < 0 ? ret : 1;
+}
+
 static int activate(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
@@ -273,9 +291,7 @@ static int activate(AVFilterContext *ctx)
         }
         if (ret != AVERROR(EAGAIN))
             return ret;
-        ret = gpume_feed_searcher(ctx, s->searcher, &s->status, &s->status_pts);
-        if (ret > 0)
-            ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
+        ret = feed(ctx);
         if (ret < 0)
             return ret;
     }

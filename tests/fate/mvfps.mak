@@ -132,6 +132,9 @@ fate-mvfps-before-mvfps-removed fate-mvfps-before-denoise-removed: REF = $(SRC_P
 MVFPS_REPEATS = $(call MVFPS_CRC,testsrc2=s=128x96$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)$(1),fps=48:$(2))
 FATE_MVFPS_REPEATS = $(foreach N,twos threes still,fate-mvfps-repeats-$(N) fate-mvfps-repeats-$(N)-once)
 fate-mvfps-repeats-twos:        CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
+# some of the frames and repeats have no timestamps
+fate-mvfps-repeats-twos-untimed: CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24$(GPUME_COMMA)setpts=if(mod(N\,4)\,NAN\,PTS),repeats=interpolate)
+fate-mvfps-repeats-twos-untimed: REF = $(SRC_PATH)/tests/ref/fate/mvfps-repeats-twos
 fate-mvfps-repeats-twos-once:   CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=12$(GPUME_COMMA)settb=1/24,repeats=keep)
 fate-mvfps-repeats-threes:      CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
 fate-mvfps-repeats-threes-once: CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=8$(GPUME_COMMA)settb=1/24,repeats=keep)
@@ -188,7 +191,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
                   fate-mvfps-writing-fast
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-pan-slow
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS)
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS) $(if $(GPUME_SERIES_7),,fate-mvfps-repeats-twos-untimed)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
