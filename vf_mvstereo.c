@@ -99,8 +99,8 @@ static const AVOption mvstereo_options[] = {
         EYES("a", "alternating frames", LAYOUT_FRAMES),
     { "min", "smallest disparity, in samples", OFFSET(min), AV_OPT_TYPE_INT, { .i64 = 0 }, -MVSTEREO_MAX_RANGE,
       MVSTEREO_MAX_RANGE - 1, FLAGS },
-    { "max", "largest disparity plus one, in samples; 0: find the range from the frames", OFFSET(max), AV_OPT_TYPE_INT,
-      { .i64 = 0 }, -MVSTEREO_MAX_RANGE + 1, MVSTEREO_MAX_RANGE, FLAGS },
+    { "max", "largest disparity plus one, in samples; 0 without a negative min: find the range from the frames",
+      OFFSET(max), AV_OPT_TYPE_INT, { .i64 = 0 }, -MVSTEREO_MAX_RANGE + 1, MVSTEREO_MAX_RANGE, FLAGS },
     { "rows", "number of rows above and below that are searched, too", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 },
       0, 1, FLAGS },
     { "fast", "match views of half the size first, then only 32 disparities around the result", OFFSET(fast),
@@ -290,6 +290,12 @@ static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h
     }
 }
 
+/* Returns whether to find the range; a range from a negative disparity on may end at 0. */
+static int finds_range(const MvstereoContext *s)
+{
+    return !s->max && s->min >= 0;
+}
+
 /* Opens mvstereo for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
@@ -297,7 +303,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
     const double depth_one = s->focal * s->baseline * MVSTEREO_ONE;
     MvstereoConfig cfg = {
         .executor  = gpume_slice_threads(ctx),
-        .min       = s->max ? s->min : 0,
+        .min       = s->min,
         .max       = s->max,
         .rows      = s->rows,
         .fast      = s->fast,
@@ -319,7 +325,7 @@ static av_cold int check_options(AVFilterContext *ctx)
     const MvstereoContext *s = ctx->priv;
     const int has_map = s->output != MVSTEREO_CONFIDENCE || s->file;
     const GpumeDependency dependencies[] = {
-        { "min",          s->max != 0, "a max other than 0" },
+        { "min",          !finds_range(s), "a max other than 0" },
         { "layout",       s->inputs == 1, "inputs=1" },
         { "eof_action",   s->inputs == 2, "inputs=2" },
         { "shortest",     s->inputs == 2, "inputs=2" },
@@ -334,7 +340,7 @@ static av_cold int check_options(AVFilterContext *ctx)
         { "legend",       s->output == MVSTEREO_COLOR, "output=color" },
     };
 
-    if (s->max && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
+    if (!finds_range(s) && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
         av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities, not 1 to %d. Set max to more than min, or remove "
                "both.\n", s->min, s->max, s->max - s->min, MVSTEREO_MAX_RANGE);
         return AVERROR(EINVAL);
@@ -346,6 +352,11 @@ static av_cold int check_options(AVFilterContext *ctx)
     }
     if (s->file && !*s->file) {
         av_log(ctx, AV_LOG_ERROR, "'file' has no name.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->inputs == 2 && (s->fs.opt_eof_action == EOF_ACTION_PASS || !s->fs.opt_repeatlast)) {
+        av_log(ctx, AV_LOG_ERROR, "A map needs both views, so 'eof_action=pass' and 'repeatlast=0' are not possible. Set "
+               "eof_action to repeat or endall.\n");
         return AVERROR(EINVAL);
     }
     if (s->output == MVSTEREO_DEPTH && !(s->focal > 0 && s->baseline > 0)) {
@@ -454,7 +465,7 @@ static int tell_range(AVFilterContext *ctx, AVFrame *out)
     ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.min", min, 0);
     if (ret >= 0)
         ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.max", max, 0);
-    if (!s->max && (min != s->told_min || max != s->told_max))
+    if (finds_range(s) && (min != s->told_min || max != s->told_max))
         av_log(ctx, AV_LOG_INFO, "Range of disparities from now on: min=%d, max=%d\n", min, max);
     s->told_min = min;
     s->told_max = max;
@@ -558,7 +569,7 @@ static av_cold int config_output(AVFilterLink *outlink)
         return AVERROR(ENOSYS);
     }
     /* not in init(): programs can parse a filtergraph more than once */
-    if (s->fast && s->max && s->max - s->min <= MVSTEREO_WINDOW)
+    if (s->fast && !finds_range(s) && s->max - s->min <= MVSTEREO_WINDOW)
         av_log(ctx, AV_LOG_WARNING, "'fast' has no effect with up to %d disparities.\n", MVSTEREO_WINDOW);
     outlink->w         = nb_columns(s) * pair.w;
     outlink->h         = pair.h;

@@ -8,10 +8,11 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative up-to-0 gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
+fate-mvstereo-up-to-0:    CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]mvstereo=inputs=2:min=-30:max=0" -fps_mode passthrough
 fate-mvstereo-gray8:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=gray8)
 fate-mvstereo-color:      CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=color)
 fate-mvstereo-no-legend:  CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:output=color:legend=0)
@@ -52,7 +53,7 @@ fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p
 fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages
-FATE_MVSTEREO_ERRORS = $(foreach N,layout type range min focal alone framesync size once,fate-mvstereo-error-$(N))
+FATE_MVSTEREO_ERRORS = $(foreach N,layout type range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
 MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
 fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
@@ -61,6 +62,9 @@ fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_CO
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
 fate-mvstereo-error-alone:  CMD = { for o in legend=0 output=confidence:fill=0 output=confidence:temporal=1; do $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:$$o); done; }
+MVSTEREO_BOTH = $(MVSTEREO_ONE)$(GPUME_COMMA)split[l][r];[l][r]mvstereo=inputs=2
+fate-mvstereo-error-pass:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):eof_action=pass)
+fate-mvstereo-error-repeatlast: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):repeatlast=0)
 fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:shortest=1)
 # a warning, printed once
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
