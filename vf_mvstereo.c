@@ -355,8 +355,8 @@ static av_cold int check_options(AVFilterContext *ctx)
         return AVERROR(EINVAL);
     }
     if (s->inputs == 2 && (s->fs.opt_eof_action == EOF_ACTION_PASS || !s->fs.opt_repeatlast)) {
-        av_log(ctx, AV_LOG_ERROR, "A map needs both views, so 'eof_action=pass' and 'repeatlast=0' are not possible. Set "
-               "eof_action to repeat or endall.\n");
+        av_log(ctx, AV_LOG_ERROR, "A map needs both views, so 'eof_action=pass' and 'repeatlast=0' are not possible. "
+               "Set eof_action to repeat or endall.\n");
         return AVERROR(EINVAL);
     }
     if (s->output == MVSTEREO_DEPTH && !(s->focal > 0 && s->baseline > 0)) {
