@@ -10,6 +10,7 @@
 #include "libavutil/common.h"
 #include "libavutil/intmath.h"
 #include "libavutil/macros.h"
+#include "libavutil/mem_internal.h"
 #include "libavutil/thread.h"
 
 #include "libavfilter/gpume/mvdeint/samples.h"
@@ -47,6 +48,8 @@ static const int8_t match_taps[8][6] = { MVDEINT_TAPS };
 const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS] = {
 #include "libavfilter/gpume/mvdeint/taps.h"
 };
+
+DECLARE_ALIGNED(32, int16_t, ff_mvdeint_line_taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
 static void blend(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub)
 {
@@ -109,17 +112,21 @@ static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
 #define FUNC(name) name ## _16
 #include "samples_template.c"
 
-static av_cold void init_reciprocals(void)
+static av_cold void init_tables(void)
 {
     for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
         ff_mvdeint_reciprocals[i] = mvdeint_reciprocal(i);
+    for (int i = 0; i < MVDEINT_CLASSES; i++)
+        for (int j = 0; j < MVDEINT_INTRA_LINES; j++)
+            memcpy(ff_mvdeint_line_taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS,
+                   MVDEINT_INTRA_COLUMNS * sizeof(**ff_mvdeint_taps));
 }
 
 av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
 {
     static AVOnce once = AV_ONCE_INIT;
 
-    ff_thread_once(&once, init_reciprocals);
+    ff_thread_once(&once, init_tables);
     *s = (MvdeintSamples) { .blend = blend, .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
 #define SET(n)                               \
     do {                                     \

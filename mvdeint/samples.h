@@ -84,7 +84,7 @@ typedef struct MvdeintSamples {
      */
     void (*estimate)(uint8_t *dst, uint8_t *still, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /**
-     * Interpolates a line within a field; may read and write 15 more samples.
+     * Interpolates a line within a field; may write 15 more samples, and read 26 more.
      * @param lines the lines three and one above, and one and three below
      */
     void (*intra)(uint8_t *dst, const uint8_t *const *lines, int w, int depth);
@@ -154,6 +154,8 @@ extern const uint16_t ff_mvdeint_power[256 + 1], ff_mvdeint_inverse[128 + 1];
 extern uint16_t ff_mvdeint_reciprocals[MVDEINT_MAX_WEIGHTS + 2];
 /** The taps of the interpolation within a field, times 4096, by class. */
 extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INTRA_COLUMNS];
+/** The same taps, each line followed by zeros. */
+extern int16_t ff_mvdeint_line_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
 /** Returns 65536 divided by a sum of weights, which is at least MVDEINT_LEAST_REAL. */
 static inline unsigned mvdeint_reciprocal(unsigned weights)

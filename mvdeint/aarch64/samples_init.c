@@ -15,6 +15,18 @@
 void ff_mvdeint_combine_8_neon(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
 void ff_mvdeint_match_8_neon(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
                              int w, int h, int depth);
+void ff_mvdeint_intra_8_neon(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
+void ff_mvdeint_add_errors_8_neon(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
+                                  const uint8_t *real, int w, int depth);
+void ff_mvdeint_add_pair_8_neon(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+                                const uint8_t *real_b, int w, int depth);
+void ff_mvdeint_mean_neon(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
+void ff_mvdeint_compare_8_neon(int *error, int *activity, const uint8_t *line, const uint8_t *above,
+                               const uint8_t *below, const uint16_t *samples, int w, int depth);
+void ff_mvdeint_residual_8_neon(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+                                const uint8_t *line_below, int w, int depth);
+void ff_mvdeint_mix_8_neon(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+                           MvdeintChange *columns, int w, int depth);
 
 static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
               offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
@@ -22,7 +34,10 @@ static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate)
               offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
               offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
               sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
-              sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023,
+              sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
+              offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
+              offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
+              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 217 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77,
               "samples_neon.S has them so");
 
 static void combine(uint8_t *dst, const MvdeintRow *row)
@@ -33,10 +48,28 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_8(dst, row);
 }
 
+static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
+{
+    ff_mvdeint_intra_8_neon(dst, lines, ff_mvdeint_line_taps, w);
+}
+
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+{
+    mvdeint_repeat_sums(sums, w);
+    ff_mvdeint_mean_neon(dst, sums, ff_mvdeint_reciprocals, w, shift);
+}
+
 av_cold void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth)
 {
     if (depth > 8 || !have_neon(av_get_cpu_flags()))
         return;
-    s->combine = combine;
-    s->match   = ff_mvdeint_match_8_neon;
+    s->intra      = intra;
+    s->combine    = combine;
+    s->match      = ff_mvdeint_match_8_neon;
+    s->mean       = mean;
+    s->add_errors = ff_mvdeint_add_errors_8_neon;
+    s->add_pair   = ff_mvdeint_add_pair_8_neon;
+    s->compare    = ff_mvdeint_compare_8_neon;
+    s->residual   = ff_mvdeint_residual_8_neon;
+    s->mix        = ff_mvdeint_mix_8_neon;
 }

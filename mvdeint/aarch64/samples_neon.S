@@ -402,3 +402,418 @@ function ff_mvdeint_combine_8_neon, export=1
         add             sp, sp, #STACK + 32
         ret
 endfunc
+
+// Cost of a direction for eight samples, times 8, and its number. x9, x10: the lines around
+.macro direction i, cost
+.irp e, -2, -1, 0, 1, 2
+        ldur            d0, [x9, #(\i + \e)]
+        ldur            d1, [x10, #(\e - \i)]
+.if \e == -2
+        uabdl           v2.8h, v0.8b, v1.8b
+.else
+        uabal           v2.8h, v0.8b, v1.8b
+.endif
+.endr
+        movi            v3.8h, #(16 * \cost + 3 + \i)
+        shl             v2.8h, v2.8h, #3
+        add             v2.8h, v2.8h, v3.8h
+.if \i == -3
+        mov             v4.16b, v2.16b
+.else
+        umin            v4.8h, v4.8h, v2.8h
+.endif
+.endm
+
+// v\dst = 3 v\dst, plus one for each limit that v\v exceeds
+.macro add_level dst, v, low, high
+        movi            v1.8h, #3
+        movi            v2.8h, #\low
+        movi            v3.8h, #\high
+        mul             v\dst\().8h, v\dst\().8h, v1.8h
+        cmhi            v2.8h, v\v\().8h, v2.8h
+        cmhi            v3.8h, v\v\().8h, v3.8h
+        sub             v\dst\().8h, v\dst\().8h, v2.8h
+        sub             v\dst\().8h, v\dst\().8h, v3.8h
+.endm
+
+// Adds nine samples from four before sample n on, times taps. first: smull or smlal
+.macro add_taps line, n, taps, taps2, first=smlal
+        ldur            q0, [\line, #(\n - 4)]
+        uxtl            v1.8h, v0.8b
+        uxtl2           v0.8h, v0.16b
+        \first          v24.4s, v1.4h, v\taps\().4h
+        smlal2          v24.4s, v1.8h, v\taps\().8h
+        smlal           v24.4s, v0.4h, v\taps2\().4h
+.endm
+
+// void intra_8(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w)
+// Writes whole multiples of 8 samples.
+function ff_mvdeint_intra_8_neon, export=1
+        ldp             x8, x9, [x1]
+        ldp             x10, x11, [x1, #16]
+1:      direction       -3, 3
+        direction       -2, 2
+        direction       -1, 1
+        direction       0, 0
+        direction       1, 1
+        direction       2, 2
+        direction       3, 3
+        ushr            v5.8h, v4.8h, #3
+        movi            v0.8h, #7
+        and             v4.16b, v4.16b, v0.16b
+        add_level       4, 5, 9, 39
+        ldr             d0, [x8]
+        ldr             d1, [x9]
+        ldr             d2, [x10]
+        ldr             d3, [x11]
+        uabdl           v5.8h, v0.8b, v1.8b
+        uabal           v5.8h, v1.8b, v2.8b
+        uabal           v5.8h, v2.8b, v3.8b
+        add_level       4, 5, 5, 29
+        shl             v4.8h, v4.8h, #7
+.irp n, 0, 1, 2, 3, 4, 5, 6, 7
+        umov            w12, v4.h[\n]
+        add             x12, x2, x12
+        ld1             {v16.8h, v17.8h, v18.8h, v19.8h}, [x12], #64
+        ld1             {v20.8h, v21.8h, v22.8h, v23.8h}, [x12]
+        add_taps        x8,  \n, 16, 17, smull
+        add_taps        x9,  \n, 18, 19
+        add_taps        x10, \n, 20, 21
+        add_taps        x11, \n, 22, 23
+        addv            s24, v24.4s
+.if \n < 4
+        mov             v6.s[\n], v24.s[0]
+.else
+        mov             v7.s[\n - 4], v24.s[0]
+.endif
+.endr
+        sqrshrun        v6.4h, v6.4s, #12
+        sqrshrun2       v6.8h, v7.4s, #12
+        uqxtn           v6.8b, v6.8h
+        subs            w3, w3, #8
+        add             x8, x8, #8
+        add             x9, x9, #8
+        add             x10, x10, #8
+        add             x11, x11, #8
+        st1             {v6.8b}, [x0], #8
+        b.gt            1b
+        ret
+endfunc
+
+// Adds the weighted squares of eight differences, of words in v0, and their weights, less 2, in v1
+.macro add_squares
+        ld1             {v16.4s, v17.4s}, [x8]
+        ld1             {v18.8h}, [x9]
+        urshr           v0.8h, v0.8h, #1
+        umin            v0.8h, v0.8h, v6.8h
+        add             v1.8h, v1.8h, v7.8h
+        mul             v2.8h, v0.8h, v1.8h
+        umlal           v16.4s, v2.4h, v0.4h
+        umlal2          v17.4s, v2.8h, v0.8h
+        add             v18.8h, v18.8h, v1.8h
+        st1             {v16.4s, v17.4s}, [x8], #32
+        st1             {v18.8h}, [x9], #16
+.endm
+
+.macro begin_squares
+        ldp             x8, x9, [x0]
+        mov             w10, #1023
+        movi            v7.8h, #2
+        dup             v6.8h, w10
+.endm
+
+// void add_errors_8(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real, int w,
+//                   int depth)
+function ff_mvdeint_add_errors_8_neon, export=1
+        begin_squares
+1:      ld1             {v0.8b}, [x1], #8
+        ld1             {v2.8h}, [x2], #16
+        ld1             {v1.8b}, [x3], #8
+        ushll           v0.8h, v0.8b, #4
+        uxtl            v1.8h, v1.8b
+        uabd            v0.8h, v0.8h, v2.8h
+        subs            w4, w4, #8
+        add_squares
+        b.gt            1b
+        ret
+endfunc
+
+// void add_pair_8(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+//                 const uint8_t *real_b, int w, int depth)
+function ff_mvdeint_add_pair_8_neon, export=1
+        begin_squares
+1:      ld1             {v0.8h}, [x1], #16
+        ld1             {v2.8h}, [x2], #16
+        ld1             {v1.8b}, [x3], #8
+        ld1             {v3.8b}, [x4], #8
+        uabd            v0.8h, v0.8h, v2.8h
+        umin            v1.8b, v1.8b, v3.8b
+        uxtl            v1.8h, v1.8b
+        subs            w5, w5, #8
+        add_squares
+        b.gt            1b
+        ret
+endfunc
+
+// v\dst = sums of five entries of four or eight columns. address: of the third one
+.macro add_columns dst, address, type, bytes
+        ldur            q\dst, [\address, #(-2 * \bytes)]
+        ldur            q2, [\address, #-\bytes]
+        ldr             q3, [\address]
+        add             v\dst\().\type, v\dst\().\type, v2.\type
+        ldur            q2, [\address, #\bytes]
+        add             v\dst\().\type, v\dst\().\type, v3.\type
+        ldur            q3, [\address, #(2 * \bytes)]
+        add             v\dst\().\type, v\dst\().\type, v2.\type
+        add             v\dst\().\type, v\dst\().\type, v3.\type
+.endm
+
+// void mean(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift)
+function ff_mvdeint_mean_neon, export=1
+        ldp             x6, x7, [x1]
+        neg             w4, w4
+        mov             w8, #270
+        dup             v6.4s, w4
+        dup             v7.8h, w8
+1:      add_columns     0, x7, 8h, 2
+        // there may be anything beyond the row
+        umin            v0.8h, v0.8h, v7.8h
+        uxtl            v4.4s, v0.4h
+        uxtl2           v5.4s, v0.8h
+        gather          16, 4, x2
+        gather          17, 5, x2
+        add_columns     0, x6, 4s, 4
+        add             x6, x6, #16
+        add_columns     1, x6, 4s, 4
+        add             x6, x6, #16
+        add             x7, x7, #16
+        ushr            v0.4s, v0.4s, #6
+        ushr            v1.4s, v1.4s, #6
+        mul             v0.4s, v0.4s, v16.4s
+        mul             v1.4s, v1.4s, v17.4s
+        ushr            v0.4s, v0.4s, #10
+        ushr            v1.4s, v1.4s, #10
+        ushl            v0.4s, v0.4s, v6.4s
+        ushl            v1.4s, v1.4s, v6.4s
+        subs            w3, w3, #8
+        st1             {v0.4s, v1.4s}, [x0], #32
+        b.gt            1b
+        ret
+endfunc
+
+const compared, align=4
+        .hword          -1, -1, -1, -1, -1, -1, -1, -1
+        .hword          0, 0, 0, 0, 0, 0, 0, 0
+endconst
+
+// void compare_8(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+//                const uint16_t *samples, int w, int depth)
+function ff_mvdeint_compare_8_neon, export=1
+        movrel          x8, compared, 16
+        sub             x8, x8, w6, uxtw #1
+        ld1             {v0.8b}, [x2]
+        ld1             {v1.8b}, [x3]
+        ld1             {v2.8b}, [x4]
+        ld1             {v3.8h}, [x5]
+        ld1             {v4.8h}, [x8]
+        uaddl           v1.8h, v1.8b, v2.8b
+        ushll           v2.8h, v0.8b, #1
+        ushll           v0.8h, v0.8b, #4
+        uabd            v1.8h, v1.8h, v2.8h
+        uabd            v0.8h, v0.8h, v3.8h
+        and             v1.16b, v1.16b, v4.16b
+        and             v0.16b, v0.16b, v4.16b
+        uaddlv          s1, v1.8h
+        uaddlv          s0, v0.8h
+        ldr             w9, [x0]
+        ldr             w10, [x1]
+        fmov            w11, s0
+        fmov            w12, s1
+        add             w9, w9, w11
+        add             w10, w10, w12
+        str             w9, [x0]
+        str             w10, [x1]
+        ret
+endfunc
+
+// void residual_8(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+//                 const uint8_t *line_below, int w, int depth)
+function ff_mvdeint_residual_8_neon, export=1
+        mov             w8, #4080
+        mov             w9, #(77 << 8)
+        dup             v6.8h, w8
+        dup             v7.8h, w9
+        movi            v5.8h, #0
+1:      ld1             {v0.8b}, [x3], #8
+        ld1             {v1.8b}, [x4], #8
+        ld1             {v2.8h}, [x1], #16
+        ld1             {v3.8h}, [x2], #16
+        ld1             {v4.8h}, [x0]
+        ushll           v0.8h, v0.8b, #4
+        ushll           v1.8h, v1.8b, #4
+        sub             v0.8h, v0.8h, v2.8h
+        sub             v1.8h, v1.8h, v3.8h
+        // the smaller one, with the sign of both
+        abs             v2.8h, v0.8h
+        abs             v3.8h, v1.8h
+        eor             v1.16b, v1.16b, v0.16b
+        smin            v2.8h, v2.8h, v3.8h
+        cmlt            v0.8h, v0.8h, #0
+        cmlt            v1.8h, v1.8h, #0
+        sqrdmulh        v2.8h, v2.8h, v7.8h
+        eor             v2.16b, v2.16b, v0.16b
+        sub             v2.8h, v2.8h, v0.8h
+        bic             v2.16b, v2.16b, v1.16b
+        add             v4.8h, v4.8h, v2.8h
+        smax            v4.8h, v4.8h, v5.8h
+        smin            v4.8h, v4.8h, v6.8h
+        subs            w5, w5, #8
+        st1             {v4.8h}, [x0], #16
+        b.gt            1b
+        ret
+endfunc
+
+// MvdeintLines
+#define LINE_EARLIER    64
+#define LINE_LATER      104
+
+// v\off = differences, v\sum = sums of the lines i of both fields
+.macro fields off, sum, i
+        ldr             x9, [x3, #(LINE_EARLIER + 8 * \i)]
+        ldr             x10, [x3, #(LINE_LATER + 8 * \i)]
+        ldr             d\off, [x9, x8]
+        ldr             d7, [x10, x8]
+        uaddl           v\sum\().8h, v\off\().8b, v7.8b
+        usubl           v\off\().8h, v\off\().8b, v7.8b
+.endm
+
+// v\v = differences of words, in units of 1/8 level, up to 1023, without signs
+.macro scale_words v, shift
+        abs             v\v\().8h, v\v\().8h
+        shl             v\v\().8h, v\v\().8h, #\shift
+        umin            v\v\().8h, v\v\().8h, v31.8h
+.endm
+
+// The same, with their signs in v\dst
+.macro scale_signed dst, v, shift
+        cmlt            v7.8h, v\v\().8h, #0
+        scale_words     \v, \shift
+        eor             v\dst\().16b, v\v\().16b, v7.16b
+        sub             v\dst\().8h, v\dst\().8h, v7.8h
+.endm
+
+// v\a = twice the middle sums less the outer ones
+.macro detail a, b, c
+        shl             v7.8h, v\b\().8h, #1
+        sub             v7.8h, v7.8h, v\a\().8h
+        sub             v\a\().8h, v7.8h, v\c\().8h
+        scale_words     \a, 1
+.endm
+
+// Squares of three lines of words, to an array of columns
+.macro squares a, b, c, array
+        umull           v16.4s, v\a\().4h, v\a\().4h
+        umull2          v17.4s, v\a\().8h, v\a\().8h
+        add             x9, \array, x8, lsl #2
+        umlal           v16.4s, v\b\().4h, v\b\().4h
+        umlal2          v17.4s, v\b\().8h, v\b\().8h
+        umlal           v16.4s, v\c\().4h, v\c\().4h
+        umlal2          v17.4s, v\c\().8h, v\c\().8h
+        st1             {v16.4s, v17.4s}, [x9]
+.endm
+
+// void mix_8(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l, MvdeintChange *columns,
+//            int w, int depth)
+// The buffer has sums of squares of w + 16 columns, then sums, then sums of squares of details.
+function ff_mvdeint_mix_8_neon, export=1
+        // of the column 0; there are two columns before it
+        add             x4, x4, #8
+        add             x6, x4, w5, uxtw #2
+        add             x6, x6, #64
+        add             x7, x6, w5, uxtw #2
+        add             x7, x7, #64
+        mov             w9, #1023
+        dup             v31.8h, w9
+        add             w11, w5, #2
+        mov             x8, #-2
+1:      fields          20, 0, 0
+        fields          21, 1, 1
+        fields          22, 2, 2
+        fields          23, 3, 3
+        fields          20, 4, 4
+        detail          0, 1, 2
+        detail          1, 2, 3
+        detail          2, 3, 4
+        squares         0, 1, 2, x7
+        scale_signed    24, 21, 3
+        scale_signed    25, 22, 3
+        scale_signed    26, 23, 3
+        squares         21, 22, 23, x4
+        add             v24.8h, v24.8h, v25.8h
+        add             v24.8h, v24.8h, v26.8h
+        sxtl            v16.4s, v24.4h
+        sxtl2           v17.4s, v24.8h
+        add             x9, x6, x8, lsl #2
+        st1             {v16.4s, v17.4s}, [x9]
+        add             x8, x8, #8
+        cmp             w8, w11
+        b.lt            1b
+        mov             w9, #273
+        mov             w10, #217
+        dup             v28.4s, w9
+        dup             v29.4s, w10
+        movi            v30.4s, #15
+        movi            v31.4s, #11
+        movi            v27.4s, #6
+        movi            v26.4s, #1
+        movi            v25.4s, #0
+        mov             x8, #0
+2:      // less the square of the mean of 15 differences
+        add_columns     0, x6, 4s, 4
+        add_columns     20, x4, 4s, 4
+        add_columns     21, x7, 4s, 4
+        add             x6, x6, #16
+        add             x4, x4, #16
+        add             x7, x7, #16
+        abs             v0.4s, v0.4s
+        mul             v0.4s, v0.4s, v28.4s
+        ushr            v0.4s, v0.4s, #12
+        mul             v0.4s, v0.4s, v0.4s
+        mls             v20.4s, v0.4s, v30.4s
+        mul             v21.4s, v21.4s, v27.4s
+        // 12 bits of both
+        orr             v1.16b, v20.16b, v21.16b
+        orr             v1.16b, v1.16b, v26.16b
+        log2            2, 1
+        sub             v2.4s, v31.4s, v2.4s
+        smin            v2.4s, v2.4s, v25.4s
+        ushl            v20.4s, v20.4s, v2.4s
+        ushl            v21.4s, v21.4s, v2.4s
+        mul             v20.4s, v20.4s, v20.4s
+        mul             v21.4s, v21.4s, v21.4s
+        add             v21.4s, v21.4s, v20.4s
+        mul             v20.4s, v20.4s, v29.4s
+        umax            v21.4s, v21.4s, v26.4s
+        divide          20, 20, 21
+        ldr             s16, [x2, x8]
+        ldr             s17, [x0, x8]
+        ldr             s18, [x1, x8]
+        uxtl            v16.8h, v16.8b
+        usubl           v18.8h, v18.8b, v17.8b
+        uxtl            v17.8h, v17.8b
+        uxtl            v16.4s, v16.4h
+        sxtl            v18.4s, v18.4h
+        uxtl            v17.4s, v17.4h
+        cmeq            v16.4s, v16.4s, #0
+        and             v20.16b, v20.16b, v16.16b
+        mul             v18.4s, v18.4s, v20.4s
+        srshr           v18.4s, v18.4s, #8
+        add             v17.4s, v17.4s, v18.4s
+        xtn             v17.4h, v17.4s
+        xtn             v17.8b, v17.8h
+        str             s17, [x0, x8]
+        add             x8, x8, #4
+        cmp             w8, w5
+        b.lt            2b
+        ret
+endfunc

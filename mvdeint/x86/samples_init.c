@@ -46,20 +46,9 @@ static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && 
               sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 217 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
-/** Taps with each line in a vector. */
-DECLARE_ALIGNED(32, static int16_t, taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
-
-static av_cold void init_taps(void)
-{
-    for (int i = 0; i < MVDEINT_CLASSES; i++)
-        for (int j = 0; j < MVDEINT_INTRA_LINES; j++)
-            memcpy(taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS,
-                   MVDEINT_INTRA_COLUMNS * sizeof(**taps[i]));
-}
-
 static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
 {
-    ff_mvdeint_intra_8_avx2(dst, lines, taps, w);
+    ff_mvdeint_intra_8_avx2(dst, lines, ff_mvdeint_line_taps, w);
 }
 
 static void combine(uint8_t *dst, const MvdeintRow *row)
@@ -90,11 +79,8 @@ static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
 av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
 {
 #if ARCH_X86_64
-    static AVOnce once = AV_ONCE_INIT;
-
     if (depth > 8 || !EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
-    ff_thread_once(&once, init_taps);
     s->intra      = intra;
     s->combine    = combine;
     s->match      = match;
