@@ -199,7 +199,7 @@ static void find_range(CPUBackend *s)
 
     for (int j = 0; j < nb; j++)
         for (int i = 0; i < 2; i++) {
-            ff_mvstereo_halve(&s->halved[i][j], views[i]);
+            ff_mvstereo_halve(&s->halved[i][j], views[i], &s->cfg->executor);
             views[i] = &s->halved[i][j];
         }
     ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table, s->is_rough);
@@ -235,21 +235,28 @@ static int fit_range(CPUBackend *s)
     return ret;
 }
 
-/* Finds where the disparities of each sample begin, by those of halved views. */
-static void find_bases(CPUBackend *s)
+static void base_rows(void *arg, int job, int nb_jobs)
 {
+    CPUBackend *s = arg;
     const MvstereoMatcher *m = &s->matcher;
+    const int end = gpume_first_row(s->h, job + 1, nb_jobs);
 
-    for (int i = 0; i < 2; i++)
-        ff_mvstereo_halve(&s->halved[i][0], &s->luma[i]);
-    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough);
-    ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1);
-    for (int y = 0; y < s->h; y++) {
+    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
         const int16_t *row = mvstereo_row16(&s->half_refiner.disparity, y / 2);
 
         for (int x = 0; x < s->w; x++)
             m->base[y * (ptrdiff_t)s->w + x] = mvstereo_base(row[x / 2], s->half_matcher.min, m->min, m->span);
     }
+}
+
+/* Finds where the disparities of each sample begin, by those of halved views. */
+static void find_bases(CPUBackend *s)
+{
+    for (int i = 0; i < 2; i++)
+        ff_mvstereo_halve(&s->halved[i][0], &s->luma[i], &s->cfg->executor);
+    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough);
+    ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1);
+    gpume_execute(&s->cfg->executor, base_rows, s, FFMIN(s->cfg->executor.nb_threads, s->h));
 }
 
 static void paint_rows(void *arg, int job, int nb_jobs)

@@ -58,19 +58,32 @@ void ff_mvstereo_plane_extend(const MvstereoPlane *p, int start, int end)
     }
 }
 
-void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src)
+typedef struct Halve {
+    const MvstereoPlane *dst, *src;
+} Halve;
+
+static void halve_rows(void *arg, int job, int nb_jobs)
 {
-    for (int y = 0; y < dst->h; y++) {
+    const Halve *h = arg;
+    const MvstereoPlane *dst = h->dst, *src = h->src;
+    const int first = gpume_first_row(dst->h, job, nb_jobs), end = gpume_first_row(dst->h, job + 1, nb_jobs);
+
+    for (int y = first; y < end; y++) {
         const uint8_t *above = mvstereo_row8(src, 2 * y), *below = mvstereo_row8(src, FFMIN(2 * y + 1, src->h - 1));
         uint8_t *row = mvstereo_row8(dst, y);
 
-        for (int x = 0; x < dst->w; x++) {
-            const int right = FFMIN(2 * x + 1, src->w - 1);
-
-            row[x] = (above[2 * x] + above[right] + below[2 * x] + below[right] + 2) >> 2;
-        }
+        /* a plane repeats its last column */
+        for (int x = 0; x < dst->w; x++)
+            row[x] = (above[2 * x] + above[2 * x + 1] + below[2 * x] + below[2 * x + 1] + 2) >> 2;
     }
-    ff_mvstereo_plane_extend(dst, 0, dst->h);
+    ff_mvstereo_plane_extend(dst, first, end);
+}
+
+void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, const GpumeExecutor *executor)
+{
+    Halve h = { dst, src };
+
+    gpume_execute(executor, halve_rows, &h, FFMIN(executor->nb_threads, dst->h));
 }
 
 typedef struct Smooth {

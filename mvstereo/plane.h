@@ -46,7 +46,7 @@ static inline int16_t *mvstereo_row16(const MvstereoPlane *p, int y)
 }
 
 /** Makes a plane of half the size: rounded means of 2x2 samples, an odd last row or column repeated. */
-void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src);
+void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, const GpumeExecutor *executor);
 
 /** Smooths a plane with weights 1, 2, 1 in both directions. scratch is a plane of the same size. */
 void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, const GpumeExecutor *executor);
