@@ -64,11 +64,15 @@ typedef struct MvdeintBackend {
     int  (*init)(void *priv, const MvdeintConfig *cfg);
     /** Forgets all pictures, and sets the layout of the following ones. The layout must stay valid. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
-    /** Puts the samples of an input frame into a slot. */
-    int  (*load)(void *priv, int slot, const AVFrame *frame);
+    /**
+     * Puts the samples of an input frame into a slot.
+     * @param later whether this may be done in estimate(), which is called next; the frame is valid until then
+     */
+    int  (*load)(void *priv, int slot, const AVFrame *frame, int later);
     /** Allocates an estimate with undefined samples, or returns NULL. Its buffers may outlive the backend. */
     AVFrame *(*alloc)(void *priv);
-    int  (*estimate)(void *priv, const MvdeintFirst *first);
+    /** @param first of both fields of a frame */
+    int  (*estimate)(void *priv, const MvdeintFirst first[2]);
     int  (*make)(void *priv, const MvdeintStep *step);
     /** Copies an estimate to an output frame. */
     int  (*put)(void *priv, AVFrame *frame, const AVFrame *estimate);

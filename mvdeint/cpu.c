@@ -76,7 +76,7 @@ typedef struct CPUBackend {
     /* the current work */
     const AVFrame *frame;
     GpumePadded *slot;
-    const MvdeintFirst *first;
+    const MvdeintFirst *first;  ///< of both fields
     const MvdeintStep *step;
     GpumeScheduler scheduler;
     GpumeTaskChain chain;
@@ -219,14 +219,15 @@ static void load_parts(void *arg, int worker, int start, int end)
         ff_gpume_padded_load(s->slot, s->layout, s->frame, start, nb);
 }
 
-static int load(void *priv, int slot, const AVFrame *frame)
+static int load(void *priv, int slot, const AVFrame *frame, int later)
 {
     CPUBackend *s = priv;
 
     s->slot  = &s->slots[slot];
     s->frame = frame;
     ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->layout->h));
-    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    if (!later)
+        ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 
@@ -269,10 +270,10 @@ static Scratch scratch_of(const CPUBackend *s, int worker)
 }
 
 /* Interpolates a missing line within its field. */
-static void intra_line(CPUBackend *s, int component, int y)
+static void intra_line(const CPUBackend *s, const MvdeintFirst *f, int component, int y)
 {
-    const GpumeSamples out  = samples_of(s, s->first->intra, component);
-    const GpumeSamples *own = &s->slots[s->first->frame].components[component];
+    const GpumeSamples out  = samples_of(s, f->intra, component);
+    const GpumeSamples *own = &s->slots[f->frame].components[component];
     const int above = mvdeint_above(y), below = mvdeint_below(y, out.h);
     const uint8_t *lines[MVDEINT_INTRA_LINES] = {
         line_of(own, y >= 3 ? y - 3 : above), line_of(own, above), line_of(own, below),
@@ -283,9 +284,8 @@ static void intra_line(CPUBackend *s, int component, int y)
 }
 
 /* Computes a missing line of the estimate, with the interpolation within its field. */
-static void estimate_line(CPUBackend *s, int worker, int component, int y)
+static void estimate_line(const CPUBackend *s, const MvdeintFirst *f, int worker, int component, int y)
 {
-    const MvdeintFirst *f = s->first;
     const int h = s->layout->components[component].h;
     const GpumeSamples out = samples_of(s, f->out, component), intra = samples_of(s, f->intra, component);
     const GpumeSamples *own    = &s->slots[f->frame].components[component];
@@ -309,19 +309,21 @@ static void estimate_line(CPUBackend *s, int worker, int component, int y)
         l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
     }
     s->samples.estimate(line, still, &l, out.w, kind, (1 << depth) - 1);
-    intra_line(s, component, y);
+    intra_line(s, f, component, y);
     if (!f->is_alone)
         s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w,
                        depth);
 }
 
+/* Units are pairs of lines of the first field, then of the second. */
 static void estimate_pairs(void *arg, int worker, int start, int end)
 {
-    CPUBackend *s = arg;
-    const MvdeintFirst *f = s->first;
+    const CPUBackend *s = arg;
+    const int nb = count_pairs(s->layout);
 
     for (; start < end; start++) {
-        int component, first = find_pair(s->layout, start, &component);
+        const MvdeintFirst *f = &s->first[start / nb];
+        int component, first  = find_pair(s->layout, start % nb, &component);
         const GpumeSamples out  = samples_of(s, f->out, component);
         const GpumeSamples *own = &s->slots[f->frame].components[component];
 
@@ -329,19 +331,19 @@ static void estimate_pairs(void *arg, int worker, int start, int end)
             if (f->is_progressive || (y & 1) == f->parity) {
                 memcpy((uint8_t *)line_of(&out, y), line_of(own, y), out.w * (size_t)s->layout->bytes);
             } else {
-                estimate_line(s, worker, component, y);
+                estimate_line(s, f, worker, component, y);
             }
             ff_gpume_padded_repeat(&out, s->layout->bytes, y);
         }
     }
 }
 
-static int estimate(void *priv, const MvdeintFirst *first)
+static int estimate(void *priv, const MvdeintFirst first[2])
 {
     CPUBackend *s = priv;
 
     s->first = first;
-    ff_gpume_chain_add(&s->chain, estimate_pairs, s, count_pairs(s->layout));
+    ff_gpume_chain_add(&s->chain, estimate_pairs, s, 2 * count_pairs(s->layout));
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }

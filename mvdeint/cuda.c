@@ -220,7 +220,7 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
-static int load(void *priv, int slot, const AVFrame *frame)
+static int load(void *priv, int slot, const AVFrame *frame, int later)
 {
     CUDABackend *s = priv;
     int ret = ff_gpume_shell_enter(&s->shell);
@@ -272,9 +272,9 @@ static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
                                  gpume_divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
 }
 
-static int estimate(void *priv, const MvdeintFirst *f)
+/* Makes the first estimate of a field. The caller has pushed the CUDA context. */
+static int estimate_field(CUDABackend *s, const MvdeintFirst *f)
 {
-    CUDABackend *s = priv;
     const GpumeLayout *l = s->layout;
     MvdeintCudaFirstArgs args = {
         .components = s->components, .before = s->slots[f->before].data, .frame = s->slots[f->frame].data,
@@ -282,13 +282,21 @@ static int estimate(void *priv, const MvdeintFirst *f)
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
         .is_progressive = f->is_progressive, .depth = l->depth,
     };
+    const int ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_first, gpume_divide_up(l->w, 32),
+                                          gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+
+    return ret < 0 ? ret : repeat_edges(s, f->out);
+}
+
+static int estimate(void *priv, const MvdeintFirst first[2])
+{
+    CUDABackend *s = priv;
     int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret < 0)
         return ret;
-    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_first, gpume_divide_up(l->w, 32),
-                                gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
-    return ff_gpume_shell_leave(&s->shell, ret < 0 ? ret : repeat_edges(s, f->out));
+    ret = estimate_field(s, &first[0]);
+    return ff_gpume_shell_leave(&s->shell, ret < 0 ? ret : estimate_field(s, &first[1]));
 }
 
 /*

@@ -262,54 +262,53 @@ static int search(Mvdeint *s, int pass)
     return ret;
 }
 
-/* Makes the first estimate of a field of the waiting frame; after is the slot of the next frame. */
-static int estimate(Mvdeint *s, int is_second, int after)
+/* Adds a field of the waiting frame, and sets the parameters of its first estimate. */
+static int add_field(Mvdeint *s, MvdeintFirst *first, int is_second, int after)
 {
     const int number = s->nb_in - 1 - (after >= 0), slot = number % MVDEINT_SLOTS;
-    Field *f = field_at(s, s->nb_fields);
-    MvdeintFirst first = {
+    Field *f = field_at(s, s->nb_fields + is_second);
+
+    *first = (MvdeintFirst) {
         .frame = slot, .before = number ? (number - 1) % MVDEINT_SLOTS : slot, .after = after >= 0 ? after : slot,
         .parity = s->last_input.bottom_first ^ is_second, .is_second = is_second,
         .is_alone = is_second ? after < 0 : !number, .is_progressive = s->last_input.is_progressive,
     };
-    int ret;
-
-    if (s->nb_fields - s->nb_out >= MAX_FIELDS - MVDEINT_MAX_REFS)
-        return AVERROR_BUG;
     forget_field(f);
-    f->parity         = first.parity;
+    f->parity         = first->parity;
     f->is_second      = is_second;
-    f->is_progressive = first.is_progressive;
-    f->passes         = first.is_progressive || s->last_input.passes;
+    f->is_progressive = first->is_progressive;
+    f->passes         = first->is_progressive || s->last_input.passes;
     f->is_made        = !f->passes && !(is_second && s->cfg.only_first);
     f->frame          = ff_mvdeint_clone(s->last);
     if (!f->frame)
         return AVERROR(ENOMEM);
-    if (s->is_small) {
-        s->nb_fields++;
+    if (s->is_small)
         return 0;
-    }
-    f->estimates[0] = first.out   = s->backend->alloc(s->priv);
-    f->intra        = first.intra = s->backend->alloc(s->priv);
-    if (!first.out || !first.intra)
-        return AVERROR(ENOMEM);
-    ret = s->backend->estimate(s->priv, &first);
-    if (ret < 0)
-        return ret;
-    s->nb_fields++;
-    return search(s, 0);
+    f->estimates[0] = first->out   = s->backend->alloc(s->priv);
+    f->intra        = first->intra = s->backend->alloc(s->priv);
+    return first->out && first->intra ? 0 : AVERROR(ENOMEM);
 }
 
-/* Makes the first estimates of the waiting frame. Afterwards this frame is the last but one. */
+/*
+ * Makes the first estimates of the waiting frame. Afterwards this frame is the last but one.
+ * @param after the slot of the next frame; -1: there is none
+ */
 static int estimate_last(Mvdeint *s, int after)
 {
-    for (int i = 0; i < 2; i++) {
-        const int ret = estimate(s, i, after);
+    MvdeintFirst first[2];
+    int ret;
 
-        if (ret < 0)
+    if (s->nb_fields - s->nb_out >= MAX_FIELDS - 1 - MVDEINT_MAX_REFS)
+        return AVERROR_BUG;
+    for (int i = 0; i < 2; i++)
+        if ((ret = add_field(s, &first[i], i, after)) < 0)
             return ret;
+    ret = s->is_small ? 0 : s->backend->estimate(s->priv, first);
+    for (int i = 0; i < 2 && ret >= 0; i++) {
+        s->nb_fields++;
+        ret = search(s, 0);
     }
-    return 0;
+    return ret;
 }
 
 AVFrame *ff_mvdeint_properties(const AVFrame *frame)
@@ -348,7 +347,7 @@ int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, cons
         ret = AVERROR(EINVAL);
     }
     if (ret >= 0)
-        ret = s->backend->load(s->priv, slot, from);
+        ret = s->backend->load(s->priv, slot, from, s->last && !s->is_small);
     if (ret >= 0 && samples && input->passes)
         ret = s->backend->copy(s->priv, *frame, slot);
     if (ret < 0)
