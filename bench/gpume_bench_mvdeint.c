@@ -52,9 +52,12 @@ static AVFrame *weave(Bench *b, AVBufferRef *frames, const uint8_t *first, const
     return bench_upload(frames, host);
 }
 
-static void mvdeint_init(Bench *b, BenchMvdeint *d, const char *path, int passes)
+static void mvdeint_init(Bench *b, BenchMvdeint *d, const char *path, int passes, int max_in_flight)
 {
-    MvdeintConfig cfg = { .executor = { bench_execute, NULL, 1 }, .passes = passes, .refs = MVDEINT_MAX_REFS };
+    MvdeintConfig cfg = {
+        .executor = { bench_execute, NULL, 1 }, .passes = passes, .refs = MVDEINT_MAX_REFS,
+        .max_in_flight = max_in_flight,
+    };
     const size_t size = (size_t)b->width * b->height;
     uint8_t *luma;
     int nb, ret;
@@ -111,13 +114,33 @@ static double make_fields(Bench *b, BenchMvdeint *d)
     return (av_gettime_relative() - began) / (double)nb;
 }
 
+/* Measures each kernel, with one search at a time: kernels side by side take longer. */
+static void measure_kernels(Bench *b, const BenchRow *row, const char *path)
+{
+    BenchMvdeint d = { 0 };
+    int nb = 0;
+
+    bench_begin_launches(b);
+    bench_forget_kernels();
+    mvdeint_init(b, &d, path, row->count, 1);
+    make_fields(b, &d);
+    bench_keep_busy(b);
+    bench_record_launches(1);
+    for (int i = 0; i < 4; i++)
+        nb += push(&d, i);
+    bench_record_launches(0);
+    BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
+    bench_print_launches(b, *row, nb);
+    mvdeint_uninit(&d);
+    bench_end_launches(b);
+}
+
 void bench_mvdeint(Bench *b, const char *path)
 {
     BenchRow row = {
         .part = "mvdeint", .what = "passes", .content = "clip", .width = b->width, .height = b->height,
         .block = MVDEINT_BLOCK, .depth = 8, .metric = "time of a field", .unit = "us",
     };
-    int nb = 0;
 
     printf("\n%-6s %9s %10s %7s %9s   mvdeint, a field, search included\n", "passes", "size", "time, us", "spread",
            "frames/s");
@@ -125,9 +148,7 @@ void bench_mvdeint(Bench *b, const char *path)
         BenchTimes times = { .nb = b->repeats };
         BenchMvdeint d   = { 0 };
 
-        bench_begin_launches(b);
-        bench_forget_kernels();
-        mvdeint_init(b, &d, path, row.count);
+        mvdeint_init(b, &d, path, row.count, 0);
         make_fields(b, &d);
         for (int k = 0; k < b->repeats; k++)
             times.us[k] = make_fields(b, &d);
@@ -135,18 +156,10 @@ void bench_mvdeint(Bench *b, const char *path)
         bench_times(b, &row, &times);
         printf("%-6d %4dx%-4d %10.2f %5.1f %% %9.0f\n", row.count, b->width, b->height, bench_median(&times),
                bench_spread(&times), 1e6 / bench_median(&times));
-        /* further passes run the same kernels */
-        if (row.count == 1) {
-            bench_keep_busy(b);
-            bench_record_launches(1);
-            for (int i = 0; i < 4; i++)
-                nb += push(&d, i);
-            bench_record_launches(0);
-            BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
-            bench_print_launches(b, row, nb);
-        }
         mvdeint_uninit(&d);
-        bench_end_launches(b);
+        /* further passes run the same kernels */
+        if (row.count == 1)
+            measure_kernels(b, &row, path);
     }
 }
 #else

@@ -183,6 +183,7 @@ static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
             .nb_references = 2 * s->cfg.refs,
         },
         .backend  = frame->hw_frames_ctx ? -1 : GPUME_BACKEND_cpu,
+        .max_in_flight = s->cfg.max_in_flight,
         .executor = s->cfg.executor,
         .on_device = 1,
         .log_ctx  = s->cfg.log_ctx,
