@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures how much maps of noisy videos change from frame to frame where nothing moves: a still scene, and a pan over it;
-and how many samples of the last map are off by more than one, as stereo.py counts them. Run by stereo.sh.
+"""Measures how much maps of noisy videos change from frame to frame beyond what the scene does: a still scene, a pan over
+it, and a pan in which all disparities grow by a quarter of a sample a frame; and how many samples of the last map are off
+by more than one, as stereo.py counts them. Run by stereo.sh.
 
 usage: flicker.py FFMPEG DATA"""
 
@@ -12,23 +13,34 @@ import cv2
 import numpy as np
 
 ffmpeg, data = sys.argv[1:3]
-FRAMES, STEP, SIGMA = 8, 3, 5
+FRAMES, SIGMA = 8, 5
+# columns by which the left view's window moves to the right from frame to frame, and by how much more the right one's does
+MOTIONS = {'still': (0, 0), 'pan': (3, 0), 'nearer': (3, 0.25)}
 
 
-def measure(pair, is_pan, before, options):
+def window(view, x, w):
+    """Columns x to x + w - 1 of a view."""
+    return cv2.warpAffine(view.astype(np.float32), np.float32([[1, 0, x], [0, 1, 0]]), (w, view.shape[0]),
+                          flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
+
+
+def measure(pair, motion, before, options):
     left, right = (cv2.imread(os.path.join(data, pair, name + '.png'), cv2.IMREAD_GRAYSCALE) for name in ('left', 'right'))
     with open(os.path.join(data, pair, 'disparities')) as f:
         count = int(f.read())
     random = np.random.default_rng(3)
+    step, more = MOTIONS[motion]
     h, w = left.shape
-    step = STEP if is_pan else 0
     w -= (FRAMES - 1) * step
-    frames = [np.clip(np.round(both + random.normal(0, SIGMA, both.shape)), 0, 255).astype(np.uint8) for both in
-              (np.hstack([view[:, step * t:step * t + w] for view in (left, right)]) for t in range(FRAMES))]
+    frames = [np.hstack([window(view, t * by, w) for view, by in ((left, step), (right, step + more))])
+              for t in range(FRAMES)]
+    frames = [np.clip(np.round(both + random.normal(0, SIGMA, both.shape)), 0, 255).astype(np.uint8) for both in frames]
     command = [ffmpeg, '-v', 'error', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', '%dx%d' % (2 * w, h), '-i', '-', '-vf',
                '%smvstereo=layout=sbsl:max=%d%s' % (before, count, options), '-f', 'rawvideo', '-']
     result = subprocess.run(command, input=b''.join(f.tobytes() for f in frames), stdout=subprocess.PIPE, check=True)
     maps = np.frombuffer(result.stdout, np.uint16).reshape(FRAMES, h, w) / 16
+    # what the scene does is taken away: then each map has the first one's disparities
+    maps = maps - more * np.arange(FRAMES)[:, None, None]
     truth, seen = (cv2.imread(os.path.join(data, pair, name + '.png'), cv2.IMREAD_UNCHANGED)[:, step * (FRAMES - 1):]
                    for name in ('gt', 'nonocc'))
     known = (truth > 0) & (seen == 255)
@@ -36,12 +48,11 @@ def measure(pair, is_pan, before, options):
     # the part of the scene that all frames have
     maps = np.stack([m[:, step * (FRAMES - 1 - t):w - step * t] for t, m in enumerate(maps)])
     change = np.abs(np.diff(maps, axis=0))
-    print('flicker  %-10s %-5s %-11s mean change %.3f samples, of more than one sample %.2f %%, wrong %.2f %%' %
-          (pair, 'pan' if is_pan else 'still', (before + options).strip(':,'), change.mean(), 100 * (change > 1).mean(),
-           wrong), flush=True)
+    print('flicker  %-10s %-6s %-11s mean change %.3f samples, of more than one sample %.2f %%, wrong %.2f %%' %
+          (pair, motion, (before + options).strip(':,'), change.mean(), 100 * (change > 1).mean(), wrong), flush=True)
 
 
 for pair in sorted(p for p in os.listdir(data) if os.path.exists(os.path.join(data, p, 'gt.png'))):
-    for is_pan in (False, True):
-        for before, options in (('', ''), ('', ':temporal=1'), ('mvdenoise,', '')):
-            measure(pair, is_pan, before, options)
+    for motion in MOTIONS:
+        for before, options in ((b, ':temporal=%d' % t) for b in ('', 'mvdenoise,') for t in (0, 1)):
+            measure(pair, motion, before, options)
