@@ -141,6 +141,7 @@ void bench_mvstereo(Bench *b, const char *path)
         measure(b, path, "defaults", (MvstereoConfig) { .max = range });
     measure(b, path, "fast=1", (MvstereoConfig) { .max = 128, .fast = 1 });
     measure(b, path, "rows=1", (MvstereoConfig) { .max = 128, .rows = 1 });
+    measure(b, path, "temporal=1", (MvstereoConfig) { .max = 128, .temporal = 1 });
 }
 #else
 void bench_mvstereo(Bench *b, const char *path)

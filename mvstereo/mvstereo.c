@@ -7,6 +7,7 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
@@ -17,6 +18,7 @@ static const GpumeFrameBackend *const backends[] = {
 struct Mvstereo {
     MvstereoConfig cfg;
     enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
+    int temporal;               ///< of the configuration; cfg has what is done for the last views
     const MvstereoBackend *backend;
     void *priv;
     int w, h;                   ///< of the last views
@@ -60,6 +62,7 @@ av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg       = *cfg;
+    s->temporal  = cfg->temporal;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
     ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvstereo",
                                 cfg->log_ctx);
@@ -102,6 +105,8 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sw_format : frame->format, frame->width, frame->height);
     if (s->w != pair->w || s->h != pair->h)
         s->range = (MvstereoRange) { s->cfg.min, s->cfg.max };
+    /* larger views cannot be searched */
+    s->cfg.temporal = s->temporal && FFMAX(pair->w, pair->h) <= GPUME_MAX_SIDE;
     s->w = pair->w;
     s->h = pair->h;
     return s->backend->make(s->priv, pair, &layout, &s->range, out);

@@ -101,33 +101,41 @@ static __device__ __forceinline__ void shift_costs(GpumeU32 best[2], const Gpume
     best[1] = mvstereo_bytes(parts[1], parts[2], shift & 1 ? MVSTEREO_ACROSS : 0x3210u);
 }
 
+/** The state of a path: of four costs of a lane, in halves. */
+typedef struct Path {
+    GpumeU32 v[2], least;       ///< least: least cost, in both halves
+    GpumeU32 before, after;     ///< costs of the lanes beside this one
+} Path;
+
 /**
- * Takes one step. v: costs of the path, four a lane, in halves; least and p2 are in both halves.
- * shift: from the first disparity of the sample before to that of this one; is_shifted: whether any lane has a shift
+ * Takes one step. p2 is in both halves. shift: from the first disparity of the sample before to that of this one;
+ * is_shifted: whether any lane has a shift
  */
-static __device__ __forceinline__ void step(GpumeU32 v[2], GpumeU32 *least, GpumeU32 costs, GpumeU32 p2, int shift,
-                                            int is_shifted, const Lane *lane)
+static __device__ __forceinline__ void step(Path *p, GpumeU32 costs, GpumeU32 p2, int shift, int is_shifted,
+                                            const Lane *lane)
 {
     const int number = (int)(threadIdx.x % 32);
-    const GpumeU32 before = exchange(v[1], (number + 31) & 31), after = exchange(v[0], (number + 1) & 31);
-    const GpumeU32 low    = mvstereo_bytes(before, v[0], lane->before);
-    const GpumeU32 middle = mvstereo_bytes(v[0], v[1], MVSTEREO_ACROSS);
-    const GpumeU32 high   = mvstereo_bytes(v[1], after, lane->after);
-    const GpumeU32 far    = *least + p2;
-    GpumeU32 new_least, best[2] = {
-        mvstereo_min2(v[0], mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1)),
-        mvstereo_min2(v[1], mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1)),
+    const GpumeU32 low    = mvstereo_bytes(p->before, p->v[0], lane->before);
+    const GpumeU32 middle = mvstereo_bytes(p->v[0], p->v[1], MVSTEREO_ACROSS);
+    const GpumeU32 high   = mvstereo_bytes(p->v[1], p->after, lane->after);
+    const GpumeU32 far    = p->least + p2;
+    GpumeU32 least, best[2] = {
+        mvstereo_min2(p->v[0], mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1)),
+        mvstereo_min2(p->v[1], mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1)),
     };
 
     if (is_shifted)
-        shift_costs(best, v, shift, lane);
-    v[0] = mvstereo_min2(best[0], far) - *least + mvstereo_bytes(costs, 0, 0x4140);
-    v[1] = mvstereo_min2(best[1], far) - *least + mvstereo_bytes(costs, 0, 0x4342);
-    new_least = mvstereo_min2(v[0], v[1]);
-    new_least = mvstereo_min2(new_least, mvstereo_bytes(new_least, 0, 0x1032));
+        shift_costs(best, p->v, shift, lane);
+    p->v[0] = mvstereo_min2(best[0], far) - p->least + mvstereo_bytes(costs, 0, 0x4140);
+    p->v[1] = mvstereo_min2(best[1], far) - p->least + mvstereo_bytes(costs, 0, 0x4342);
+    /* asked for here, because they are on their way while the least cost is found */
+    p->before = exchange(p->v[1], (number + 31) & 31);
+    p->after  = exchange(p->v[0], (number + 1) & 31);
+    least     = mvstereo_min2(p->v[0], p->v[1]);
+    least     = mvstereo_min2(least, mvstereo_bytes(least, 0, 0x1032));
     GPUME_UNROLL for (int i = 1; i < LANES; i *= 2)
-        new_least = mvstereo_min2(new_least, __shfl_xor_sync(GPUME_WHOLE_WARP, new_least, i));
-    *least = new_least;
+        least = mvstereo_min2(least, __shfl_xor_sync(GPUME_WHOLE_WARP, least, i));
+    p->least = least;
 }
 
 /** What the next steps of a path need: costs, and of the step that is the lane's number the rest. */
@@ -174,7 +182,7 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     GpumeU64 bases = args.base ? args.base + 2 * q : 0;
     /* the penalty of a step back is that of the sample where the step begins; that of the first step has no effect */
     GpumeU64 p2  = (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0);
-    GpumeU32 v[2] = { 0 }, least = 0;
+    Path path = { { 0 }, 0, 0, 0 };
     int base = base_of(args, q);
     Ahead next;
 
@@ -188,21 +196,25 @@ static __device__ __forceinline__ void add_along_paths(const MvstereoCudaArgs &a
     next = load_ahead(src, bases, back && !number ? p2 + stride : p2, stride, nb, &lane);
     for (int n = 0; n < nb; n += BATCH) {
         const Ahead now = next;
+        /* of the step that is the lane's number: shift | penalty << 16; and which steps have a shift in any lane */
+        const int before      = (int)exchange(now.rest, group + gpume_max(number - 1, 0));
+        const GpumeU32 shift  = (now.rest - (GpumeU32)(number ? before : base)) & 0xffff;
+        const GpumeU32 rest   = shift | (now.rest & 0xff0000);
+        const GpumeU32 shifts = __ballot_sync(GPUME_WHOLE_WARP, shift);
 
+        base   = (int)exchange(now.rest, group + BATCH - 1);
         bases += bases ? 2 * BATCH * stride : 0;
         p2    += BATCH * stride;
         next   = load_ahead(src + 4 * LANES * BATCH * stride, bases, p2, stride, nb - n - BATCH, &lane);
         GPUME_UNROLL for (int k = 0; k < BATCH; k++)
             /* the end is the same for all lanes; a loop that is left is not unrolled */
             if (n + k < nb) {
-                const GpumeU32 rest = exchange(now.rest, group + k);
-                const int shift     = (int)(short)rest - base;
+                const GpumeU32 what = exchange(rest, group + k);
 
-                base = (int)(short)rest;
-                step(v, &least, now.costs[k], MVSTEREO_PAIR(rest >> 16), shift, __any_sync(GPUME_WHOLE_WARP, shift),
+                step(&path, now.costs[k], MVSTEREO_PAIR(what >> 16), (short)what, (shifts >> k & 0x01010101) != 0,
                      &lane);
                 if (is_there)
-                    *(GpumeU32 *)(dst + src) = mvstereo_bytes(v[0], v[1], 0x6420);
+                    *(GpumeU32 *)(dst + src) = mvstereo_bytes(path.v[0], path.v[1], 0x6420);
                 src += 4 * LANES * stride;
             }
     }

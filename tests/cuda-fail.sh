@@ -133,5 +133,5 @@ each mvview device ds 999 0
 each mvfps device ds 999 0
 each mvdenoise device ds 999 0
 each mvdeint device passes=2 999 0
-each mvstereo device sbsl 999 0
+each mvstereo device sbsl:temporal=0 999 0
 each mvstereo device sbsl:max=64:fast=1:temporal=1:view=both 999 0
