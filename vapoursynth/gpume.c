@@ -342,7 +342,7 @@ static void set_denoise(Clip *c, const VSMap *in)
 {
     const int nb_planes = c->vs->mapNumElements(in, "planes");
     char usual[128];
-    int error, bits = nb_planes <= 0 ? 7 : 0;
+    int error, bits = nb_planes < 0 ? 7 : 0;
 
     snprintf(usual, sizeof(usual), GPUME_SEARCH_MVDENOISE, (int)FFMAX(property(c, in, "radius", 2), 1));
     add_search(c, in, usual);
