@@ -18,6 +18,7 @@ static av_cold int open_engine(MvstereoMotion *m, const MvstereoConfig *cfg, con
         },
         .backend       = luma->hw_frames_ctx ? GPUME_BACKEND_cuda : GPUME_BACKEND_cpu,
         .max_in_flight = 1,
+        .on_device     = 1,
         .executor      = cfg->executor,
         .log_ctx       = cfg->log_ctx,
     };
