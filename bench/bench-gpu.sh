@@ -66,6 +66,13 @@ without() {
 repeats=${quick:+5}
 repeats=${repeats:-9}
 say "clip: $input"
+# for bench/tables.py
+begin machine
+for what in name driver_version; do
+    row machine $what "$(nvidia-smi --query-gpu=$what --format=csv,noheader -i 0)" '' '' '' '' '' '' '' 0
+done
+row machine commit "$(git rev-parse --short HEAD 2>/dev/null || cat build/gpu/commit)" '' '' '' '' '' '' '' 0
+row machine clip "${input##*/}" '' '' '' '' '' '' '' 0
 began=$(date +%s)
 for name in $parts; do
     # the seed does not support 2160p, nor NVOFA CIF
@@ -101,3 +108,5 @@ for name in $parts; do
     say "($name done after $(($(date +%s) - began)) s)"
 done
 finish
+bench/tables.py "$out/bench.csv" > "$out/tables.md"
+say "tables: $out/tables.md; 'bench/tables.py $out/bench.csv doc/performance.md' writes them into the document"

@@ -195,7 +195,7 @@ for row in nv12/mvdeint p010le/mvdeint=passes=3:refs=1 yuv444p/mvdeint=mode=send
            nv12/mvdeint=deint=interlaced,mvdenoise=radius=1:sigma=9,mvfps=fps=2x; do
     format=${row%%/*}
     graph=${row#*/}
-    woven="testsrc2=s=96x64:r=50:d=0.32,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
+    woven="testsrc2=s=48x36:r=50:d=0.32,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
         weave=first_field=top,format=$format"
     ffmpeg -lavfi "$woven,$graph" -f framecrc - > "$tmp/cpu"
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$woven,hwupload_cuda,$graph,hwdownload,format=$format" \

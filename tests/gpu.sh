@@ -86,6 +86,7 @@ gather() {
                 [ ! -f "$file" ] || cp "$file" "$gpu/bench/divergence/"
             done
         done
+        git rev-parse --short HEAD > "$gpu/commit" || return
         bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi
     GPUME_VIDEO=@GPU@/clips make -n -k -C "$tree/obj" fate-gpume-device 2>/dev/null |
@@ -158,7 +159,8 @@ verdict() {
 
 # FATE's tests that reach the device; backend=auto chooses the GPU. Creating a context takes longer
 # than a search, so tests that only write one file are graphs of one process, and then only the
-# files are compared. The longest programs run in shares, whose names end with a digit.
+# files are compared. Programs leave out what does not reach the device. The longest run in shares,
+# whose names end with a digit.
 prepare_fate() {
     mkdir "$tmp/vectors"
     awk -v gpu="$gpu" -v tmp="$tmp" '
@@ -166,9 +168,20 @@ prepare_fate() {
         {
             gsub("@GPU@", gpu)
             sub("tests/gpume_input", "& -gpu")
+            sub(/tests\/gpume_(constant|mv[a-z]+)/, "& -device")
+            sub("tests/gpume_unit", "& -backend cuda")
             match($0, / fate-[^ ]*/)
             name = substr($0, RSTART + 6, RLENGTH - 6)
-            shares = name ~ /^gpume-(unit|compare|compare-clips)$/ ? 4 : 1
+            shares = name ~ /^gpume-unit/ ? 3 : name ~ /^gpume-compare(-clips)?$/ ? 4 : 1
+            # where FATE itself runs a program in shares, one of them is divided
+            first = 0
+            all   = shares
+            if (shares > 1 && match($0, /-share [0-9]+\/[0-9]+/)) {
+                split(substr($0, RSTART + 7, RLENGTH - 7), share, "/")
+                first = (share[1] - 1) * shares
+                all   = share[2] * shares
+                sub(/ -share [0-9]+\/[0-9]+/, "")
+            }
         }
         match($0, /\047ffmpeg +-lavfi "[^"]*_file=-" -f null -\047/) {
             graph = substr($0, RSTART, RLENGTH)
@@ -184,7 +197,7 @@ prepare_fate() {
                 line = $0
                 if (shares > 1) {
                     sub(" fate-[^ ]*", "&-" i, line)
-                    sub("tests/gpume_[a-z]*", "& -share " i "/" shares, line)
+                    sub("tests/gpume_[a-z]*", "& -share " (first + i) "/" all, line)
                 }
                 file = tmp "/queue/" (/libavfilter\/tests/ ? 2 : 3) "-" name "." i ".sh"
                 print "timeout 600 " line > file
