@@ -71,7 +71,7 @@ begin machine
 for what in name driver_version; do
     row machine $what "$(nvidia-smi --query-gpu=$what --format=csv,noheader -i 0)" '' '' '' '' '' '' '' 0
 done
-row machine commit "$(git rev-parse --short HEAD 2>/dev/null || cat build/gpu/commit)" '' '' '' '' '' '' '' 0
+row machine commit "$(cat build/gpu/commit)" '' '' '' '' '' '' '' 0
 row machine clip "${input##*/}" '' '' '' '' '' '' '' 0
 began=$(date +%s)
 for name in $parts; do

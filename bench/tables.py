@@ -10,6 +10,7 @@ Prints the tables, or writes them into the document between the lines BEGIN and 
 
 import csv
 import sys
+import textwrap
 
 BEGIN = '<!-- from here on by bench/tables.py -->'
 END = '<!-- to here -->'
@@ -21,6 +22,7 @@ class Results:
 
     def __init__(self, path):
         self.medians = {}
+        self.units = {}
         self.names = {}
         with open(path, newline='') as file:
             for row in csv.reader(file):
@@ -29,6 +31,7 @@ class Results:
                 # not the names of the columns, nor what a run that was ended left of a line
                 elif len(row) == 15 and row[11] not in ('', 'median'):
                     self.medians[tuple(row[:10])] = float(row[11])
+                    self.units[tuple(row[:10])] = row[10]
 
     # keys: part, what, content, width, height, block, range, depth, count, metric
     def get(self, part, what, metric, block='', reach='', depth=8, count='', content='clip', size=(1920, 1080)):
@@ -65,10 +68,16 @@ def table(columns, rows):
     return ['| ' + ' | '.join(cells) + ' |' for cells in lines] + ['']
 
 
+def paragraph(text):
+    """Lines of prose."""
+    return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False) + ['']
+
+
 def full_search(r):
     """Full search: every candidate, and only those that can win."""
-    lines = ['**Full search**, us of a picture: every candidate (`exhaustive=1`), with its share of the ceiling; the',
-             'default, which skips candidates that cannot win, on the clip and on noise, where it can skip none.', '']
+    lines = paragraph('**Full search**, us of a picture: every candidate (`exhaustive=1`), with its share of the '
+                      'ceiling; the default, which skips candidates that cannot win, on the clip and on noise, '
+                      'where it can skip none.')
     for depth in (8, 10):
         rows = []
         for block in (4, 8, 16):
@@ -89,23 +98,37 @@ def full_search(r):
 
 def searches(r):
     """All searches at range 16."""
-    lines = ['**All searches at range 16**, frames/s; the cost is the total over all vectors, relative to full search on',
-             'the same pictures:', '']
+    lines = paragraph('**All searches at range 16**, frames/s; the cost is the total over all vectors, relative to '
+                      'full search on the same pictures:')
     rows = []
     for name in ['fs'] + PATTERNS + ['epzs', 'umh']:
         part = 'searches' if r.get('searches', name, 'time', 16, 16) else 'kernels'
         two = [rate(r.get('searches', name, 'time with two at once', block, 16)) for block in (4, 8, 16)]
         rows.append([f'`{name}`'] + [rate(r.get(part, name, 'time', block, 16)) for block in (4, 8, 16)] +
-                    [rate(r.get(part, name, 'time', 16, 16, depth)) for depth in (10, 16)] + ['; '.join(filter(None, two))] +
+                    [rate(r.get(part, name, 'time', 16, 16, depth)) for depth in (10, 16)] +
+                    ['; '.join(filter(None, two))] +
                     [percent(r.get('searches', name, 'cost more than full search', block, 16)) for block in (4, 16)])
-    return lines + table(['', '4x4', '8x8', '16x16', '16x16, 10 bits', '16 bits', 'two at once, 8 bits: 4x4; 8x8; 16x16',
-                          'cost, 4x4', '16x16'], rows)
+    return lines + table(['', '4x4', '8x8', '16x16', '16x16, 10 bits', '16 bits',
+                          'two at once, 8 bits: 4x4; 8x8; 16x16', 'cost, 4x4', '16x16'], rows)
+
+
+def diamond(r):
+    """Diamond search in larger ranges."""
+    lines = paragraph('**Diamond search**, frames/s; in brackets with two at once:')
+    rows = []
+    for block in (4, 8, 16):
+        row = []
+        for reach in (8, 32, 64, 128):
+            times = [rate(r.get('kernels', 'ds', metric, block, reach)) for metric in ('time', 'time with two at once')]
+            row.append(f'{times[0]} ({times[1]})' if times[1] else times[0])
+        rows.append([f'{block}x{block}'] + row)
+    return lines + table(['', 'range 8', '32', '64', '128'], rows)
 
 
 def motion(r):
     """True motion."""
-    lines = ['**`hme`**, us of a pair in both directions, with planes, the check and the results; in brackets with two',
-             'pairs at once:', '']
+    lines = paragraph('**`hme`**, us of a pair in both directions, with planes, the check and the results; in brackets '
+                      'with two pairs at once:')
     rows = []
     for name, options in (('hme', ''), ('hme sweeps=2', ':sweeps=2'), ('hme pel=1', ':pel=1'),
                           ('hme pel=1 sweeps=2', ':pel=1:sweeps=2')):
@@ -122,7 +145,7 @@ def motion(r):
 
 def trees(r):
     """Blocks of several sizes."""
-    lines = ['**`tree=1`**, us, and relative to a search of its smallest blocks alone:', '']
+    lines = paragraph('**`tree=1`**, us, and relative to a search of its smallest blocks alone:')
     rows = []
     for name in ('fs', 'ds', 'hme'):
         for block in (4, 8):
@@ -144,8 +167,8 @@ def longest(found):
 
 def filters(r):
     """The filters."""
-    lines = ['**Filters**, us on the device, frames that stay there. The kernels are those of one case, each with the sum',
-             'of its launches, the longest first:', '']
+    lines = paragraph('**Filters**, us on the device, frames that stay there. Kernels have the sum of their launches, '
+                      'the longest first:')
     rows = []
 
     def add(name, time, unit, found):
@@ -168,24 +191,25 @@ def filters(r):
         add(f'`mvstereo`, {label}', r.get('mvstereo', name, 'time on the device', reach=reach), 'pairs/s',
             r.kernels('mvstereo', reach=reach) if reach != 128 else [])
     for mode in ('flow', 'arrows', 'flow+arrows', 'blocks'):
-        add(f'`mvview=mode={mode}`, vectors of 8x8', r.get('mvview', mode, 'time on the device', 8, content=''), 'frames/s', [])
+        add(f'`mvview=mode={mode}`, vectors of 8x8', r.get('mvview', mode, 'time on the device', 8, content=''),
+            'frames/s', [])
     return lines + table(['', 'us', 'rate', 'kernels, us'], rows)
 
 
 def limits(r):
     """The device's limits, and where and with what the run was made."""
     names = r.names
-    lines = [f"{names.get('name', 'a GPU')}, driver {names.get('driver_version', 'unknown')}, commit "
-             f"{names.get('commit', 'unknown')}, clip `{names.get('clip', 'unknown')}`. Limits of the device, from the same run:",
-             '']
-    rows = [[k[1], f"{v:,.4g} {'us' if 'time' in k[9] else ''}".strip(), k[9]]
-            for k, v in r.medians.items() if k[0] == 'ceilings' and k[9] != 'time']
-    return lines + table(['limit', 'value', 'metric'], rows)
+    lines = paragraph(f"One {names.get('name', 'GPU')}, driver {names.get('driver_version', 'unknown')}, commit "
+                      f"{names.get('commit', 'unknown')}, clip `{names.get('clip', 'unknown')}` scaled to 1080p. "
+                      "The limits of the device in the same run:")
+    rows = [[k[1], f'{v:,.4g} {r.units[k]}'] for k, v in r.medians.items()
+            if k[0] == 'ceilings' and (k[9] == 'rate' or 'launch' in k[1])]
+    return lines + table(['limit', 'value'], rows)
 
 
 def main():
     r = Results(sys.argv[1])
-    text = '\n'.join(sum((part(r) for part in (limits, full_search, searches, motion, trees, filters)), []))
+    text = '\n'.join(sum((part(r) for part in (limits, full_search, searches, diamond, motion, trees, filters)), []))
     if len(sys.argv) < 3:
         print(text)
         return
