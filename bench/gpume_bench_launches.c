@@ -140,6 +140,9 @@ void bench_print_launches(Bench *b, BenchRow row, int nb)
 {
     double sum = 0;
 
+    /* the frames' stream does not wait for all other streams */
+    for (int i = 0; i < launches.nb; i++)
+        BENCH_CU(b, cuEventSynchronize(launches.end[i]));
     for (int k = 0; k < launches.nb_kernels; k++) {
         BenchTimes t = { 0 };
         double all = 0;
