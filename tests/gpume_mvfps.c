@@ -1299,7 +1299,8 @@ int main(int argc, char **argv)
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
               nb_made);
         CHECK(nb_made < 400 || nb_repeats > nb_made / 40, "only %d repeats", nb_repeats);
-        CHECK(nb_made < 400 || nb_cuts > nb_made / 40 && nb_fades > nb_made / 40, "only %d cuts and %d fades", nb_cuts, nb_fades);
+        CHECK(nb_made < 400 || nb_cuts > nb_made / 40 && nb_fades > nb_made / 40, "only %d cuts and %d fades",
+              nb_cuts, nb_fades);
     }
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "
            "%d repeats, %d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
