@@ -217,7 +217,7 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         Slot *slot = &s->slots[i];
 
         TRY(cuEventCreate(&slot->searched, CU_EVENT_DISABLE_TIMING), "create an event")
-        TRY(cuEventCreate(&slot->done,     CU_EVENT_DISABLE_TIMING), "create an event")
+        TRY(cuEventCreate(&slot->done,     GPUME_CUDA_WAITED), "create an event")
         if (s->params.intra)
             ALLOC(slot->intra, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                   s->params.nb_distances * sizeof(uint64_t), "sums")

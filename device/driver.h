@@ -18,6 +18,9 @@
 #include "libavutil/buffer.h"
 #include "libavutil/hwcontext_cuda.h"
 
+/** Flags of an event that the host waits for: meanwhile it sleeps. */
+#define GPUME_CUDA_WAITED (CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC)
+
 /** A filter's access to a device. Blank before ff_gpume_cuda_open(). */
 typedef struct GpumeCuda {
     AVBufferRef *device;        ///< each buffer has a reference, so that it may outlive the filter

@@ -16,7 +16,7 @@ av_cold int ff_gpume_cuda_uploads_init(const GpumeCuda *c, GpumeCudaUploads *u)
 
     u->size = MIN_BUFFER;
     for (int i = 0; i < GPUME_CUDA_UPLOADS && ret >= 0; i++)
-        ret = ff_gpume_cuda_check(c, c->cu->cuEventCreate(&u->ring[i].done, CU_EVENT_DISABLE_TIMING),
+        ret = ff_gpume_cuda_check(c, c->cu->cuEventCreate(&u->ring[i].done, GPUME_CUDA_WAITED),
                                   "create an event");
     return ret;
 }

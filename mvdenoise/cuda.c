@@ -190,7 +190,7 @@ static av_cold int init_side(CUDABackend *s)
     GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
     GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
-        GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->slots[i].estimated, CU_EVENT_DISABLE_TIMING), "create an event")
+        GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->slots[i].estimated, GPUME_CUDA_WAITED), "create an event")
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   GPUME_COMPONENTS * sizeof(MvdenoiseCurve), "estimates");

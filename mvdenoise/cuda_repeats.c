@@ -57,7 +57,7 @@ static av_cold int load(MvdenoiseCudaRepeats *s)
                                   "comparisons");
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->known, CU_EVENT_DISABLE_TIMING), "create an event")
+    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->known, GPUME_CUDA_WAITED), "create an event")
     return 0;
 }
 
