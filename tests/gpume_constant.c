@@ -286,7 +286,7 @@ static Case *find_case(enum Mode mode, AVBufferRef *device)
     for (int seed = 1;; seed++) {
         Case *t = open_case(seed, mode, device);
 
-        if (t->stream.pics[0].w * t->stream.pics[0].h < 3000 && t->stream.block > 4) {
+        if (t->stream.pics[0].w * t->stream.pics[0].h < 600 && t->stream.block > 4) {
             run_case(t);
             if (t->nb_constant)
                 return t;

@@ -578,9 +578,9 @@ int main(int argc, char **argv)
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
-        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 120 : 600);
+        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 60 : 600);
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 150;
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 20 : 150;
         for (int i = 0; i < nb; i++)
             run_case(o.only >= 0 ? o.only : i, 1);
     }

@@ -891,6 +891,9 @@ static void sequences(int nb, int on_device)
 
 /** The first seed of a sequence in the format YUV420P; draw_case() takes the formats in turn. */
 #define FIRST_YUV420P (400 * FF_ARRAY_ELEMS(formats) + 1)
+/** Seeds of sequences with few samples, which are run for hundreds of allocations: one changes the size. */
+#define SMALL_CHANGE  (FIRST_YUV420P + 591 * FF_ARRAY_ELEMS(formats))
+#define SMALL_SEARCH  (FIRST_YUV420P + 6509 * FF_ARRAY_ELEMS(formats))
 
 /** A sequence that is run repeatedly. */
 typedef struct Repeated {
@@ -930,7 +933,7 @@ static void failing_allocations(int on_device, int step)
     Repeated r = { .on_device = on_device };
     Sequence *q = &r.q;
 
-    for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
+    for (uint64_t seed = SMALL_CHANGE;; seed += FF_ARRAY_ELEMS(formats)) {
         draw_sequence(q, seed, 2);
         if (q->cases[0].shape.format == AV_PIX_FMT_YUV420P && q->cases[0].cfg.radius && q->cases[0].cfg.passes == 2 &&
             !q->cases[0].cfg.sigma && q->cases[0].nb_frames > 4 && q->cases[0].nb_blocks[1] > 2)
@@ -965,7 +968,7 @@ static void failing_searches(int step)
     Sequence *q = &r.q;
     int ret;
 
-    for (uint64_t seed = FIRST_YUV420P;; seed += FF_ARRAY_ELEMS(formats)) {
+    for (uint64_t seed = SMALL_SEARCH;; seed += FF_ARRAY_ELEMS(formats)) {
         draw_sequence(q, seed, 1);
         if (q->cases[0].shape.format == AV_PIX_FMT_YUV420P && q->cases[0].cfg.radius == 1 &&
             q->cases[0].nb_frames > 3 && q->cases[0].cfg.strength && q->cases[0].cfg.planes == 7 &&
@@ -1015,7 +1018,7 @@ int main(int argc, char **argv)
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
-        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 300 : 1500, step);
+        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 120 : 1500, step);
     if (test_begin_device()) {
         nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
         for (int i = 0; i < nb; i++)

@@ -1237,8 +1237,8 @@ static void failing_allocations(int on_device)
         for (uint64_t seed = 9000 + i;; seed++) {
             draw_sequence(&r.q, seed, 1, options[i]);
             r.good = r.q;
-            if ((c->shape.format == AV_PIX_FMT_NV12 || c->shape.format == AV_PIX_FMT_YUV420P) && c->nb_frames > 2 &&
-                run_sequence(&r.good, NULL, NULL) >= 0)
+            if ((c->shape.format == AV_PIX_FMT_NV12 || c->shape.format == AV_PIX_FMT_YUV420P) && c->nb_frames == 3 &&
+                c->shape.w * c->shape.h < 500 && run_sequence(&r.good, NULL, NULL) >= 0)
                 break;
             free_out(&r.good);
             free_sequence(&r.q);
@@ -1270,7 +1270,7 @@ int main(int argc, char **argv)
         return 1;
     test_watch(600);
     if (!o.device_only) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 600 : 2500;
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 250 : 2500;
         if (o.only < 0) {
             side_data();
             find_cuts(nb > 600 ? 8 : 3);
@@ -1282,7 +1282,7 @@ int main(int argc, char **argv)
             run_case(o.only < 0 ? i : o.only, 0);
     }
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 150 : 600;
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 80 : 600;
         for (int i = 0; i < nb; i++)
             run_case(o.only < 0 ? i : o.only, 1);
         if (o.only < 0) {

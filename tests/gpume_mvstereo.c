@@ -669,7 +669,7 @@ int main(int argc, char **argv)
     if (test_options(&o, "gpume_mvstereo", argc, argv) < 0)
         return 1;
     if (!o.device_only) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 250 : 1200;
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 100 : 1200;
         for (int i = 0; i < nb; i++)
             run_case(o.only >= 0 ? o.only : i, 0);
         snprintf(test_context, sizeof(test_context), "all cases");

@@ -175,7 +175,7 @@ static void failing_searches(void)
     Run r = { .nb = 3, .options = "mode=flow+arrows", .searches = 1 };
 
     for (int i = 0; i < r.nb; i++)
-        r.in[i] = (Input) { .w = 40, .h = 33, .format = AV_PIX_FMT_YUV420P, .seed = i };
+        r.in[i] = (Input) { .w = 24, .h = 17, .format = AV_PIX_FMT_YUV420P, .seed = i };
     fail_allocations(&r, 100, "with a search");
 }
 
