@@ -195,6 +195,10 @@ part_fate() {
     run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-seams}"
 }
 
+# The stand-in takes a hundred times as long as a processor, and valgrind is slow, too: the units have fewer cases.
+every=23
+[ -z "${GPUME_LONG-}" ] || every=
+
 # build_standin: builds the stand-in for the driver, for both kinds of programs.
 build_standin() {
     log=build/results/standin.log
@@ -233,9 +237,6 @@ part_san() {
     UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     export ASAN_OPTIONS UBSAN_OPTIONS
     run_fate "san-$series" "$obj" fate-gpume-san
-    # the stand-in takes a hundred times as long as a processor
-    every=23
-    [ -z "${GPUME_LONG-}" ] || every=
     LD_LIBRARY_PATH=$library run_fate "san-device-$series" "$obj" fate-gpume-standin GPUME_EVERY="$every"
     unset ASAN_OPTIONS UBSAN_OPTIONS
     # shellcheck disable=SC2086  # a list of words
@@ -277,7 +278,7 @@ part_valgrind() {
         return
     fi
     run_fate "valgrind-$series" "$base/obj" fate-gpume-valgrind \
-        TARGET_EXEC="$top/tests/valgrind.sh"
+        TARGET_EXEC="$top/tests/valgrind.sh" GPUME_EVERY="$every"
 }
 
 reliability() { sh tests/reliability.sh "$results" "$series" "$@"; }
