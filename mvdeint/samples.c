@@ -157,3 +157,8 @@ void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row)
 {
     combine_8(dst, row);
 }
+
+void ff_mvdeint_combine_16(uint8_t *dst, const MvdeintRow *row)
+{
+    combine_16(dst, row);
+}

@@ -143,8 +143,9 @@ typedef struct MvdeintSamples {
 void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth);
-/** MvdeintSamples.combine for bytes. */
+/** MvdeintSamples.combine for bytes, and for uint16_t. */
 void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
+void ff_mvdeint_combine_16(uint8_t *dst, const MvdeintRow *row);
 
 /** Weights of an area, by subsampling. */
 extern const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK];

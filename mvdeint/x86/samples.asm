@@ -77,6 +77,7 @@ SECTION .text
 
 ; MvdeintRow and MvdeintModel
 %define ROW_CANDIDATE(i, field) rowq + 16 + 32 * (i) + field
+%define ROW_DEPTH    4
 %define ROW_FIRST    144
 %define ROW_INTRA    152
 %define ROW_ACTIVITY 160
@@ -87,6 +88,9 @@ SECTION .text
 %define HALF_LOG2(i)  [rsp + 32 * (4 + (i))]
 %define POWER(i)      [rsp + 32 * (8 + (i))]
 %define DIFFERENCE(i) [rsp + 32 * (12 + (i))]
+%define ROUNDING      [rsp + 32 * 16]
+%define SHIFT         [rsp + 32 * 17]
+%define SHIFT_SAMPLE  [rsp + 32 * 17 + 16]
 
 ; the integer part of a logarithm of dwords below 2^31. dst, src, temporary
 %macro LOG2 3
@@ -97,11 +101,25 @@ SECTION .text
     psubd           %1, [d_127]
 %endmacro
 
-; half of an absolute difference, rounded, up to 1023
+; an absolute difference of compensated samples in units of 1/8 level, up to 1023
 %macro SCALE 1
+%if BITS == 8
     paddd           %1, [d_1]
     psrld           %1, 1
+%else
+    paddd           %1, ROUNDING
+    psrld           %1, SHIFT
+%endif
     pminsd          %1, [d_1023]
+%endmacro
+
+; eight samples as dwords
+%macro LOAD_SAMPLES 2
+%if BITS == 8
+    vpmovzxbd       %1, [%2 + xq]
+%else
+    vpmovzxwd       %1, [%2 + 2 * xq]
+%endif
 %endmacro
 
 ; m%1 = (c * m1 + 8) >> 4 with the model's coefficient c
@@ -246,15 +264,31 @@ SECTION .text
 %endmacro
 
 ; void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse)
-; of a row that has all candidates. Writes whole multiples of 8 samples.
-INIT_YMM avx2
-cglobal mvdeint_combine_8, 4, 9, 16, 16 * 32, dst, row, power, inverse, x, tmp, model, w
+; of a row that has all candidates. Writes whole multiples of 8 samples. combine_16: of samples of up to 10 bits.
+%macro COMBINE 1
+%assign BITS %1
+cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp, model, w
+%if BITS > 8
+    mov           tmpd, [rowq + ROW_DEPTH]
+    mov             wd, 11
+    sub             wd, tmpd
+    movd           xm0, wd
+    mova  SHIFT_SAMPLE, xm0
+    sub           tmpd, 7
+    movd           xm0, tmpd
+    mova         SHIFT, xm0
+    dec           tmpd
+    movd           xm0, tmpd
+    mova            m1, [d_1]
+    pslld           m1, xm0
+    mova      ROUNDING, m1
+%endif
     mov             wd, [rowq]
     mov         modelq, [rowq + ROW_MODEL]
     xor             xd, xd
 .loop:
     mov           tmpq, [rowq + ROW_FIRST]
-    vpmovzxbd      m15, [tmpq + xq]
+    LOAD_SAMPLES   m15, tmpq
     mov           tmpq, [rowq + ROW_ACTIVITY]
     movu           m14, [tmpq + 4 * xq]
     mov           tmpq, [rowq + ROW_STEP]
@@ -318,10 +352,14 @@ cglobal mvdeint_combine_8, 4, 9, 16, 16 * 32, dst, row, power, inverse, x, tmp, 
     DIVIDE
 
     mov           tmpq, [rowq + ROW_INTRA]
-    vpmovzxbd       m0, [tmpq + xq]
+    LOAD_SAMPLES    m0, tmpq
     psubd           m1, m15, m0
     pabsd           m2, m1
+%if BITS == 8
     pslld           m2, 3
+%else
+    pslld           m2, SHIFT_SAMPLE
+%endif
     pminsd          m2, [d_1023]
     pmaddwd         m4, m2, m2
     psignd          m2, m1
@@ -364,12 +402,21 @@ cglobal mvdeint_combine_8, 4, 9, 16, 16 * 32, dst, row, power, inverse, x, tmp, 
     paddd           m3, m15
     vextracti128   xm1, m3, 1
     packusdw       xm3, xm1
+%if BITS == 8
     packuswb       xm3, xm3
     movq   [dstq + xq], xm3
+%else
+    movu [dstq + 2 * xq], xm3
+%endif
     add             xd, 8
     cmp             xd, wd
     jl .loop
     RET
+%endmacro
+
+INIT_YMM avx2
+COMBINE 8
+COMBINE 16
 
 ; void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w)
 ; Writes whole multiples of 16 samples.
@@ -589,7 +636,11 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
 %macro ADD_SQUARES 0
     pabsw          xm0, xm0
     paddw          xm0, xm5
+%if BITS == 8
     psrlw          xm0, 1
+%else
+    psrlw          xm0, xm8
+%endif
     pminsw         xm0, xm6
     paddw          xm1, xm7
     pmullw         xm2, xm0, xm1
@@ -602,7 +653,7 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     movu [weightsq + 2 * xq], xm1
 %endmacro
 
-; m5 = 1, m6 = 1023, m7 = 2; the sums' addresses; no sample yet
+; m5 = rounding, m6 = 1023, m7 = 2, m8 = shift of words; the sums' addresses; no sample yet
 %macro BEGIN_SQUARES 0
     mov       squaresq, [sumsq]
     mov       weightsq, [sumsq + 8]
@@ -610,6 +661,13 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     psrlw          xm5, xm6, 15
     psrlw          xm6, 6
     paddw          xm7, xm5, xm5
+%if BITS > 8
+    sub         depthd, 8
+    movd           xm8, depthd
+    psllw          xm5, xm8
+    inc         depthd
+    movd           xm8, depthd
+%endif
 %define xq sumsq
 %define xd sumsd
     xor             xd, xd
@@ -617,10 +675,23 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
 
 ; void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
 ;                                   const uint8_t *real, int w, int depth)
+; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+;                                 const uint8_t *real_b, int w, int depth)
+; add_errors_16, add_pair_16: of samples of up to 10 bits
+%macro SQUARE_SUMS 1
+%assign BITS %1
+%if BITS == 8
 cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, real, w, squares, weights
+%else
+cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, real, w, depth, squares, weights
+%endif
     BEGIN_SQUARES
 .loop:
+%if BITS == 8
     pmovzxbw       xm0, [lineq + xq]
+%else
+    movu           xm0, [lineq + 2 * xq]
+%endif
     pmovzxbw       xm1, [realq + xq]
     psllw          xm0, 4
     psubw          xm0, [samplesq + 2 * xq]
@@ -629,10 +700,14 @@ cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, real, w, squares, we
     cmp             xd, wd
     jl .loop
     RET
+%undef xq
+%undef xd
 
-; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-;                                 const uint8_t *real_b, int w, int depth)
+%if BITS == 8
 cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, real_a, real_b, w, squares, weights
+%else
+cglobal mvdeint_add_pair_16, 7, 9, 9, sums, a, b, real_a, real_b, w, depth, squares, weights
+%endif
     BEGIN_SQUARES
 .loop:
     movq           xm1, [real_aq + xq]
@@ -648,6 +723,10 @@ cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, real_a, real_b, w, squares, wei
     RET
 %undef xq
 %undef xd
+%endmacro
+
+SQUARE_SUMS 8
+SQUARE_SUMS 16
 
 ; void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift)
 cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
@@ -890,6 +969,205 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
     packuswb       xm0, xm0
     movq   [dstq + xq], xm0
     add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
+;                               int fy, int h, int max)
+; of samples of up to 12 bits, areas that are 8 samples wide; dst_stride is in bytes, max the largest result
+cglobal mvdeint_match_16, 8, 9, 14, 13 * 32, dst, dst_stride, src, stride, fx, fy, h, max, base
+    movsxdifnidn   fxq, fxd
+    movsxdifnidn   fyq, fyd
+    lea          baseq, [taps_w]
+    shl            fxd, 4
+    shl            fyd, 4
+    vpbroadcastd    m8, [baseq + fxq]
+    vpbroadcastd    m9, [baseq + fxq + 4]
+    vpbroadcastd   m10, [baseq + fxq + 8]
+    vpmovsxwd      m13, [baseq + fyq]
+    sub           srcq, 4
+    sub           srcq, strideq
+    sub           srcq, strideq
+    mov          baseq, rsp
+    lea            fxd, [hq + 5]
+.across:
+%assign K 0
+%assign KTAPS 8
+%rep 3
+    movu           xm0, [srcq + 4 * K]
+    movu           xm1, [srcq + 4 * K + 2]
+    punpckhwd      xm2, xm0, xm1
+    punpcklwd      xm0, xm1
+%if K
+    pmaddwd        xm2, xm %+ KTAPS
+    pmaddwd        xm0, xm %+ KTAPS
+    paddd          xm4, xm2
+    paddd          xm3, xm0
+%else
+    pmaddwd        xm4, xm2, xm8
+    pmaddwd        xm3, xm0, xm8
+%endif
+%assign K K + 1
+%assign KTAPS 8 + K
+%endrep
+    mova       [baseq], xm3
+    mova  [baseq + 16], xm4
+    add           srcq, strideq
+    add          baseq, 32
+    dec            fxd
+    jg .across
+    ; the taps down, in all lanes
+    vextracti128   xm5, m13, 1
+    vpbroadcastd    m8, xm13
+    pshufd        xm10, xm13, q2222
+    pshufd         xm9, xm13, q1111
+    pshufd        xm11, xm13, q3333
+    pshufd        xm12, xm5, q1111
+    vpbroadcastd   m13, xm5
+    vpbroadcastd    m9, xm9
+    vpbroadcastd   m10, xm10
+    vpbroadcastd   m11, xm11
+    vpbroadcastd   m12, xm12
+    movd           xm7, maxd
+    vpbroadcastw   xm7, xm7
+    mova            m6, [d_128]
+    mov          baseq, rsp
+.down:
+    pmulld          m0, m8, [baseq]
+    pmulld          m1, m9, [baseq + 32]
+    pmulld          m2, m10, [baseq + 64]
+    pmulld          m3, m11, [baseq + 96]
+    pmulld          m4, m13, [baseq + 128]
+    pmulld          m5, m12, [baseq + 160]
+    paddd           m0, m6
+    paddd           m1, m2
+    paddd           m3, m4
+    paddd           m0, m5
+    paddd           m1, m3
+    paddd           m0, m1
+    psrad           m0, 8
+    vextracti128   xm1, m0, 1
+    packusdw       xm0, xm1
+    pminuw         xm0, xm7
+    movu        [dstq], xm0
+    add           dstq, dst_strideq
+    add          baseq, 32
+    dec             hd
+    jg .down
+    RET
+
+; void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
+;                               const uint16_t *limits, int max)
+; of samples of up to 10 bits. limits: costs of directions, and limits of levels. Writes whole multiples of 16 samples.
+cglobal mvdeint_intra_16, 6, 14, 12, 32, dst, lines, taps, w, limits, max, x, a, b, far_a, far_b, i, class, tmp
+    mov         far_aq, [linesq]
+    mov             aq, [linesq + 8]
+    mov             bq, [linesq + 16]
+    mov         far_bq, [linesq + 24]
+    xor             xd, xd
+.loop:
+%assign D 0
+%rep 7
+    vpbroadcastw    m2, [limitsq + 2 * D]
+%assign E -2
+%rep 5
+    movu            m0, [aq + 2 * xq + 2 * ((D - 3) + E)]
+    psubw           m0, [bq + 2 * xq + 2 * (E - (D - 3))]
+    pabsw           m0, m0
+    psllw           m0, 3
+    paddw           m2, m0
+%assign E E + 1
+%endrep
+%if D
+    pminuw          m4, m2
+%else
+    mova            m4, m2
+%endif
+%assign D D + 1
+%endrep
+    psrlw           m5, m4, 3
+    pand            m4, [w_7]
+    vpbroadcastw    m6, [limitsq + 14]
+    vpbroadcastw    m7, [limitsq + 16]
+    pcmpgtw         m6, m5, m6
+    pcmpgtw         m7, m5, m7
+    paddw           m6, m7                      ; less the fit
+    movu            m0, [far_aq + 2 * xq]
+    movu            m1, [aq + 2 * xq]
+    movu            m2, [bq + 2 * xq]
+    movu            m3, [far_bq + 2 * xq]
+    psubw           m0, m1
+    pabsw           m0, m0
+    psubw           m1, m2
+    pabsw           m1, m1
+    psubw           m3, m2
+    pabsw           m3, m3
+    paddw           m0, m1
+    paddw           m0, m3
+    vpbroadcastw    m1, [limitsq + 18]
+    vpbroadcastw    m2, [limitsq + 20]
+    pcmpgtw         m1, m0, m1
+    pcmpgtw         m2, m0, m2
+    paddw           m1, m2
+    pmullw          m4, [w_3]
+    psubw           m4, m6
+    pmullw          m4, [w_3]
+    psubw           m4, m1
+    mova         [rsp], m4
+    movd           xm5, maxd
+    vpbroadcastw   xm5, xm5
+    xor             id, id
+.eight:
+%assign N 0
+%rep 8
+    movzx       classd, word [rsp + 2 * iq + 2 * N]
+    shl         classd, 7
+    lea           tmpq, [xq + iq]
+    movu            m8, [tapsq + classq]
+    pmaddwd         m8, [far_aq + 2 * tmpq + 2 * (N - 4)]
+    movu            m9, [tapsq + classq + 32]
+    pmaddwd         m9, [aq + 2 * tmpq + 2 * (N - 4)]
+    paddd           m8, m9
+    movu            m9, [tapsq + classq + 64]
+    pmaddwd         m9, [bq + 2 * tmpq + 2 * (N - 4)]
+    paddd           m8, m9
+    movu            m9, [tapsq + classq + 96]
+    pmaddwd         m9, [far_bq + 2 * tmpq + 2 * (N - 4)]
+%if N & 1
+    paddd           m9, m8
+    phaddd         m10, m9
+%if N & 2
+    phaddd         m11, m10
+%if N & 4
+    mova            m7, m11
+%else
+    mova            m6, m11
+%endif
+%else
+    mova           m11, m10
+%endif
+%else
+    paddd          m10, m8, m9
+%endif
+%assign N N + 1
+%endrep
+    vextracti128   xm8, m6, 1
+    paddd          xm6, xm8
+    vextracti128   xm8, m7, 1
+    paddd          xm7, xm8
+    paddd          xm6, [d_2048]
+    paddd          xm7, [d_2048]
+    psrad          xm6, 12
+    psrad          xm7, 12
+    packusdw       xm6, xm7
+    pminuw         xm6, xm5
+    lea           tmpq, [xq + iq]
+    movu [dstq + 2 * tmpq], xm6
+    add             id, 8
+    cmp             id, 16
+    jl .eight
+    add             xd, 16
     cmp             xd, wd
     jl .loop
     RET

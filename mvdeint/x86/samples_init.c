@@ -18,24 +18,34 @@
 
 #if ARCH_X86_64
 void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
+void ff_mvdeint_combine_16_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
 void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
 void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
                              int h);
 void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h);
 void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
                                   const uint8_t *real, int w, int depth);
+void ff_mvdeint_add_errors_16_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
+                                   const uint8_t *real, int w, int depth);
 void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
                                 const uint8_t *real_b, int w, int depth);
+void ff_mvdeint_add_pair_16_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
+                                 const uint8_t *real_b, int w, int depth);
 void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                                 const uint8_t *line_below, int w, int depth);
 void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
                            MvdeintChange *columns, int w, int depth);
+void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
+                              int fy, int h, int max);
+void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
+                              const uint16_t *limits, int max);
 void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
 
 static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
-              offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
+              offsetof(MvdeintRow, depth) == 4 && offsetof(MvdeintRow, candidates) == 16 &&
+              sizeof(MvdeintCandidate) == 32 &&
               offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
               offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
               offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
@@ -74,17 +84,57 @@ static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
     else
         ff_mvdeint_copy_8_avx2(dst, 2 * dst_stride, src, stride, h);
 }
+
+/* Of samples of up to 10 bits. */
+static void combine_16(uint8_t *dst, const MvdeintRow *row)
+{
+    if (row->present == (1 << MVDEINT_MAX_CANDIDATES) - 1)
+        ff_mvdeint_combine_16_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
+    else
+        ff_mvdeint_combine_16(dst, row);
+}
+
+/* Of samples of up to 10 bits. */
+static void intra_16(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
+{
+    const int v = 1 << (depth - 8);
+    /* costs of directions, times 8, and their numbers; limits, less 1, of how well a direction fits, and of activity */
+    const uint16_t limits[] = {
+        48 * v, 32 * v + 1, 16 * v + 2, 3, 16 * v + 4, 32 * v + 5, 48 * v + 6,
+        10 * v - 1, 40 * v - 1, 6 * v - 1, 30 * v - 1,
+    };
+
+    ff_mvdeint_intra_16_avx2(dst, lines, ff_mvdeint_line_taps, w, limits, (1 << depth) - 1);
+}
+
+/* Of samples of up to 12 bits. */
+static void match_16(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
+                     int h, int depth)
+{
+    ff_mvdeint_match_16_avx2(dst, 2 * dst_stride, src, stride, fx, fy, h, ((1 << depth) - 1) << 4);
+}
 #endif
 
 av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
 {
 #if ARCH_X86_64
-    if (depth > 8 || !EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
+    if (!EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
+    s->mean = mean;
+    if (depth > 8) {
+        if (depth <= 12)
+            s->match = match_16;
+        if (depth <= 10) {
+            s->intra      = intra_16;
+            s->combine    = combine_16;
+            s->add_errors = ff_mvdeint_add_errors_16_avx2;
+            s->add_pair   = ff_mvdeint_add_pair_16_avx2;
+        }
+        return;
+    }
     s->intra      = intra;
     s->combine    = combine;
     s->match      = match;
-    s->mean       = mean;
     s->add_errors = ff_mvdeint_add_errors_8_avx2;
     s->add_pair   = ff_mvdeint_add_pair_8_avx2;
     s->compare    = ff_mvdeint_compare_8_avx2;

@@ -2253,6 +2253,136 @@ static void check_mvdeint_mean(const MvdeintSamples *s)
     bench_new(new, &of_sums, DEINT_W, 1);
 }
 
+/* Draws samples of depth bits. */
+static void draw_deint_words(uint16_t *p, int nb, int depth)
+{
+    LOCAL_ALIGNED_32(uint8_t, bytes, [DEINT_W + 2 * DEINT_AROUND]);
+
+    for (int x = 0; x < nb; x++) {
+        if (x % (DEINT_W + 2 * DEINT_AROUND) == 0)
+            draw_deint_row(bytes, DEINT_W + 2 * DEINT_AROUND);
+        p[x] = bytes[x % (DEINT_W + 2 * DEINT_AROUND)] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
+    }
+}
+
+static void check_mvdeint_words(int depth)
+{
+    LOCAL_ALIGNED_32(uint16_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
+    LOCAL_ALIGNED_32(uint16_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint16_t, new, [DEINT_W + 16]);
+    MvdeintSamples s;
+
+    ff_mvdeint_samples_init(&s, depth);
+    if (check_func(s.match, "mvdeint_match_%d", depth)) {
+        declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
+                     int w, int h, int depth);
+
+        for (int i = 0; i < 500; i++) {
+            const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
+
+            draw_deint_words(src[0], 4 * (DEINT_W + 2 * DEINT_AROUND), depth);
+            memset(ref, 0xa5, 2 * 8 * 16);
+            memset(new, 0xa5, 2 * 8 * 16);
+            call_ref(ref, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
+            call_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
+            for (int y = 0; y < 8; y++)
+                if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
+                    (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
+                    fail();
+        }
+        bench_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, 3, 5, 8, 8, depth);
+    }
+    if (check_func(s.intra, "mvdeint_intra_%d", depth)) {
+        const uint8_t *lines[4];
+        declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
+
+        for (int i = 0; i < 300; i++) {
+            const int w = 1 + rnd() % DEINT_W;
+
+            for (int j = 0; j < 4; j++) {
+                draw_deint_words(src[j], DEINT_W + 2 * DEINT_AROUND, depth);
+                lines[j] = (uint8_t *)(src[rnd() & 3] + DEINT_AROUND);
+            }
+            call_ref((uint8_t *)ref, lines, w, depth);
+            call_new((uint8_t *)new, lines, w, depth);
+            if (memcmp(ref, new, w * sizeof(*ref)))
+                fail();
+        }
+        bench_new((uint8_t *)new, lines, DEINT_W, depth);
+    }
+}
+
+/* Draws compensated samples and lines of depth bits. */
+static void draw_deint_deep(DeintBuffers *b, uint16_t lines[2][DEINT_W + 16], MvdeintRow *row, int depth)
+{
+    draw_deint(b, row);
+    for (int i = 0; i < 2; i++)
+        for (int x = 0; x < DEINT_W + 16; x++)
+            lines[i][x] = (i ? b->intra : b->first)[x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        for (int x = 0; x < DEINT_W + 16; x++)
+            b->samples[i][x] = FFMIN(b->samples[i][x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1)),
+                                     ((1 << depth) - 1) << 4);
+    row->depth = depth;
+    row->first = (uint8_t *)lines[0];
+    row->intra = (uint8_t *)lines[1];
+}
+
+static void check_mvdeint_deep(int depth)
+{
+    static const MvdeintModel models[] = { MVDEINT_MODELS };
+    static uint16_t lines[2][DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static DeintBuffers b;
+    static DeintSums ref_sums, new_sums;
+    MvdeintSums of_ref = sums_of(&ref_sums), of_new = sums_of(&new_sums);
+    MvdeintSamples s;
+    MvdeintRow row;
+
+    ff_mvdeint_samples_init(&s, depth);
+    if (check_func(s.combine, "mvdeint_combine_%d", depth)) {
+        declare_func(void, uint8_t *dst, const MvdeintRow *row);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
+            call_ref((uint8_t *)ref, &row);
+            call_new((uint8_t *)new, &row);
+            if (memcmp(ref, new, row.w * sizeof(*ref)))
+                fail();
+        }
+        row.w = DEINT_W;
+        bench_new((uint8_t *)new, &row);
+    }
+    if (check_func(s.add_errors, "mvdeint_add_errors_%d", depth)) {
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
+                     int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            draw_sums(&ref_sums, &new_sums, 1);
+            call_ref(&of_ref, row.first, b.samples[0], b.real[0], row.w, depth);
+            call_new(&of_new, row.first, b.samples[0], b.real[0], row.w, depth);
+            if (differ(&ref_sums, &new_sums, row.w))
+                fail();
+        }
+        bench_new(&of_new, row.first, b.samples[0], b.real[0], DEINT_W, depth);
+    }
+    if (check_func(s.add_pair, "mvdeint_add_pair_%d", depth)) {
+        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
+                     const uint8_t *real_two, int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            draw_sums(&ref_sums, &new_sums, 2);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, depth);
+            call_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, depth);
+            if (differ(&ref_sums, &new_sums, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], DEINT_W, depth);
+    }
+}
+
 static void check_mvdeint_compare(const MvdeintSamples *s)
 {
     static DeintBuffers b;
@@ -2344,6 +2474,10 @@ static void check_mvdeint(void)
     check_mvdeint_compare(&s);
     check_mvdeint_residual(&s);
     check_mvdeint_mix(&s);
+    for (int depth = 9; depth <= 12; depth++)
+        check_mvdeint_words(depth);
+    for (int depth = 9; depth <= 10; depth++)
+        check_mvdeint_deep(depth);
     report("mvdeint");
 }
 #endif
