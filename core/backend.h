@@ -76,10 +76,11 @@ typedef struct GpumeField {
 
 /**
  * A search of a picture in its references or, with GpumeParams.check, of pairs of pictures in each
- * other. Each field has another reference.
+ * other. Each field has another reference. A search without fields only says when the work on the
+ * pictures imported before it has ended, so that their memory may be used again.
  */
 typedef struct GpumeSearch {
-    int nb_fields;          ///< 1 to GpumeParams.nb_distances
+    int nb_fields;          ///< 0 to GpumeParams.nb_distances
     GpumeField fields[GPUME_MAX_REFERENCES];    ///< in the order of GpumeParams.distance
 } GpumeSearch;
 

@@ -21,7 +21,7 @@
 /** A picture in the queue, its search, and its results. */
 typedef struct Entry {
     GpumePicture pic;           ///< must be the first member, so that fields lead to their entry
-    GpumeSearch search;         ///< no search if nb_fields is 0
+    GpumeSearch search;         ///< without fields if none is read; the wait for it covers the picture's import, too
     int64_t number;             ///< number in the stream, from 1 on
     int64_t index;              ///< index since the backend was opened, from 0 on
     int is_read;                ///< whether its fields are output; the fields of other pictures need not be searched
@@ -358,8 +358,6 @@ static int start_search(GpumeEngine *e, int i)
                 .reference = j, .cur = &entry_at(e, cur)->pic, .ref = &entry_at(e, ref)->pic,
             };
     }
-    if (!search->nb_fields)
-        return 0;
     for (int k = 0; k < search->nb_fields; k++) {
         GpumeField *field = &search->fields[k];
         Entry *entry = (Entry *)field->cur;
@@ -380,7 +378,7 @@ static int start_search(GpumeEngine *e, int i)
 /* Waits for a picture's search, and gives each field to its current picture. */
 static int finish_search(GpumeEngine *e, GpumeSearch *search)
 {
-    const int ret = search->nb_fields ? e->backend->wait(e->backend_priv, search) : 0;
+    const int ret = e->backend->wait(e->backend_priv, search);
 
     for (int k = 0; k < search->nb_fields && ret >= 0; k++) {
         const GpumeField *field = &search->fields[k];

@@ -523,10 +523,10 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
             TRY(cuMemcpyDtoHAsync(first->same, slot->same.data + i * nb_cells, (end - i) * nb_cells,
                                   s->download_stream), "download cells")
     }
-    if (slot->intra.data)
+    if (slot->intra.data && search->nb_fields)
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
                               s->download_stream), "download sums")
-    if (slot->sums.data)
+    if (slot->sums.data && search->nb_fields)
         TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * nb_sums(s),
                               s->download_stream), "download sums")
     return 0;
@@ -545,7 +545,7 @@ static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
         TRY(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
         TRY(cuStreamWaitEvent(queue->stream, s->read, 0), "wait for filters")
     }
-    if (slot->sums.data)
+    if (slot->sums.data && search->nb_fields)
         TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * nb_sums(s), queue->stream), "clear sums")
     while (next_group(s, search, &g)) {
         ret = launch_group(s, queue, slot, &g);
