@@ -45,7 +45,7 @@
 #define MVDEINT_RESIDUAL 77
 
 /** Largest share, in 1/256, of the interpolation within the field in an estimate; and the factor of vertical detail. */
-#define MVDEINT_MIXED  217
+#define MVDEINT_MIXED  192
 #define MVDEINT_DETAIL 6
 
 /** Number of areas on each side whose votes on a candidate are added to those of an area. */

@@ -218,7 +218,7 @@ static int deint_mixed(const Deint *s, const DeintComponent *c, int t, int x, in
     detail >>= shift;
     if (!change && !detail)
         return w;
-    return w + (((l - w) * (int)(217 * change * change / (change * change + detail * detail)) + 128) >> 8);
+    return w + (((l - w) * (int)(192 * change * change / (change * change + detail * detail)) + 128) >> 8);
 }
 
 static void deint_oracle_first(Deint *s)

@@ -37,7 +37,7 @@ static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate)
               sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
               offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
               offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
-              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 217 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77,
+              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77,
               "samples_neon.S has them so");
 
 static void combine(uint8_t *dst, const MvdeintRow *row)

@@ -759,7 +759,7 @@ function ff_mvdeint_mix_8_neon, export=1
         cmp             w8, w11
         b.lt            1b
         mov             w9, #273
-        mov             w10, #217
+        mov             w10, #192
         dup             v28.4s, w9
         dup             v29.4s, w10
         movi            v30.4s, #15

@@ -19,7 +19,7 @@ d_19:    times 8 dd 19
 d_102:   times 8 dd 102
 d_273:   times 8 dd 273
 d_11:    times 8 dd 11
-q_217:   times 4 dq 217.0
+q_192:   times 4 dq 192.0
 d_127:   times 8 dd 127
 d_1023:  times 8 dd 1023
 d_n1023: times 8 dd -1023
@@ -940,7 +940,7 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
     pmaddwd         m2, m2
     paddd           m2, m1
     pmaxsd          m2, [d_1]
-    mova            m5, [q_217]
+    mova            m5, [q_192]
     cvtdq2pd        m3, xm1
     cvtdq2pd        m0, xm2
     mulpd           m3, m5

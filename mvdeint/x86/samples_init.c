@@ -53,7 +53,7 @@ static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && 
               sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
               sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
               offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
-              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 217 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
+              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
 static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
