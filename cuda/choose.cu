@@ -51,10 +51,7 @@ struct GpumeChoice {
                              s.params.depth);
     }
 
-    /**
-     * Returns whether the block's vector is a poor match for a block of the coarse level, and that
-     * block's vector.
-     */
+    /** Returns whether the block's vector is a poor match for a block of the coarse level, and that block's vector. */
     __device__ __forceinline__ int is_poor(int x, int y, GpumeU32 *found) const
     {
         const GpumeParams &p = a.global.params;

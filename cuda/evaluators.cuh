@@ -209,10 +209,7 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
         }
     }
 
-    /**
-     * Returns the costs of areas whose first row the lane has. All lanes of the warp have blocks of
-     * the same size.
-     */
+    /** Returns the costs of areas whose first row the lane has. All lanes of the warp have blocks of the same size. */
     __device__ __forceinline__ GpumeU32 share_of(GpumeSatd<Sample>, int x, int y) const
     {
         const int row = Lanes::line(0);

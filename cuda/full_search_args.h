@@ -118,9 +118,7 @@ typedef struct GpumeCudaFullShape {
     int grid;                   ///< gridDim.x, which FFmpeg's headers for clang lack
 } GpumeCudaFullShape;
 
-/*
- * Successive elimination (eliminate.cu).
- */
+/* Successive elimination (eliminate.cu). */
 
 /** Threads of a thread block; and the samples that it searches. */
 #define GPUME_CUDA_SEA_THREADS     256

@@ -393,10 +393,7 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
         return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane % (32 / SHARES))));
     }
 
-    /**
-     * Returns the costs of areas of a match whose first row the lane loads. Each group of eight
-     * lanes has a match.
-     */
+    /** Returns the costs of areas of a match whose first row the lane loads. Each group of eight lanes has a match. */
     __device__ __forceinline__ GpumeU32 areas(int dx, int dy, int wanted) const
     {
         const int row = threadIdx.x % 8;

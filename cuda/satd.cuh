@@ -39,10 +39,7 @@ template<typename Sample_> struct GpumeSatd {
             }
     }
 
-    /**
-     * Exchanges values between two lanes: one keeps the first four values of both, the other
-     * (upper) the last four.
-     */
+    /** Exchanges values between two lanes: one keeps the first four values of both, the other (upper) the last four. */
     static __device__ __forceinline__ void exchange(int (&v)[8], int upper, int bit)
     {
         GPUME_UNROLL for (int k = 0; k < 4; k++) {

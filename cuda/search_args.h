@@ -31,9 +31,7 @@ typedef struct GpumeCudaPlane {
 #define GPUME_RECIPROCAL(d) (((1u << 20) + (d) - 1) / (d))
 #define GPUME_DIVIDE(n, r)  ((int)((unsigned)(n) * (r) >> 20))
 
-/*
- * Pattern search.
- */
+/* Pattern search. */
 
 /** Warps of a thread block. */
 #define GPUME_CUDA_PATTERN_WARPS 4
@@ -61,9 +59,7 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_PATTERN_WINDOW_WORDS(side, bytes) \
     (GPUME_CUDA_PATTERN_WINDOW_ROWS(side) * GPUME_CUDA_PATTERN_PITCH(bytes))
 
-/*
- * Predictive search.
- */
+/* Predictive search. */
 
 /** Warps of a thread block, which processes a row of blocks. */
 #define GPUME_CUDA_WAVEFRONT_WARPS(algo) ((algo) == GPUME_ALGO_UMH ? 8 : 4)
@@ -138,9 +134,7 @@ typedef struct GpumeCudaArgs {
     } wavefront;
 } GpumeCudaArgs;
 
-/*
- * Comparison of cells.
- */
+/* Comparison of cells. */
 
 #define GPUME_CUDA_SAME_THREADS 256
 
