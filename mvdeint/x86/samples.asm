@@ -418,9 +418,38 @@ INIT_YMM avx2
 COMBINE 8
 COMBINE 16
 
+; %1 = samples of a line at x, as words; %2: the line
+%macro SAMPLE_WORDS 2
+%if BITS == 8
+    vpmovzxbw       %1, [%2 + xq]
+%else
+    movu            %1, [%2 + 2 * xq]
+%endif
+%endmacro
+
+; %4 = products of the taps of line %3 and the samples of that line, %1, around sample %2
+%macro TAP_PRODUCTS 4
+%if BITS == 8
+    vpmovzxbw       %4, [%1 + tmpq + %2 - 4]
+    pmaddwd         %4, [tapsq + classq + 32 * %3]
+%else
+    movu            %4, [tapsq + classq + 32 * %3]
+    pmaddwd         %4, [%1 + 2 * tmpq + 2 * (%2 - 4)]
+%endif
+%endmacro
+
 ; void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w)
-; Writes whole multiples of 16 samples.
+; void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
+;                               const uint16_t *limits, int max)
+; the latter of samples of up to 10 bits. limits: costs of directions, and limits of levels. Writes whole multiples of
+; 16 samples.
+%macro INTRA_LINE 1
+%assign BITS %1
+%if BITS == 8
 cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far_b, i, class, tmp
+%else
+cglobal mvdeint_intra_16, 6, 14, 12, 32, dst, lines, taps, w, limits, max, x, a, b, far_a, far_b, i, class, tmp
+%endif
     mov         far_aq, [linesq]
     mov             aq, [linesq + 8]
     mov             bq, [linesq + 16]
@@ -430,9 +459,14 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     ; directions: the cost, times 8, and the number
 %assign D 0
 %rep 7
+%if BITS == 8
     mova            m2, [w_start_ %+ D]
+%else
+    vpbroadcastw    m2, [limitsq + 2 * D]
+%endif
 %assign E -2
 %rep 5
+%if BITS == 8
     movu           xm0, [aq + xq + (D - 3) + E]
     movu           xm1, [bq + xq - (D - 3) + E]
     pmaxub         xm3, xm0, xm1
@@ -441,6 +475,13 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     vpmovzxbw       m3, xm3
     psllw           m3, 3
     paddw           m2, m3
+%else
+    movu            m0, [aq + 2 * xq + 2 * ((D - 3) + E)]
+    psubw           m0, [bq + 2 * xq + 2 * (E - (D - 3))]
+    pabsw           m0, m0
+    psllw           m0, 3
+    paddw           m2, m0
+%endif
 %assign E E + 1
 %endrep
 %if D
@@ -452,13 +493,20 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
 %endrep
     psrlw           m5, m4, 3
     pand            m4, [w_7]
+%if BITS == 8
     pcmpgtw         m6, m5, [w_9]
     pcmpgtw         m7, m5, [w_39]
+%else
+    vpbroadcastw    m6, [limitsq + 14]
+    vpbroadcastw    m7, [limitsq + 16]
+    pcmpgtw         m6, m5, m6
+    pcmpgtw         m7, m5, m7
+%endif
     paddw           m6, m7                      ; less the fit
-    vpmovzxbw       m0, [far_aq + xq]
-    vpmovzxbw       m1, [aq + xq]
-    vpmovzxbw       m2, [bq + xq]
-    vpmovzxbw       m3, [far_bq + xq]
+    SAMPLE_WORDS    m0, far_aq
+    SAMPLE_WORDS    m1, aq
+    SAMPLE_WORDS    m2, bq
+    SAMPLE_WORDS    m3, far_bq
     psubw           m0, m1
     pabsw           m0, m0
     psubw           m1, m2
@@ -467,14 +515,25 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     pabsw           m3, m3
     paddw           m0, m1
     paddw           m0, m3
+%if BITS == 8
     pcmpgtw         m1, m0, [w_5]
     pcmpgtw         m2, m0, [w_29]
+%else
+    vpbroadcastw    m1, [limitsq + 18]
+    vpbroadcastw    m2, [limitsq + 20]
+    pcmpgtw         m1, m0, m1
+    pcmpgtw         m2, m0, m2
+%endif
     paddw           m1, m2
     pmullw          m4, [w_3]
     psubw           m4, m6
     pmullw          m4, [w_3]
     psubw           m4, m1
     mova         [rsp], m4
+%if BITS > 8
+    movd           xm5, maxd
+    vpbroadcastw   xm5, xm5
+%endif
     xor             id, id
 .eight:
     ; eight samples
@@ -483,16 +542,12 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     movzx       classd, word [rsp + 2 * iq + 2 * N]
     shl         classd, 7
     lea           tmpq, [xq + iq]
-    vpmovzxbw       m8, [far_aq + tmpq + N - 4]
-    pmaddwd         m8, [tapsq + classq]
-    vpmovzxbw       m9, [aq + tmpq + N - 4]
-    pmaddwd         m9, [tapsq + classq + 32]
+    TAP_PRODUCTS far_aq, N, 0, m8
+    TAP_PRODUCTS aq, N, 1, m9
     paddd           m8, m9
-    vpmovzxbw       m9, [bq + tmpq + N - 4]
-    pmaddwd         m9, [tapsq + classq + 64]
+    TAP_PRODUCTS bq, N, 2, m9
     paddd           m8, m9
-    vpmovzxbw       m9, [far_bq + tmpq + N - 4]
-    pmaddwd         m9, [tapsq + classq + 96]
+    TAP_PRODUCTS far_bq, N, 3, m9
 %if N & 1
     paddd           m9, m8
     phaddd         m10, m9
@@ -519,10 +574,17 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     paddd          xm7, [d_2048]
     psrad          xm6, 12
     psrad          xm7, 12
+%if BITS == 8
     packssdw       xm6, xm7
     packuswb       xm6, xm6
     lea           tmpq, [xq + iq]
     movq [dstq + tmpq], xm6
+%else
+    packusdw       xm6, xm7
+    pminuw         xm6, xm5
+    lea           tmpq, [xq + iq]
+    movu [dstq + 2 * tmpq], xm6
+%endif
     add             id, 8
     cmp             id, 16
     jl .eight
@@ -530,6 +592,10 @@ cglobal mvdeint_intra_8, 4, 13, 12, 32, dst, lines, taps, w, x, a, b, far_a, far
     cmp             xd, wd
     jl .loop
     RET
+%endmacro
+
+INTRA_LINE 8
+INTRA_LINE 16
 
 ; void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
 ;                              int fy, int h)
@@ -1055,121 +1121,6 @@ cglobal mvdeint_match_16, 8, 9, 14, 13 * 32, dst, dst_stride, src, stride, fx, f
     add          baseq, 32
     dec             hd
     jg .down
-    RET
-
-; void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
-;                               const uint16_t *limits, int max)
-; of samples of up to 10 bits. limits: costs of directions, and limits of levels. Writes whole multiples of 16 samples.
-cglobal mvdeint_intra_16, 6, 14, 12, 32, dst, lines, taps, w, limits, max, x, a, b, far_a, far_b, i, class, tmp
-    mov         far_aq, [linesq]
-    mov             aq, [linesq + 8]
-    mov             bq, [linesq + 16]
-    mov         far_bq, [linesq + 24]
-    xor             xd, xd
-.loop:
-%assign D 0
-%rep 7
-    vpbroadcastw    m2, [limitsq + 2 * D]
-%assign E -2
-%rep 5
-    movu            m0, [aq + 2 * xq + 2 * ((D - 3) + E)]
-    psubw           m0, [bq + 2 * xq + 2 * (E - (D - 3))]
-    pabsw           m0, m0
-    psllw           m0, 3
-    paddw           m2, m0
-%assign E E + 1
-%endrep
-%if D
-    pminuw          m4, m2
-%else
-    mova            m4, m2
-%endif
-%assign D D + 1
-%endrep
-    psrlw           m5, m4, 3
-    pand            m4, [w_7]
-    vpbroadcastw    m6, [limitsq + 14]
-    vpbroadcastw    m7, [limitsq + 16]
-    pcmpgtw         m6, m5, m6
-    pcmpgtw         m7, m5, m7
-    paddw           m6, m7                      ; less the fit
-    movu            m0, [far_aq + 2 * xq]
-    movu            m1, [aq + 2 * xq]
-    movu            m2, [bq + 2 * xq]
-    movu            m3, [far_bq + 2 * xq]
-    psubw           m0, m1
-    pabsw           m0, m0
-    psubw           m1, m2
-    pabsw           m1, m1
-    psubw           m3, m2
-    pabsw           m3, m3
-    paddw           m0, m1
-    paddw           m0, m3
-    vpbroadcastw    m1, [limitsq + 18]
-    vpbroadcastw    m2, [limitsq + 20]
-    pcmpgtw         m1, m0, m1
-    pcmpgtw         m2, m0, m2
-    paddw           m1, m2
-    pmullw          m4, [w_3]
-    psubw           m4, m6
-    pmullw          m4, [w_3]
-    psubw           m4, m1
-    mova         [rsp], m4
-    movd           xm5, maxd
-    vpbroadcastw   xm5, xm5
-    xor             id, id
-.eight:
-%assign N 0
-%rep 8
-    movzx       classd, word [rsp + 2 * iq + 2 * N]
-    shl         classd, 7
-    lea           tmpq, [xq + iq]
-    movu            m8, [tapsq + classq]
-    pmaddwd         m8, [far_aq + 2 * tmpq + 2 * (N - 4)]
-    movu            m9, [tapsq + classq + 32]
-    pmaddwd         m9, [aq + 2 * tmpq + 2 * (N - 4)]
-    paddd           m8, m9
-    movu            m9, [tapsq + classq + 64]
-    pmaddwd         m9, [bq + 2 * tmpq + 2 * (N - 4)]
-    paddd           m8, m9
-    movu            m9, [tapsq + classq + 96]
-    pmaddwd         m9, [far_bq + 2 * tmpq + 2 * (N - 4)]
-%if N & 1
-    paddd           m9, m8
-    phaddd         m10, m9
-%if N & 2
-    phaddd         m11, m10
-%if N & 4
-    mova            m7, m11
-%else
-    mova            m6, m11
-%endif
-%else
-    mova           m11, m10
-%endif
-%else
-    paddd          m10, m8, m9
-%endif
-%assign N N + 1
-%endrep
-    vextracti128   xm8, m6, 1
-    paddd          xm6, xm8
-    vextracti128   xm8, m7, 1
-    paddd          xm7, xm8
-    paddd          xm6, [d_2048]
-    paddd          xm7, [d_2048]
-    psrad          xm6, 12
-    psrad          xm7, 12
-    packusdw       xm6, xm7
-    pminuw         xm6, xm5
-    lea           tmpq, [xq + iq]
-    movu [dstq + 2 * tmpq], xm6
-    add             id, 8
-    cmp             id, 16
-    jl .eight
-    add             xd, 16
-    cmp             xd, wd
-    jl .loop
     RET
 
 %endif
