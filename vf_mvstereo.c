@@ -30,6 +30,7 @@
 #include "gpume/mvstereo/view.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
+#include "gpume/util/frame_backend.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 
@@ -290,6 +291,12 @@ static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h
     }
 }
 
+/* Returns whether a map of disparities is made, and not only its confidence. */
+static int has_map(const MvstereoContext *s)
+{
+    return s->output != MVSTEREO_CONFIDENCE || s->file;
+}
+
 /* Returns whether to find the range; a range from a negative disparity on may end at 0. */
 static int finds_range(const MvstereoContext *s)
 {
@@ -307,7 +314,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .max       = s->max,
         .rows      = s->rows,
         .fast      = s->fast,
-        .temporal  = s->temporal && s->fill && (s->output != MVSTEREO_CONFIDENCE || s->file),
+        .temporal  = s->temporal && s->fill && has_map(s),
         .fill      = s->fill,
         .output    = s->output,
         .legend    = s->legend,
@@ -323,7 +330,6 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
 static av_cold int check_options(AVFilterContext *ctx)
 {
     const MvstereoContext *s = ctx->priv;
-    const int has_map = s->output != MVSTEREO_CONFIDENCE || s->file;
     const GpumeDependency dependencies[] = {
         { "min",          !finds_range(s), "a max other than 0" },
         { "layout",       s->inputs == 1, "inputs=1" },
@@ -333,7 +339,7 @@ static av_cold int check_options(AVFilterContext *ctx)
         { "ts_sync_mode", s->inputs == 2, "inputs=2" },
         { "focal",        s->output == MVSTEREO_DEPTH, "output=depth" },
         { "baseline",     s->output == MVSTEREO_DEPTH, "output=depth" },
-        { "fill",         has_map, "another output than confidence, or 'file'" },
+        { "fill",         has_map(s), "another output than confidence, or 'file'" },
         { "overwrite",    s->file != NULL, "'file'" },
         { "legend",       s->output == MVSTEREO_COLOR, "output=color" },
     };
@@ -388,18 +394,10 @@ static av_cold int init(AVFilterContext *ctx)
 static int open_hw_frames(MvstereoContext *s, const AVBufferRef *in, int w, int h)
 {
     const AVHWFramesContext *from = (const AVHWFramesContext *)in->data;
-    AVHWFramesContext *to;
 
     av_buffer_unref(&s->hw_frames);
-    s->hw_frames = av_hwframe_ctx_alloc(from->device_ref);
-    if (!s->hw_frames)
-        return AVERROR(ENOMEM);
-    to            = (AVHWFramesContext *)s->hw_frames->data;
-    to->format    = from->format;
-    to->sw_format = ff_mvstereo_output_format(s->output, 1);
-    to->width     = FFALIGN(w, 2);
-    to->height    = FFALIGN(h, 2);
-    return av_hwframe_ctx_init(s->hw_frames);
+    return ff_gpume_open_hw_frames(&s->hw_frames, from->device_ref, from->format,
+                                   ff_mvstereo_output_format(s->output, 1), FFALIGN(w, 2), FFALIGN(h, 2));
 }
 
 /* Gets a frame for a map. */

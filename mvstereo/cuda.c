@@ -258,28 +258,15 @@ static int open_size(CUDABackend *s, int w, int h)
     return 0;
 }
 
-/* Opens frames for views that are searched. Their chroma is not used. */
-static av_cold int open_search_frames(CUDABackend *s)
+/* Gets a frame for the left view, on the device of a frame. The chroma of such frames is not used. */
+static int get_search_frame(CUDABackend *s, const AVFrame *view, AVFrame **frame)
 {
-    const AVHWFramesContext *from = (const AVHWFramesContext *)s->cfg->hw_frames->data;
-    AVHWFramesContext *to;
+    const AVHWFramesContext *from = (const AVHWFramesContext *)view->hw_frames_ctx->data;
+    int ret = 0;
 
-    s->search_frames = av_hwframe_ctx_alloc(from->device_ref);
     if (!s->search_frames)
-        return AVERROR(ENOMEM);
-    to            = (AVHWFramesContext *)s->search_frames->data;
-    to->format    = AV_PIX_FMT_CUDA;
-    to->sw_format = AV_PIX_FMT_NV12;
-    to->width     = FFALIGN(s->w, 2);
-    to->height    = FFALIGN(s->h, 2);
-    return av_hwframe_ctx_init(s->search_frames);
-}
-
-/* Gets a frame for the left view. */
-static int get_search_frame(CUDABackend *s, AVFrame **frame)
-{
-    int ret = s->search_frames ? 0 : open_search_frames(s);
-
+        ret = ff_gpume_open_hw_frames(&s->search_frames, from->device_ref, AV_PIX_FMT_CUDA, AV_PIX_FMT_NV12,
+                                      FFALIGN(s->w, 2), FFALIGN(s->h, 2));
     *frame = ret < 0 ? NULL : av_frame_alloc();
     if (!*frame)
         return ret < 0 ? ret : AVERROR(ENOMEM);
@@ -490,7 +477,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
         ret = open_size(s, pair->w, pair->h);
     s->views.search = 0;
     if (ret >= 0 && s->cfg->temporal)
-        ret = get_search_frame(s, &search);
+        ret = get_search_frame(s, pair->views[0].frame, &search);
     if (ret >= 0)
         ret = load_views(s, pair, layout);
     if (ret >= 0)

@@ -41,6 +41,26 @@ int ff_gpume_are_alike(const AVFrame *a, const AVFrame *b)
            ff_gpume_frame_device(a) == ff_gpume_frame_device(b);
 }
 
+av_cold int ff_gpume_open_hw_frames(AVBufferRef **frames, AVBufferRef *device, enum AVPixelFormat format,
+                                    enum AVPixelFormat sw_format, int w, int h)
+{
+    AVHWFramesContext *c;
+    int ret;
+
+    *frames = av_hwframe_ctx_alloc(device);
+    if (!*frames)
+        return AVERROR(ENOMEM);
+    c            = (AVHWFramesContext *)(*frames)->data;
+    c->format    = format;
+    c->sw_format = sw_format;
+    c->width     = w;
+    c->height    = h;
+    ret = av_hwframe_ctx_init(*frames);
+    if (ret < 0)
+        av_buffer_unref(frames);
+    return ret;
+}
+
 static av_cold const GpumeFrameBackend *choose(const GpumeFrameBackend *const *backends, const AVBufferRef *hw_frames,
                                                int (*supports)(enum AVPixelFormat sw_format), const char *filter,
                                                void *log_ctx)

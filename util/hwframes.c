@@ -11,6 +11,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/filters.h"
+#include "libavfilter/gpume/util/frame_backend.h"
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/video.h"
 
@@ -74,18 +75,10 @@ static int is_like(const AVBufferRef *pool, const AVBufferRef *other)
 static int open_pool(AVFilterLink *outlink, const AVBufferRef *other)
 {
     const AVHWFramesContext *from = (const AVHWFramesContext *)other->data;
-    AVBufferRef *pool = av_hwframe_ctx_alloc(from->device_ref);
-    AVHWFramesContext *to;
-    int ret;
+    AVBufferRef *pool;
+    const int ret = ff_gpume_open_hw_frames(&pool, from->device_ref, from->format, from->sw_format, from->width,
+                                            from->height);
 
-    if (!pool)
-        return AVERROR(ENOMEM);
-    to            = (AVHWFramesContext *)pool->data;
-    to->format    = from->format;
-    to->sw_format = from->sw_format;
-    to->width     = from->width;
-    to->height    = from->height;
-    ret = av_hwframe_ctx_init(pool);
     if (ret >= 0)
         FFSWAP(AVBufferRef *, ff_filter_link(outlink)->hw_frames_ctx, pool);
     av_buffer_unref(&pool);
