@@ -120,6 +120,22 @@ GPUME_INLINE int mvstereo_between(int a, int b, int c, int d, int x, int y)
     return ((4 - y) * ((4 - x) * a + x * b) + y * ((4 - x) * c + x * d) + 8) >> 4;
 }
 
+/**
+ * Returns the median change of disparities.
+ * @param counts how many have changed by -MVSTEREO_CHANGES to MVSTEREO_CHANGES
+ */
+GPUME_INLINE int mvstereo_median_change(const unsigned *counts)
+{
+    unsigned nb = 0, up_to = counts[0];
+    int i = 0;
+
+    for (int j = 0; j <= 2 * MVSTEREO_CHANGES; j++)
+        nb += counts[j];
+    while (2 * up_to < nb)
+        up_to += counts[++i];
+    return nb ? i - MVSTEREO_CHANGES : 0;
+}
+
 /** Returns the weight of what was before, if disparities change so much. */
 GPUME_INLINE int mvstereo_steadiness(int change)
 {

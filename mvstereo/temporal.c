@@ -10,6 +10,7 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvstereo/temporal.h"
 #include "libavfilter/gpume/util/tasks.h"
@@ -19,8 +20,11 @@
 /** A sample that was not seen before. */
 #define UNKNOWN     INT16_MAX
 
-/** In a part of the view, how many disparities have changed by how much; [0] then becomes the median. */
-typedef int Changes[2 * MVSTEREO_CHANGES + 1];
+/** Changes in a part of the view. */
+typedef struct Part {
+    unsigned changes[2 * MVSTEREO_CHANGES + 1];         ///< how many disparities have changed by how much
+    int change;                                         ///< the median
+} Part;
 
 /** Memory of a thread, for the parts side by side. */
 typedef struct Scratch {
@@ -28,13 +32,19 @@ typedef struct Scratch {
     int16_t *expected;          ///< PART rows of w values
     uint8_t *ages;              ///< PART rows of w bytes
     uint16_t *sums;             ///< w + 2 R values
-    Changes *changes;
+    Part *parts;
 } Scratch;
+
+/* Returns the length of rows of scratch memory. */
+static size_t row_size(int w)
+{
+    return FFALIGN(w + 2 * R, 32);
+}
 
 /* Sets the addresses of a thread's scratch memory. Returns its size. */
 static size_t scratch_layout(Scratch *s, const MvstereoTemporal *t, int w, int job)
 {
-    const size_t wide = FFALIGN(w + 2 * R, 32);
+    const size_t wide = row_size(w);
     uint8_t *p        = t->scratch ? t->scratch + job * t->scratch_size : NULL;
 
     *s = (Scratch) { p };
@@ -42,9 +52,9 @@ static size_t scratch_layout(Scratch *s, const MvstereoTemporal *t, int w, int j
         s->expected = (int16_t *)(p + (PART + 2 * R) * wide);
         s->ages     = p + (3 * PART + 2 * R) * wide;
         s->sums     = (uint16_t *)(p + (4 * PART + 2 * R) * wide);
-        s->changes  = (Changes *)(p + (4 * PART + 2 * R + 2) * wide);
+        s->parts    = (Part *)(p + (4 * PART + 2 * R + 2) * wide);
     }
-    return FFALIGN((4 * PART + 2 * R + 2) * wide + (w + PART - 1) / PART * sizeof(Changes), 32);
+    return FFALIGN((4 * PART + 2 * R + 2) * wide + gpume_blocks(w, PART) * sizeof(Part), 32);
 }
 
 /* Returns the vector of the block of a sample, in quarters of a sample. */
@@ -107,20 +117,9 @@ static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int16
             continue;
         expected[x] = mvstereo_row16(&t->disparity[0], from_y)[from_x] - t->first;
         ages[x]     = mvstereo_row8(&t->age[0], from_y)[from_x];
-        s->changes[x / PART][av_clip(map[x] - expected[x], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) + MVSTEREO_CHANGES]++;
+        s->parts[x / PART].changes[av_clip(map[x] - expected[x], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) +
+                                   MVSTEREO_CHANGES]++;
     }
-}
-
-/* Returns the median of differences. */
-static int median_change(const Changes counts)
-{
-    int nb = 0, up_to = 0, i = 0;
-
-    for (int j = 0; j <= 2 * MVSTEREO_CHANGES; j++)
-        nb += counts[j];
-    for (up_to = counts[0]; 2 * up_to < nb; up_to += counts[++i])
-        ;
-    return nb ? i - MVSTEREO_CHANGES : 0;
 }
 
 /* Stabilises a row. */
@@ -132,7 +131,7 @@ static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, co
     const uint8_t *confidence = t->confidence + y * (size_t)w;
 
     for (int start = 0; start < w; start += PART) {
-        const int change = s->changes[start / PART][0], limit = mvstereo_steadiness(change);
+        const int change = s->parts[start / PART].change, limit = mvstereo_steadiness(change);
 
         for (int x = start; x < FFMIN(start + PART, w); x++) {
             int age = 0;
@@ -151,10 +150,10 @@ static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, co
 /* Stabilises parts side by side. */
 static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int first)
 {
-    const int w = t->luma->w, end = FFMIN(first + PART, t->luma->h);
-    const size_t wide = FFALIGN(w + 2 * R, 32);
+    const int w = t->luma->w, end = FFMIN(first + PART, t->luma->h), nb = gpume_blocks(w, PART);
+    const size_t wide = row_size(w);
 
-    memset(s->changes, 0, (w + PART - 1) / PART * sizeof(*s->changes));
+    memset(s->parts, 0, nb * sizeof(*s->parts));
     for (int y = first - R; y < end + R; y++)
         compare_row(t, s->differences + (y - first + R) * wide, av_clip(y, 0, t->luma->h - 1));
     for (int y = first; y < end; y++) {
@@ -164,8 +163,8 @@ static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int fir
             s->sums[x] = rows[x] + rows[x + wide] + rows[x + 2 * wide] + rows[x + 3 * wide] + rows[x + 4 * wide];
         expect_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
     }
-    for (int i = 0; i < (w + PART - 1) / PART; i++)
-        s->changes[i][0] = median_change(s->changes[i]);
+    for (int i = 0; i < nb; i++)
+        s->parts[i].change = mvstereo_median_change(s->parts[i].changes);
     for (int y = first; y < end; y++)
         stabilise_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
 }
@@ -173,7 +172,7 @@ static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int fir
 static void stabilise_rows(void *arg, int job, int nb_jobs)
 {
     const MvstereoTemporal *t = arg;
-    const int nb = (t->luma->h + PART - 1) / PART;
+    const int nb = gpume_blocks(t->luma->h, PART);
     Scratch s;
 
     scratch_layout(&s, t, t->luma->w, job);
@@ -252,7 +251,7 @@ int ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoConfig *cf
     if (ret < 0)
         return ret;
     if (t->field)
-        gpume_execute(&cfg->executor, stabilise_rows, t, FFMIN(nb_threads, (luma->h + PART - 1) / PART));
+        gpume_execute(&cfg->executor, stabilise_rows, t, FFMIN(nb_threads, gpume_blocks(luma->h, PART)));
     else
         gpume_execute(&cfg->executor, keep_rows, t, FFMIN(nb_threads, luma->h));
     FFSWAP(MvstereoPlane, t->disparity[0], t->disparity[1]);

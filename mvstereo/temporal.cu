@@ -57,20 +57,6 @@ static __device__ __forceinline__ long long origin(const MvstereoCudaArgs &args,
     return sum <= MVSTEREO_STILL ? (long long)from_y * args.w + from_x : -1;
 }
 
-/** Sets the median of the changes. The threads are those of a warp. */
-static __device__ __forceinline__ void set_median(MvstereoCudaPart *part)
-{
-    int nb = 0, up_to, i = 0;
-
-    if (threadIdx.x)
-        return;
-    GPUME_UNROLL for (int j = 0; j <= 2 * MVSTEREO_CHANGES; j++)
-        nb += (int)part->changes[j];
-    for (up_to = (int)part->changes[0]; 2 * up_to < nb; up_to += (int)part->changes[++i])
-        ;
-    part->change = nb ? i - MVSTEREO_CHANGES : 0;
-}
-
 /**
  * grid:   parts of MVSTEREO_PART x MVSTEREO_PART samples
  * block:  MVSTEREO_CUDA_STEADY_THREADS
@@ -108,7 +94,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_STEADY_THREADS, 2)
                                  MVSTEREO_CHANGES], 1u);
     }
     __syncthreads();
-    set_median(part);
+    if (!threadIdx.x)
+        part->change = mvstereo_median_change(part->changes);
     __syncthreads();
     GPUME_UNROLL for (int n = 0; n < NB; n++) {
         const int i = (int)threadIdx.x + n * THREADS, x = left + i % PART, y = top + i / PART;
