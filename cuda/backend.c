@@ -523,10 +523,10 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
             TRY(cuMemcpyDtoHAsync(first->same, slot->same.data + i * nb_cells, (end - i) * nb_cells,
                                   s->download_stream), "download cells")
     }
-    if (slot->intra.data && search->nb_fields)
+    if (slot->intra.data)
         TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
                               s->download_stream), "download sums")
-    if (slot->sums.data && search->nb_fields)
+    if (slot->sums.data)
         TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * nb_sums(s),
                               s->download_stream), "download sums")
     return 0;
@@ -568,7 +568,7 @@ static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
     if (s->on_device)
         return 0;
     TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
-    ret = download_results(s, slot, search);
+    ret = search->nb_fields ? download_results(s, slot, search) : 0;
     if (ret < 0)
         return ret;
     TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
