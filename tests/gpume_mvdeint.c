@@ -561,7 +561,7 @@ static void in_memory(int nb)
     for (int i = 0; i < nb / 4 && LIBAVFILTER_VERSION_MAJOR > 11; i++)
         compare_with_bwdif(1000 + i);
     snprintf(test_context, sizeof(test_context), "all cases");
-    CHECK(nb < 100 || (nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb),
+    CHECK(nb < 60 || (nb_moved > nb_compensated / 20 && nb_compensated > 1000 * nb),
           "%d samples compensated, %d moved", nb_compensated, nb_moved);
 }
 

@@ -997,7 +997,7 @@ static void in_memory(int nb, int step)
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     snprintf(test_context, sizeof(test_context), "all cases");
-    CHECK(nb < 200 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
+    CHECK(nb < 120 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
           "%d patches in stacks, %d estimates, %d of correlated noise", nb_stacked, nb_estimated, nb_correlated);
     repeats(FFMIN(nb, 200), 0);
     sequences(nb / 15, 0);

@@ -1298,8 +1298,8 @@ int main(int argc, char **argv)
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
               nb_made);
-        CHECK(nb_made < 400 || nb_repeats > nb_made / 40, "only %d repeats", nb_repeats);
-        CHECK(nb_made < 400 || nb_cuts > nb_made / 40 && nb_fades > nb_made / 40, "only %d cuts and %d fades",
+        CHECK(nb_made < 400 || nb_repeats > nb_made / 25, "only %d repeats", nb_repeats);
+        CHECK(nb_made < 400 || nb_cuts > nb_made / 25 && nb_fades > nb_made / 25, "only %d cuts and %d fades",
               nb_cuts, nb_fades);
     }
     printf("gpume_mvfps: %d pictures along vectors, %d of them with offsets, %d means, %d copies, %d cuts, %d fades, "

@@ -673,7 +673,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < nb; i++)
             run_case(o.only >= 0 ? o.only : i, 0);
         snprintf(test_context, sizeof(test_context), "all cases");
-        CHECK(nb < 200 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
+        CHECK(nb < 100 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
                          nb_darker > nb / 50 && nb_moved > nb && nb_steady > 20 * nb),
               "%d valid samples, %d ranges, %d smoothed, %d coded, %d darker, %d blocks in motion, %d steady samples",
               nb_valid, nb_found, nb_smoothed, nb_coded, nb_darker, nb_moved, nb_steady);
