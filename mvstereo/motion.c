@@ -40,7 +40,9 @@ int ff_mvstereo_motion_search(MvstereoMotion *m, const MvstereoConfig *cfg, AVFr
     if (ret >= 0)
         ret = ff_gpume_engine_pull(m->engine, &m->result);
     av_frame_free(&luma);
-    if (ret >= 0 && m->result.set.nb)
+    if (ret < 0)
+        ff_mvstereo_motion_close(m);
+    else if (m->result.set.nb)
         *field = m->result.frame->hw_frames_ctx ? m->result.set.device : m->result.set.host;
     return ret;
 }

@@ -27,7 +27,7 @@ typedef struct MvstereoMotion {
  * @param luma  gray samples of 8 bits, or a frame on a device of which only the luma is read; is taken over
  * @param field set to the vectors into the view before, in the memory of the frames; NULL for the first view.
  *              Valid until the next call
- * @return 0 or an AVERROR code with a message
+ * @return 0, or an AVERROR code with a message, and then the next view is the first one
  */
 int ff_mvstereo_motion_search(MvstereoMotion *m, const MvstereoConfig *cfg, AVFrame *luma,
                               const GpumeMotionField **field);
