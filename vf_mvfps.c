@@ -250,9 +250,9 @@ static av_cold int init(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
     const GpumeDependency dependencies[] = {
-        { "scene",   s->mode != MVFPS_DUP, "mode=mci and mode=blend" },
+        { "scene",   s->mode != MVFPS_DUP, "mode=mci or mode=blend" },
         { "cut",     s->mode == MVFPS_MCI, "mode=mci" },
-        { "repeats", s->mode != MVFPS_DUP, "mode=mci and mode=blend" },
+        { "repeats", s->mode != MVFPS_DUP, "mode=mci or mode=blend" },
         { "search",  s->mode == MVFPS_MCI, "mode=mci" },
     };
     const int ret = ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));

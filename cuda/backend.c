@@ -41,7 +41,7 @@
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
 
-/** Maximum number of searches that run side by side: if nobody waits for them, and else. */
+/** Maximum number of searches that run side by side if the host waits for none of them, and if it does. */
 #define MAX_QUEUES 3
 #define MAX_WAITED 2
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */

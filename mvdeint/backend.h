@@ -71,7 +71,7 @@ typedef struct MvdeintBackend {
     int  (*load)(void *priv, int slot, const AVFrame *frame, int later);
     /** Allocates an estimate with undefined samples, or returns NULL. Its buffers may outlive the backend. */
     AVFrame *(*alloc)(void *priv);
-    /** @param first of both fields of a frame */
+    /** Makes the first estimates of both fields of a frame. */
     int  (*estimate)(void *priv, const MvdeintFirst first[2]);
     int  (*make)(void *priv, const MvdeintStep *step);
     /** Copies an estimate to an output frame. */

@@ -76,7 +76,7 @@ typedef struct CPUBackend {
     /* the current work */
     const AVFrame *frame;
     GpumePadded *slot;
-    const MvdeintFirst *first;  ///< of both fields
+    const MvdeintFirst *first;  ///< the estimates of both fields of a frame
     const MvdeintStep *step;
     GpumeScheduler scheduler;
     GpumeTaskChain chain;
@@ -310,6 +310,7 @@ static void estimate_line(const CPUBackend *s, const MvdeintFirst *f, int worker
     }
     s->samples.estimate(line, still, &l, out.w, kind, (1 << depth) - 1);
     intra_line(s, f, component, y);
+    /* the rows of errors follow each other, and are not in use yet */
     if (!f->is_alone)
         s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w,
                        depth);

@@ -37,9 +37,8 @@
 #define MVSTEREO_PIECE      100     ///< smaller pieces are invalid
 #define MVSTEREO_ONE        16      ///< units of a disparity in a sample
 #define MVSTEREO_WMED_R     4       ///< a weighted median covers 9x9 disparities
-/** A sample is where it was before if the differences of as many around it, to each side, sum up to at most so much. */
-#define MVSTEREO_STILL_R    2
-#define MVSTEREO_STILL      150
+#define MVSTEREO_STILL_R    2       ///< samples to each side that are compared with where a sample was before
+#define MVSTEREO_STILL      150     ///< the sample was there if their differences sum up to at most this
 #define MVSTEREO_MAX_AGE    6       ///< a disparity that stays is the mean of so many before and the new one
 #define MVSTEREO_BLOCK      16      ///< side of the blocks of which the motion is known
 #define MVSTEREO_PART       64      ///< side of a part of the view, in which disparities change alike

@@ -101,9 +101,10 @@ static __device__ __forceinline__ void shift_costs(GpumeU32 best[2], const Gpume
     best[1] = mvstereo_bytes(parts[1], parts[2], shift & 1 ? MVSTEREO_ACROSS : 0x3210u);
 }
 
-/** The state of a path: of four costs of a lane, in halves. */
+/** The state of a path in a lane, which has four of its costs. A word has two costs. */
 typedef struct Path {
-    GpumeU32 v[2], least;       ///< least: least cost, in both halves
+    GpumeU32 v[2];              ///< the four costs
+    GpumeU32 least;             ///< the least cost of all lanes, twice
     GpumeU32 before, after;     ///< costs of the lanes beside this one
 } Path;
 

@@ -46,7 +46,7 @@ run() {
                  mvdenoise=radius=1:strength=9,hwdownload,format=nv12" -f framecrc -
         return
     fi
-    # the passes search, which takes the stand-in 8 s for pictures of 40x24; fewer make the same calls
+    # small pictures: each pass searches, which takes the stand-in 8 s for four pictures of 40x24
     if [ "$2" = mvdeint ]; then
         LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
             -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i testsrc2=size=20x14:rate=3:duration=1 \
