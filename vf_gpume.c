@@ -20,6 +20,7 @@
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
+#include "gpume/util/upstream.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/params.h"
 #include "gpume/core/searches.h"
@@ -61,7 +62,7 @@ typedef struct GpumeContext {
     GpumeOutputs *outputs;
     const GpumeSink *sink;      ///< receives the output instead of files; may be NULL
     int has_frames;             ///< whether a frame has arrived
-    int failed;                 ///< negative: the error after which no frame is processed
+    int failed;                 ///< whether a frame could not be processed
 } GpumeContext;
 
 #define OFFSET(x) offsetof(GpumeContext, x)
@@ -347,11 +348,10 @@ static int process(AVFilterContext *ctx)
 static int activate(AVFilterContext *ctx)
 {
     GpumeContext *s = ctx->priv;
+    const int ret = ff_gpume_end_if_failed(ctx, process(ctx));
 
-    /* after an error only closing the engine is allowed */
-    if (s->failed >= 0)
-        s->failed = process(ctx);
-    return s->failed;
+    s->failed |= ret < 0;
+    return ret;
 }
 
 static av_cold void uninit(AVFilterContext *ctx)
@@ -360,7 +360,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 
     ff_gpume_engine_close(&s->engine);
     /* no error means that no more frames are wanted, or that another graph replaces this one */
-    ff_gpume_outputs_close(&s->outputs, s->failed >= 0 && s->has_frames ? GPUME_END_INPUT : GPUME_END_FAILED);
+    ff_gpume_outputs_close(&s->outputs, !s->failed && s->has_frames ? GPUME_END_INPUT : GPUME_END_FAILED);
 }
 
 void ff_gpume_filter_set_sink(AVFilterContext *ctx, const GpumeSink *sink)

@@ -320,7 +320,7 @@ static int receive(AVFilterContext *ctx)
     return 1;
 }
 
-static int activate(AVFilterContext *ctx)
+static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvdeintContext *s = ctx->priv;
@@ -347,6 +347,11 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
     }
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    return ff_gpume_end_if_failed(ctx, process(ctx));
 }
 
 static av_cold void uninit(AVFilterContext *ctx)

@@ -534,7 +534,7 @@ static int take_input(AVFilterContext *ctx)
     return ret;
 }
 
-static int activate(AVFilterContext *ctx)
+static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvdenoiseContext *s = ctx->priv;
@@ -564,6 +564,11 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
     }
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    return ff_gpume_end_if_failed(ctx, process(ctx));
 }
 
 static av_cold void uninit(AVFilterContext *ctx)

@@ -33,6 +33,7 @@
 #include "gpume/util/frame_backend.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
+#include "gpume/util/upstream.h"
 
 /** Layout of two views in a frame. */
 enum Layout {
@@ -628,7 +629,7 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     return ret;
 }
 
-static int activate(AVFilterContext *ctx)
+static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvstereoContext *s = ctx->priv;
@@ -657,6 +658,11 @@ static int activate(AVFilterContext *ctx)
     }
     FF_FILTER_FORWARD_WANTED(outlink, inlink);
     return FFERROR_NOT_READY;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    return ff_gpume_end_if_failed(ctx, process(ctx));
 }
 
 static av_cold void uninit(AVFilterContext *ctx)

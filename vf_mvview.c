@@ -269,7 +269,7 @@ static int feed(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-static int activate(AVFilterContext *ctx)
+static int process(AVFilterContext *ctx)
 {
     AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
@@ -295,6 +295,11 @@ static int activate(AVFilterContext *ctx)
         if (ret < 0)
             return ret;
     }
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    return ff_gpume_end_if_failed(ctx, process(ctx));
 }
 
 static av_cold void uninit(AVFilterContext *ctx)

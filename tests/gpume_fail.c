@@ -27,6 +27,7 @@
 #else
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <malloc.h>
 #include <unistd.h>
 #endif
 
@@ -254,8 +255,9 @@ void free(void *p)
     if (!p || !started)
         return;
     ff_mutex_lock(&lock);
-    if (test_nb_outstanding)
-        forget(p);
+    /* so that nothing that is read afterwards is a pointer or a plausible number */
+    if (test_nb_outstanding && forget(p))
+        memset(p, 0xdd, malloc_usable_size(p));
     ff_mutex_unlock(&lock);
     real_free(p);
 }

@@ -1027,6 +1027,7 @@ int main(int argc, char **argv)
             run_grain(nb / 10);
             repeats(FFMIN(nb, 50), 1);
             sequences(nb / 5, 1);
+            test_failing_change("mvdenoise", "radius=0", o.quick ? 11 : 1);
         }
         if (o.only < 0 && !o.device_only)
             failing_allocations(1, step);

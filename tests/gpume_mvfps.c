@@ -1288,6 +1288,7 @@ int main(int argc, char **argv)
         if (o.only < 0) {
             sequences_on_device(nb / 3);
             other_format_on_device();
+            test_failing_change("mvfps", "mode=blend", o.quick ? 11 : 1);
             travelling_fields(nb / 3, 1);
         }
         if (o.only < 0 && !o.device_only)

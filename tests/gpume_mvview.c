@@ -595,7 +595,6 @@ static void in_memory(int quick)
 int main(int argc, char **argv)
 {
     int quick = 0, device_only = 0;
-    AVBufferRef *device;
 
     for (int i = 1; i < argc; i++) {
         quick       |= !strcmp(argv[i], "-quick");
@@ -606,15 +605,13 @@ int main(int argc, char **argv)
     test_watch(600);
     if (!device_only)
         in_memory(quick);
-    device = test_open_device();
-    if (device) {
-        on_device(device, quick ? 60 : 400);
-        fields_on_device(device, quick ? 150 : 1500);
-        sequences_on_device(device);
-    } else {
-        printf("  there is no device\n");
+    if (test_begin_device()) {
+        on_device(test_device, quick ? 60 : 400);
+        fields_on_device(test_device, quick ? 150 : 1500);
+        sequences_on_device(test_device);
+        test_failing_change("mvview", "search=never", quick ? 11 : 1);
     }
-    av_buffer_unref(&device);
+    test_end_device();
     printf("gpume_mvview: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !test_nb_checks);
 }

@@ -389,6 +389,65 @@ void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *op
           "%d allocations tried, %d without harm", nb_tried, nb_harmless);
 }
 
+/** Frames on a device whose samples get another format, sent to a filter. */
+typedef struct Change {
+    const char *name, *options;
+    TestFilter filter;
+    AVBufferRef *hw_frames[2];
+    AVFrame *frames[2];
+} Change;
+
+/* Sends two frames of each format and goes on after errors. Returns the first error. */
+static int send_change(void *opaque)
+{
+    Change *c = opaque;
+    const TestShape shape = test_shape(AV_PIX_FMT_NV12, c->frames[0]->width, c->frames[0]->height);
+    int first = 0, ret;
+
+    c->filter = (TestFilter) { .name = c->name, .options = c->options, .nb_threads = 1, .hw_frames = c->hw_frames[0] };
+    ret = test_open_filter(&c->filter, &shape);
+    for (int n = 0; n <= 4 && ret >= 0; n++) {
+        AVFrame *in = n < 4 ? c->frames[n / 2] : NULL;
+        int error;
+
+        if (in)
+            in->pts = n;
+        if (n == 2)
+            test_let_fail();
+        error = av_buffersrc_add_frame_flags(c->filter.src, in, AV_BUFFERSRC_FLAG_KEEP_REF);
+        for (AVFrame *out; error >= 0;) {
+            c->filter.pool = NULL;      // there are two
+            error = test_take_frame(&c->filter, NULL, &out);
+            av_frame_free(&out);
+        }
+        if (error != AVERROR(EAGAIN) && error != AVERROR_EOF && first >= 0)
+            first = error;
+    }
+    return ret < 0 ? ret : first;
+}
+
+static void close_change(void *opaque)
+{
+    avfilter_graph_free(&((Change *)opaque)->filter.graph);
+}
+
+void test_failing_change(const char *name, const char *options, int step)
+{
+    Change c = { name, options };
+
+    for (int i = 0; i < 2; i++) {
+        const TestShape s = test_shape(i ? AV_PIX_FMT_P010 : AV_PIX_FMT_NV12, 32, 32);
+
+        c.hw_frames[i] = test_device_frames(&s);
+        c.frames[i]    = test_upload(&s, c.hw_frames[i], NULL);
+    }
+    test_failing_allocations(send_change, close_change, &c, step, 30, 0, "another format on the device");
+    for (int i = 0; i < 2; i++) {
+        av_frame_free(&c.frames[i]);
+        av_buffer_unref(&c.hw_frames[i]);
+    }
+}
+
 /* Options */
 
 int test_options(TestOptions *o, const char *program, int argc, char **argv)

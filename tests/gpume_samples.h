@@ -128,6 +128,11 @@ void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *op
 void test_let_fail(void);
 /** Begins or ends a section of run() in which allocations must not fail. */
 void test_pause_failing(int pause);
+/**
+ * Changes the format of a filter's frames on the device in mid-stream, as an application that goes on after errors,
+ * while allocations fail as in test_failing_allocations().
+ */
+void test_failing_change(const char *name, const char *options, int step);
 
 /* Options */
 

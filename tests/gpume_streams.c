@@ -284,6 +284,50 @@ static void failing_allocations(void)
     }
 }
 
+/* Runs a stream in which an allocation fails once it has begun, as an application that goes on after errors. */
+static int go_on(const StreamCase *c, int fail_at)
+{
+    const int outstanding = test_nb_outstanding;
+    AVFrame *out = test_alloc(av_frame_alloc());
+    Graph g = { .searches = c->searches };
+    int ret, failed, is_open = open_graph(&g, &c->first, c->kind->filter, c->options, 2) >= 0;
+
+    test_track(1);
+    test_fail_allocation(fail_at, 0);
+    for (int i = 0; i <= c->nb && is_open; i++) {
+        ret = av_buffersrc_add_frame_flags(g.src, i < c->nb ? c->frames[i] : NULL, AV_BUFFERSRC_FLAG_KEEP_REF);
+        for (int nb = 0; nb < STREAM_MAX_OUTPUT && ret >= 0; nb++) {
+            ret = av_buffersink_get_frame(g.sink, out);
+            av_frame_unref(out);
+        }
+    }
+    failed = test_nb_failed;
+    test_fail_allocation(0, 0);
+    avfilter_graph_free(&g.graph);
+    av_frame_free(&out);
+    test_track(0);
+    CHECK(test_nb_outstanding <= outstanding, "%d buffers leaked", test_nb_outstanding - outstanding);
+    return failed;
+}
+
+/* After an error in mid-stream, a filter must not use what has failed. */
+static void going_on(const StreamKind *kind, int nb)
+{
+    int nb_failed = 0;
+
+    for (int seed = 1; seed <= nb; seed++) {
+        TestRandom d = { .state = seed };
+        StreamCase c;
+
+        draw_stream(&c, kind, &d);
+        av_strlcatf(test_context, sizeof(test_context), ", seed %d, going on", seed);
+        nb_failed += go_on(&c, 1 + test_draw(&d, 60));
+        free_stream(&c);
+    }
+    snprintf(test_context, sizeof(test_context), "%s, going on", kind->filter);
+    CHECK(nb_failed > nb / 3, "only %d of %d streams failed", nb_failed, nb);
+}
+
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && !strcmp(argv[1], "-quick");
@@ -292,8 +336,10 @@ int main(int argc, char **argv)
     test_init("gpume_streams");
     test_watch(600);
     for (int i = 0; i < FF_ARRAY_ELEMS(stream_kinds); i++)
-        if (avfilter_get_by_name(stream_kinds[i].filter))
+        if (avfilter_get_by_name(stream_kinds[i].filter)) {
             random_streams(&stream_kinds[i], (quick ? 100 : 1000) * stream_kinds[i].least_frames);
+            going_on(&stream_kinds[i], quick ? 400 : 4000);
+        }
     bits_above();
     one_by_one();
     captions();

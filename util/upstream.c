@@ -75,3 +75,10 @@ int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int6
         ff_inlink_request_frame(inlink);
     return FFERROR_NOT_READY;
 }
+
+int ff_gpume_end_if_failed(AVFilterContext *ctx, int ret)
+{
+    if (ret < 0 && ret != FFERROR_NOT_READY && !ff_outlink_get_status(ctx->outputs[0]))
+        ff_outlink_set_status(ctx->outputs[0], ret, AV_NOPTS_VALUE);
+    return ret;
+}

@@ -5,7 +5,8 @@
 
 /**
  * @file
- * The input of a filter: its frames, and warnings about filters that come before a filter that uses motion vectors.
+ * The input of a filter: its frames, and warnings about filters that come before a filter that uses motion vectors;
+ * and its end after an error.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_UPSTREAM_H
@@ -32,5 +33,12 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched);
  *         frame has another format than the input, or is in system memory instead of on a device
  */
 int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts);
+
+/**
+ * Ends the output if this is the error code of a filter's step, so that the step is the last one: after an error most
+ * objects can only be closed. The step itself begins with FF_FILTER_FORWARD_STATUS_BACK.
+ * @return ret
+ */
+int ff_gpume_end_if_failed(AVFilterContext *ctx, int ret);
 
 #endif /* AVFILTER_GPUME_UTIL_UPSTREAM_H */
