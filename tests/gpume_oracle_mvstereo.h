@@ -26,6 +26,8 @@ typedef struct StereoOracle {
     int *base;              ///< first disparity tried for each sample, minus m
     uint8_t *left, *right;
     uint8_t table[256];
+    uint64_t *census[2];    ///< of each sample of the left view and of the right one
+    int *gradient[2];
     int *v;                 ///< disparity - m, in 1/16 sample; -1: a hole
     int *age;
     int *confidence;
@@ -138,19 +140,18 @@ static int stereo_gradient(const uint8_t *p, int w, int h, int x, int y)
 
 static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 {
-    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1);
+    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1), p = y * o->w + x;
     int least   = 1000;
 
     for (int row = y - o->rows; row <= y + o->rows; row++) {
-        const int r = stereo_clip(row, 0, o->h - 1);
-        uint64_t differ = stereo_census(o->left, o->w, o->h, x, y, o->tolerance) ^
-                          stereo_census(o->right, o->w, o->h, z, r, o->tolerance);
-        int luma = abs(o->left[y * o->w + x] - o->table[o->right[r * o->w + z]]), cost = 0;
-        int grad = abs(stereo_gradient(o->left, o->w, o->h, x, y) - stereo_gradient(o->right, o->w, o->h, z, r));
+        const int q = stereo_clip(row, 0, o->h - 1) * o->w + z;
+        const int luma = abs(o->left[p] - o->table[o->right[q]]);
+        const int grad = abs(o->gradient[0][p] - o->gradient[1][q]);
+        uint64_t differ = o->census[0][p] ^ o->census[1][q];
+        int cost = (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
 
         for (; differ; differ >>= 1)
             cost += differ & 1;
-        cost += (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
         if (cost < least)
             least = cost;
     }
@@ -354,6 +355,16 @@ static void stereo_match_from(StereoOracle *o)
     int *right = malloc(nb * sizeof(*right));
     uint8_t *is_hole = malloc(nb);
 
+    for (int i = 0; i < 2; i++) {
+        const uint8_t *view = i ? o->right : o->left;
+
+        o->census[i]   = malloc(nb * sizeof(*o->census[i]));
+        o->gradient[i] = malloc(nb * sizeof(*o->gradient[i]));
+        for (int q = 0; q < nb; q++) {
+            o->census[i][q]   = stereo_census(view, o->w, o->h, q % o->w, q / o->w, o->tolerance);
+            o->gradient[i][q] = stereo_gradient(view, o->w, o->h, q % o->w, q / o->w);
+        }
+    }
     for (int q = 0; q < nb; q++)
         for (int k = 0; k < o->nb; k++)
             cost[q * o->nb + k] = stereo_cost(o, q % o->w, q / o->w, k);
@@ -375,6 +386,10 @@ static void stereo_match_from(StereoOracle *o)
     free(sum);
     free(right);
     free(is_hole);
+    for (int i = 0; i < 2; i++) {
+        free(o->census[i]);
+        free(o->gradient[i]);
+    }
 }
 
 static uint8_t *stereo_halve(const uint8_t *p, int w, int h)
