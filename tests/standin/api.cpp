@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <unordered_map>
 
 #include "standin.h"
 
@@ -823,7 +824,9 @@ static int load(Call &c, CUmodule *module, const void *image)
         note("%s: not PTX; machine code cannot be run here", c.what());
         return ERROR_NO_BINARY_FOR_GPU;
     }
-    const Ptx ptx((const char *)image);
+    /* a process loads the same modules many times */
+    static auto &scanned = *new std::unordered_map<std::string, Ptx>;
+    const Ptx &ptx = scanned.try_emplace((const char *)image, (const char *)image).first->second;
     if (!ptx.error.empty()) {
         note("%s: not PTX: %s", c.what(), ptx.error.c_str());
         return ERROR_INVALID_PTX;

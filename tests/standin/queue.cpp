@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 #include "standin.h"
 
@@ -240,16 +241,21 @@ static bool ready(const Op *op)
     return true;
 }
 
+/** The last result of unordered_op(): neighbouring cells were mostly accessed by the same operation. */
+static struct { u64 running, start, end; const Ran *unordered; } last_looked_up;
+
 const Ran *unordered_op(u64 time)
 {
-    auto i = std::upper_bound(ran.begin(), ran.end(), time,
-                              [](u64 t, const Ran &r) { return t < r.start; });
-    if (i == ran.begin())
-        return NULL;
-    --i;
-    if (time > i->end || running->clock.at(i->stream) >= i->seq)
-        return NULL;
-    return &*i;
+    auto &last = last_looked_up;
+
+    if (last.running != now.op_start || time < last.start || time > last.end) {
+        auto i = std::upper_bound(ran.begin(), ran.end(), time,
+                                  [](u64 t, const Ran &r) { return t < r.start; });
+        if (i == ran.begin() || time > (--i)->end)
+            return NULL;
+        last = { now.op_start, i->start, i->end, running->clock.at(i->stream) >= i->seq ? NULL : &*i };
+    }
+    return last.unordered;
 }
 
 std::string op_name_at(u64 time)
@@ -261,7 +267,7 @@ std::string op_name_at(u64 time)
 /* Sets of operations that have read a cell, none ordered after another. */
 typedef std::vector<std::pair<u32, u64>> ReadSet;
 /** Indexed by number, from 1 on. Shadow memory may contain numbers of removed sets, whose operations are over. */
-static std::map<u64, ReadSet> &readsets = *new std::map<u64, ReadSet>;
+static auto &readsets = *new std::unordered_map<u64, ReadSet>;
 static u64 last_readset;
 static std::map<std::tuple<u64, u64, u64>, u64> &readset_memo =
     *new std::map<std::tuple<u64, u64, u64>, u64>;
@@ -279,7 +285,7 @@ bool readset_ordered(u64 set)
     return true;
 }
 
-u64 readset_add(u64 set, u64 time_of_other)
+static u64 find_or_add(u64 set, u64 time_of_other)
 {
     const Ran *other = set ? NULL : unordered_op(time_of_other);
     auto key = std::make_tuple(set, other ? other->start : 0, now.op_start);
@@ -307,11 +313,22 @@ u64 readset_add(u64 set, u64 time_of_other)
     return readset_memo[key] = last_readset;
 }
 
+u64 readset_add(u64 set, u64 time_of_other)
+{
+    /* neighbouring cells were mostly read by the same operations */
+    static struct { u64 set, other, op, result; } last;
+
+    if (!last.result || last.set != set || last.other != time_of_other || last.op != now.op_start)
+        last = { set, time_of_other, now.op_start, find_or_add(set, time_of_other) };
+    return last.result;
+}
+
 /** Removes operations that are ordered before all queued and future operations. */
 static void forget_known()
 {
     if (ran.size() < 32)
         return;
+    last_looked_up = {};
     Clock known = host;
     for (const Slot &slot : slots)
         for (size_t i = slot.stream ? slot.stream->head : 0;
@@ -423,6 +440,7 @@ static void run_op(Stream *s)
         return;
     }
     nb_ran++;
+    last_looked_up = {};
     ran.push_back({ start, now.time - 1, s->id, op->seq, op->what });
     pop(s);
     if (error && !ctx->error) {
