@@ -70,6 +70,7 @@ help-all: help
 	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: only those in tests/fate/seams.mak'
 	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: as above'
 	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: as above'
+	@echo '  make check-others    both of these, all other series and the wheels, side by side; OTHERS="series windows" chooses; QUICK=1: as above'
 	@echo '  make check-gpu       run the tests on a GPU'
 	@echo '  make check-shared    build the shared libraries and test programs that link them'
 	@echo '  make check-packages  test the packages in bare Debians, with QEMU and with Wine, for an hour; PARTS="linux deb" chooses'
@@ -156,6 +157,13 @@ check-aarch64:
 check-windows:
 	@tools/deps.sh $(NO_INSTALL) windows wine tests
 	+@tests/run.sh -s $(SERIES) windows
+
+# All other systems side by side: the other series of FFmpeg, 64-bit Arm, Windows and the wheels.
+OTHERS = series aarch64 windows wheels
+check-others: export QUICK := $(QUICK)
+check-others: all
+	@tools/deps.sh $(NO_INSTALL) $(patsubst windows,windows wine,$(patsubst wheels,packages,$(filter-out series,$(OTHERS)))) tests
+	+@tests/run.sh -s $(SERIES) $(OTHERS)
 
 # Tests packages in bare Debians, with QEMU and with Wine. Needs root. PARTS="linux deb" chooses.
 check-packages: export PARTS := $(PARTS)
@@ -335,5 +343,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-others check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
         install dist deb wheel vapoursynth source-patch clean distclean

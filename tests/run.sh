@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs parts of the tests. Prints what failed, and last one line 'N passed, N failed, N skipped'. All results are in
-# build/results/. What the parts need is built first. Then the parts that use one core run beside those that run
-# FATE, which use all cores.
+# build/results/. What the parts need is built first. Then the parts run in two rows, so that one row uses the cores
+# that the other one leaves idle.
 #
 # usage: tests/run.sh [-s SERIES] PART...
 #   fate       builds the series and runs all its FATE tests, units included; with QUICK=1 the tests of
@@ -24,6 +24,7 @@
 #   demo       the demonstration on a short clip
 #   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
 #   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
+#   series     builds every other series and runs the tests of seams.mak, without QUICK all tests
 #   aarch64    for 64-bit Arm, by QEMU: checkasm, units and FATE on two processors, the choice between
 #              them, the kernels on the stand-in; with QUICK=1 the tests of seams.mak, no kernels
 #   windows    for Windows, by Wine: checkasm, units, FATE, files, and with the stand-in as nvcuda.dll the FATE
@@ -172,6 +173,8 @@ build_trees() {
 }
 
 part_fate() {
+    # the objects of the other series that no test needs are not built for the part 'series'
+    only=${1-}
     if [ ! -d "$base/src" ]; then
         status=0
         tools/fetch.sh build ffmpeg "$series" > build/results/fetch.log 2>&1 || status=$?
@@ -180,7 +183,7 @@ part_fate() {
             return
         fi
     fi
-    if ! submake SERIES="$series" all; then
+    if ! submake SERIES="$series" ${only:+"SERIES_ARGS=$only"} all; then
         fail "build-$series" "make SERIES=$series"
         return
     fi
@@ -193,6 +196,16 @@ part_fate() {
         say "not tested with FFmpeg $series: $missing"
     fi
     run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-seams}"
+}
+
+part_series() {
+    newest=$series
+    for series in $(all_series .); do
+        base=build/$series
+        [ "$series" = "$newest" ] || part_fate --only-tested
+    done
+    series=$newest
+    base=build/$series
 }
 
 # The stand-in takes a hundred times as long as a processor, and valgrind is slow, too: the units have fewer cases.
@@ -432,7 +445,7 @@ part_style() { sh tests/style.sh "$results"; }
 
 for part; do
     case $part in
-        fate|san|cuda|valgrind|gpl|examples|mpi|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|shared|style|wheels) ;;
+        fate|san|cuda|valgrind|gpl|examples|mpi|series|aarch64|windows|files|soak|fuzz|threads|failures|long|ffmpeg|patches|build|demo|packages|shared|style|wheels) ;;
         *) die "there is no part '$part'" ;;
     esac
 done
@@ -459,27 +472,34 @@ run() {
     say "== $1: $(($(date +%s) - began)) s, $((used - before)) s of processor time"
 }
 
-# Parts that run FATE use all cores, one part after the other. The other parts use one core and run beside them; each
-# prints its output when it is done.
+# The first row has the parts that keep all cores busy for long. The other parts run in the second row; each prints its
+# output when it is done.
+first_row='fate san valgrind examples aarch64 shared ffmpeg'
+in_first_row() {
+    case " $first_row " in
+        *" $1 "*) ;;
+        *) return 1 ;;
+    esac
+}
+
 began=$(date +%s)
 build_trees "$@"
 processor_time build/results/built.times
 say "== built in $(($(date +%s) - began)) s, $used s of processor time"
 (
     for part; do
-        case $part in
-            fate|san|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) ;;
-            *) run "$part" > build/results/beside.out 2>&1
-               cat build/results/beside.out ;;
-        esac
+        if ! in_first_row "$part"; then
+            run "$part" > build/results/beside.out 2>&1
+            cat build/results/beside.out
+        fi
     done
 ) &
 beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
-    case $part in
-        fate|san|valgrind|gpl|examples|mpi|aarch64|windows|shared|ffmpeg) run "$part" ;;
-    esac
+    if in_first_row "$part"; then
+        run "$part"
+    fi
 done
 wait $beside
 
