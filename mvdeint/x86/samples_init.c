@@ -5,13 +5,10 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
-#include "libavutil/mem_internal.h"
-#include "libavutil/thread.h"
 #include "libavutil/x86/cpu.h"
 
 #include "libavfilter/gpume/mvdeint/samples.h"
@@ -85,7 +82,7 @@ static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
         ff_mvdeint_copy_8_avx2(dst, 2 * dst_stride, src, stride, h);
 }
 
-/* Of samples of up to 10 bits. */
+/* Does MvdeintSamples.combine for samples of up to 10 bits. */
 static void combine_16(uint8_t *dst, const MvdeintRow *row)
 {
     if (row->present == (1 << MVDEINT_MAX_CANDIDATES) - 1)
@@ -94,7 +91,7 @@ static void combine_16(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_16(dst, row);
 }
 
-/* Of samples of up to 10 bits. */
+/* Does MvdeintSamples.intra for samples of up to 10 bits. */
 static void intra_16(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
 {
     const int v = 1 << (depth - 8);
@@ -107,7 +104,7 @@ static void intra_16(uint8_t *dst, const uint8_t *const *lines, int w, int depth
     ff_mvdeint_intra_16_avx2(dst, lines, ff_mvdeint_line_taps, w, limits, (1 << depth) - 1);
 }
 
-/* Of samples of up to 12 bits. */
+/* Does MvdeintSamples.match for samples of up to 12 bits. */
 static void match_16(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                      int h, int depth)
 {
