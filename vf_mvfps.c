@@ -63,6 +63,11 @@ typedef struct MvfpsContext {
     Mvfps *mvfps;
     MvfpsRepeats repeats;       ///< input frames on their way to the searcher
     GpumeSearcher *searcher;
+    /** While each output frame is an input frame, the last two frames as they arrived; then those to be searched. */
+    AVFrame *kept[3];
+    int nb_kept;
+    int is_asleep;              ///< whether each output frame has been an input frame: nothing is searched
+    int nb_again;               ///< number of frames in the searcher that were taken before
     MvfpsCaptions captions;
     AVFrame *held;              ///< the next output frame, while captions for it may still arrive
     AVFrame *before, *after;    ///< the frames around the next output time; after may be NULL
@@ -295,6 +300,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     s->front_pts       = AV_NOPTS_VALUE;
     s->end_of_input    = AV_NOPTS_VALUE;
     s->end_of_repeats  = AV_NOPTS_VALUE;
+    s->is_asleep       = s->mode == MVFPS_MCI && s->search != GPUME_SEARCH_NEVER && !s->interpolates_repeats;
     set_limits(s, in->frame_rate);
     return 0;
 }
@@ -701,6 +707,81 @@ static void set_time(AVFilterContext *ctx, AVFrame *frame)
         s->end_of_input = av_sat_add64(frame->pts, frame->duration);
 }
 
+/* Returns the oldest of the kept frames, which the caller frees; NULL: there is none. */
+static AVFrame *pull_kept(MvfpsContext *s)
+{
+    AVFrame *frame = s->kept[0];
+
+    s->kept[0] = s->kept[1];
+    s->kept[1] = s->kept[2];
+    s->kept[2] = NULL;
+    s->nb_kept -= !!frame;
+    return frame;
+}
+
+/* Takes a frame from the searcher that has been taken without vectors. */
+static int take_again(MvfpsContext *s, AVFrame *frame)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    AVBufferRef *buf = NULL;
+    int ret = 0;
+
+    /* the last one begins the next pair */
+    if (!--s->nb_again && sd) {
+        buf = av_buffer_ref(sd->buf);
+        ret = buf && av_frame_new_side_data_from_buf(s->before, sd->type, buf) ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        av_buffer_unref(&buf);
+    av_frame_free(&frame);
+    return ret;
+}
+
+/* Returns whether an output time may lie between the last frame and this one, so that motion is needed. */
+static int needs_motion(const MvfpsContext *s, const AVFrame *frame)
+{
+    int64_t pts, now;
+
+    if (av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS))
+        return 1;
+    if (!s->before)
+        return 0;
+    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+    if (frame->pts == AV_NOPTS_VALUE || pts <= s->before_pts || is_jump(s, av_sat_sub64(pts, s->before_pts)))
+        return 1;
+    for (int64_t i = s->index; (now = output_time(s, i)) < pts - s->rounding; i++)
+        if (now > s->before_pts + s->rounding)
+            return 1;
+    return 0;
+}
+
+/*
+ * Takes an input frame without a search, and keeps it. If it needs motion, the search begins instead, with the frames
+ * on which the next pair depends.
+ */
+static int take_asleep(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvfpsContext *s = ctx->priv;
+    AVFrame *taken  = NULL;
+
+    if (needs_motion(s, *frame)) {
+        s->is_asleep = 0;
+        s->nb_again  = s->nb_kept;
+    } else {
+        taken = av_frame_clone(*frame);
+        if (!taken)
+            return AVERROR(ENOMEM);
+        if (s->nb_kept == 2) {
+            AVFrame *oldest = pull_kept(s);
+
+            av_frame_free(&oldest);
+        }
+    }
+    s->kept[s->nb_kept++] = *frame;
+    *frame = NULL;
+    return taken ? take(ctx, taken) : 0;
+}
+
 /*
  * Gives the next frame that is not skipped as a repeat, or the end, to the searcher.
  * @return the same values as ff_gpume_take_input()
@@ -708,12 +789,13 @@ static void set_time(AVFilterContext *ctx, AVFrame *frame)
 static int feed(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    AVFrame *frame  = ff_mvfps_repeats_pull(&s->repeats);
+    AVFrame *frame  = s->is_asleep ? NULL : s->interpolates_repeats ? ff_mvfps_repeats_pull(&s->repeats) : pull_kept(s);
     int ret;
 
     if (frame) {
         /* vectors may lead to frames that have been skipped */
-        av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+        if (s->interpolates_repeats)
+            av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
         ret = ff_gpume_searcher_push(s->searcher, &frame);
     } else {
         ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
@@ -722,8 +804,9 @@ static int feed(AVFilterContext *ctx)
         if (ret <= 0)
             return ret;
         set_time(ctx, frame);
-        ret = s->interpolates_repeats ? ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame)
-                                      : ff_gpume_searcher_push(s->searcher, &frame);
+        ret = s->interpolates_repeats ? ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame) :
+              s->is_asleep            ? take_asleep(ctx, &frame) :
+                                        ff_gpume_searcher_push(s->searcher, &frame);
     }
     av_frame_free(&frame);
     return ret < 0 ? ret : 1;
@@ -778,7 +861,7 @@ static int process(AVFilterContext *ctx)
         }
         ret = ff_gpume_searcher_pull(s->searcher, &frame);
         if (ret >= 0) {
-            ret = take(ctx, frame);
+            ret = s->nb_again ? take_again(s, frame) : take(ctx, frame);
             if (ret < 0)
                 return ret;
             continue;
@@ -811,6 +894,8 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_frame_free(&s->after);
     av_frame_free(&s->next);
     av_frame_free(&s->held);
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->kept); i++)
+        av_frame_free(&s->kept[i]);
     ff_mvfps_captions_close(&s->captions);
     ff_mvfps_repeats_close(&s->repeats);
     ff_gpume_searcher_close(&s->searcher);

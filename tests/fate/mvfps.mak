@@ -108,6 +108,15 @@ fate-mvfps-alone-3:   CMD = $(call MVFPS_CRC,$(GPUME_SRC),fps=2x:search=auto,-fi
 fate-mvfps-alone-gbrp: REF = $(SRC_PATH)/tests/ref/fate/mvfps-readme-gbrp
 fate-mvfps-alone-gbrp: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)gbrp,fps=2x)
 fate-mvfps-metadata:  CMD = $(call MVFPS_MCI,algo=hme:block=8:dir=both:metadata=1)
+# Nothing is searched as long as each output frame is an input frame; then the result is that of a search from the first
+# frame on. $(1): the search
+MVFPS_LEAVES = $(call MVFPS_CRC,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=8$(GPUME_COMMA)settb=1/1000$(GPUME_COMMA)setpts=(N+gt(N\,3)/4)/10/TB$(1),fps=10)
+FATE_MVFPS_SAME += fate-mvfps-leaves fate-mvfps-leaves-searched fate-mvfps-stays
+fate-mvfps-leaves fate-mvfps-leaves-searched: REF = $(SRC_PATH)/tests/ref/fate/mvfps-leaves
+fate-mvfps-leaves:          CMD = $(call MVFPS_LEAVES)
+fate-mvfps-leaves-searched: CMD = $(call MVFPS_LEAVES,$(GPUME_COMMA)gpume=algo=hme:block=8:dir=both:pel=1:sweeps=4)
+fate-mvfps-stays: CMD = { for o in 10 1x 5 12; do ffmpeg -v info -lavfi "$(GPUME_SRC),mvfps=fps=$$o" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvfps.*Searching.*/fps=$$o searches/p"; done; }
+fate-mvfps-stays: REF = $(SRC_PATH)/tests/ref/fate/mvfps-stays
 
 # One format of each kind except gray16, p010 and p016, to which FFmpeg's series convert differently
 MVFPS_FORMATS = gray yuv410p yuv411p yuv440p yuv444p yuva420p nv12 nv24 gbrp yuv420p10 yuv422p12 yuv444p16
@@ -178,7 +187,7 @@ fate-mvfps-pan-slow: MVFPS_LETTERS =
 fate-mvfps-pan-slow: CMD = $(call MVFPS_WRITING,color=gray:s=40x30:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=640:480:flags=accurate_rnd+bitexact,2)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
-MVFPS_OTHER_IN_7 = $(foreach N,untimed gap gap-dup gap-long error-gap jump film-late ntsc-late error-removed,fate-mvfps-$(N))
+MVFPS_OTHER_IN_7 = $(foreach N,untimed gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
 MVFPS_OTHER      = $(if $(GPUME_SERIES_7),$(MVFPS_OTHER_IN_7))
 
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
