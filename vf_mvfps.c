@@ -86,7 +86,7 @@ typedef struct MvfpsContext {
     int eof;
     int status;                 ///< status with which the input has ended
     int64_t status_pts;         ///< timestamp at which it has ended, in its time base, or AV_NOPTS_VALUE
-    int warned_interlaced, warned_untimed, warned_order, warned_jump, warned_gap, had_vectors;
+    int warned_interlaced, warned_untimed, warned_dropped, warned_order, warned_jump, warned_gap, had_vectors;
 } MvfpsContext;
 
 #define OFFSET(x) offsetof(MvfpsContext, x)
@@ -633,21 +633,17 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
+    const int is_untimed = frame->pts == AV_NOPTS_VALUE;
     int64_t pts;
     int ret = 0;
 
-    if (frame->pts == AV_NOPTS_VALUE) {
-        av_log(ctx, AV_LOG_ERROR, "A frame has no timestamp. Insert setpts=N/(25*TB), with the input's "
-               "frame rate instead of 25, before mvfps.\n");
-        ret = AVERROR(EINVAL);
-        goto drop;
-    }
     if (frame->flags & AV_FRAME_FLAG_INTERLACED && s->mode != MVFPS_DUP && !s->warned_interlaced) {
         av_log(ctx, AV_LOG_WARNING, "The input is interlaced. Insert a deinterlacing filter such as mvdeint "
                "before %s.\n", s->mode == MVFPS_MCI ? "the motion search" : "mvfps");
         s->warned_interlaced = 1;
     }
-    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+    pts = !is_untimed ? av_rescale_q(frame->pts, s->in_time_base, s->out_time_base) :
+          s->before   ? s->before_pts : -MAX_TIME;
     if (pts < -MAX_TIME || pts > MAX_TIME) {
         av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Insert setpts=PTS-STARTPTS "
                "before mvfps.\n", frame->pts);
@@ -657,6 +653,14 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
     ret = ff_mvfps_captions_take(&s->captions, frame, pts);
     if (ret < 0)
         goto drop;
+    if (is_untimed) {
+        if (!s->warned_dropped)
+            av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp, and the end of the frame before it is unknown. It is "
+                   "dropped, as are further ones like it. If no frame has a timestamp, insert setpts=N/(25*TB), with "
+                   "the input's frame rate instead of 25, before mvfps.\n");
+        s->warned_dropped = 1;
+        goto drop;
+    }
     if (s->before && pts <= s->before_pts) {
         if (!s->warned_order)
             av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
@@ -726,8 +730,8 @@ static int take_again(MvfpsContext *s, AVFrame *frame)
     AVBufferRef *buf = NULL;
     int ret = 0;
 
-    /* the last one begins the next pair */
-    if (!--s->nb_again && sd) {
+    /* the last one begins the next pair, unless frames without timestamps were all that has come */
+    if (!--s->nb_again && sd && s->before) {
         buf = av_buffer_ref(sd->buf);
         ret = buf && av_frame_new_side_data_from_buf(s->before, sd->type, buf) ? 0 : AVERROR(ENOMEM);
     }

@@ -12,7 +12,7 @@ MVFPS_CRC   = framecrc -lavfi "$(1),mvfps=$(2)" -fps_mode passthrough -copyts -e
 # Times of frames: interpolated frames are means, so the picture shows their phase.
 MVFPS_MEANS = mode=blend:scene=0:fps
 FATE_MVFPS_RATES = $(foreach N,2x 5-2x 1-2x film 24-60 ntsc slower late coarse sparse order one none \
-                               two untimed dup cut cut-blend gap gap-dup gap-long jump damaged,fate-mvfps-$(N))
+                               two untimed untimed-first untimed-all dup cut cut-blend gap gap-dup gap-long jump damaged,fate-mvfps-$(N))
 fate-mvfps-2x:        CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),$(MVFPS_MEANS)=2x)
 fate-mvfps-5-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,24),$(MVFPS_MEANS)=5/2x)
 fate-mvfps-1-2x:      CMD = $(call MVFPS_CRC,$(call MVFPS_5,50),$(MVFPS_MEANS)=1/2x)
@@ -35,6 +35,10 @@ fate-mvfps-two:       CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)t
 # a frame without a timestamp begins where the frame before it ends
 fate-mvfps-untimed:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=if(eq(N\,2)\,NAN\,PTS),$(MVFPS_MEANS)=2x)
 fate-mvfps-untimed:   REF = $(SRC_PATH)/tests/ref/fate/mvfps-2x
+# or, if that is unknown, is dropped
+fate-mvfps-untimed-first: CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=if(lt(N\,2)\,NAN\,PTS),$(MVFPS_MEANS)=2x)
+fate-mvfps-untimed-all:   CMD = $(call MVFPS_CRC,$(call MVFPS_5,25)$(GPUME_COMMA)setpts=NAN,fps=3x)
+fate-mvfps-untimed-all:   REF = $(SRC_PATH)/tests/ref/fate/mvfps-none
 fate-mvfps-none:      CMD = $(call MVFPS_CRC,$(call MVFPS_SRC,25)$(GPUME_COMMA)trim=end_frame=0,fps=3x)
 fate-mvfps-dup:       CMD = $(call MVFPS_CRC,$(call MVFPS_5,25),mode=dup:fps=5/2x)
 # frames are interpolated between frames 2 s apart, but not between those 3 s apart
@@ -187,7 +191,7 @@ fate-mvfps-pan-slow: MVFPS_LETTERS =
 fate-mvfps-pan-slow: CMD = $(call MVFPS_WRITING,color=gray:s=40x30:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=640:480:flags=accurate_rnd+bitexact,2)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
-MVFPS_OTHER_IN_7 = $(foreach N,untimed gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
+MVFPS_OTHER_IN_7 = $(foreach N,untimed untimed-first untimed-all gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
 MVFPS_OTHER      = $(if $(GPUME_SERIES_7),$(MVFPS_OTHER_IN_7))
 
 FATE_MVFPS_ALL = $(FATE_MVFPS_RATES) $(FATE_MVFPS_MCI) $(FATE_MVFPS_SAME) $(FATE_MVFPS_ERRORS)
