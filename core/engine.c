@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
+#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
@@ -182,6 +183,7 @@ av_cold int ff_gpume_engine_open(GpumeEngine **engine, const GpumeEngineConfig *
     GpumeEngine *e = *engine = av_mallocz(sizeof(*e));
     int ret;
 
+    av_assert0(!cfg->on_device || !(cfg->params.intra || cfg->params.same || cfg->params.tree));
     if (!e)
         return AVERROR(ENOMEM);
     e->cfg = *cfg;
