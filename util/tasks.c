@@ -17,8 +17,9 @@
 /** Parts of a job for each thread: several, because rows take different times. */
 #define PARTS 4
 
-/** A waiting thread polls this many times before it begins to yield between polls. */
+/** A waiting thread polls this many times before it begins to yield between polls, and so often before it sleeps. */
 #define POLLS_BEFORE_YIELD 1000
+#define POLLS_BEFORE_SLEEP 1500
 
 /** The longest time that waking threads can take, in units of 1/16 microsecond. */
 #define MAX_LOSS (16 * 200)
@@ -46,12 +47,13 @@ static void wait_a_little(int n)
         /* waits longer than 'yield' does, which most processors skip */
         __asm__ volatile ("isb");
 #endif
-    } else {
+    } else if (n < POLLS_BEFORE_SLEEP) {
 #if HAVE_PTHREADS
         sched_yield();
-#else
-        av_usleep(1);
 #endif
+    } else {
+        /* the processor belongs to another thread, perhaps the one that works on what is waited for */
+        av_usleep(20);
     }
 }
 
