@@ -49,6 +49,9 @@ typedef struct CPUBackend {
 
     MvstereoTemporal temporal[2];       ///< for maps of the left view and of the right one
 
+    GpumeScheduler scheduler;
+    GpumeTaskChain chain;
+
     /* the current work */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
@@ -62,6 +65,7 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     CPUBackend *s = priv;
 
     s->cfg = cfg;
+    s->scheduler.executor = cfg->executor;
     return 0;
 }
 
@@ -130,12 +134,11 @@ static int open_size(CPUBackend *s, int w, int h)
 }
 
 /* Copies luma of both views as 8 bits. */
-static void load_rows(void *arg, int job, int nb_jobs)
+static void load_rows(void *arg, int worker, int first, int end)
 {
     CPUBackend *s = arg;
     const GpumeLayout *l    = s->layout;
     const GpumeComponent *c = &l->components[0];
-    const int first = gpume_first_row(s->h, job, nb_jobs), end = gpume_first_row(s->h, job + 1, nb_jobs);
 
     for (int i = 0; i < 2; i++) {
         const MvstereoView *view = &s->pair->views[i];
@@ -158,24 +161,26 @@ static void load_rows(void *arg, int job, int nb_jobs)
     }
 }
 
-static void count_rows(void *arg, int job, int nb_jobs)
+static void count_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
     for (int i = 0; i < 2; i++)
-        ff_mvstereo_count(&s->counts[job][i], &s->luma[i], gpume_first_row(s->h, job, nb_jobs),
-                          gpume_first_row(s->h, job + 1, nb_jobs));
+        ff_mvstereo_count(&s->counts[worker][i], &s->luma[i], start, end);
 }
 
 /* Compares the views in brightness, and smooths them if both need it. */
 static void prepare(CPUBackend *s)
 {
-    const int nb = FFMIN(s->cfg->executor.nb_threads, s->h);
+    const int nb = s->cfg->executor.nb_threads;
     /* the map has not been made yet, so its memory is used as scratch */
     const MvstereoPlane scratch = s->refiner.valid;
     MvstereoCounts *counts      = s->counts[0];
 
-    gpume_execute(&s->cfg->executor, count_rows, s, nb);
+    memset(s->counts, 0, nb * sizeof(*s->counts));
+    ff_gpume_chain_add(&s->chain, load_rows, s, s->h);
+    ff_gpume_chain_add(&s->chain, count_rows, s, s->h);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int i = 1; i < nb; i++)
         for (int v = 0; v < 2; v++) {
             for (int k = 0; k < FF_ARRAY_ELEMS(counts[v].luma); k++)
@@ -202,8 +207,9 @@ static void find_range(CPUBackend *s)
             ff_mvstereo_halve(&s->halved[i][j], views[i], &s->cfg->executor);
             views[i] = &s->halved[i][j];
         }
-    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table, s->is_rough);
-    ff_mvstereo_refine(&s->coarse_refiner, m, 0);
+    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table, s->is_rough, &s->chain);
+    ff_mvstereo_refine(&s->coarse_refiner, m, 0, &s->chain);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int y = 0; y < m->h; y++) {
         const int16_t *row = mvstereo_row16(&s->coarse_refiner.disparity, y);
 
@@ -235,13 +241,12 @@ static int fit_range(CPUBackend *s)
     return ret;
 }
 
-static void base_rows(void *arg, int job, int nb_jobs)
+static void base_rows(void *arg, int worker, int first, int end)
 {
     CPUBackend *s = arg;
     const MvstereoMatcher *m = &s->matcher;
-    const int end = gpume_first_row(s->h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
+    for (int y = first; y < end; y++) {
         const int16_t *row = mvstereo_row16(&s->half_refiner.disparity, y / 2);
 
         for (int x = 0; x < s->w; x++)
@@ -254,18 +259,18 @@ static void find_bases(CPUBackend *s)
 {
     for (int i = 0; i < 2; i++)
         ff_mvstereo_halve(&s->halved[i][0], &s->luma[i], &s->cfg->executor);
-    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough);
-    ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1);
-    gpume_execute(&s->cfg->executor, base_rows, s, FFMIN(s->cfg->executor.nb_threads, s->h));
+    ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough, &s->chain);
+    ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1, &s->chain);
+    ff_gpume_chain_add(&s->chain, base_rows, s, s->h);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
 }
 
-static void paint_rows(void *arg, int job, int nb_jobs)
+static void paint_rows(void *arg, int worker, int first, int end)
 {
     CPUBackend *s = arg;
     const MvstereoPaint *p = &s->paint;
-    const int end = gpume_first_row(s->h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(s->h, job, nb_jobs); y < end; y++) {
+    for (int y = first; y < end; y++) {
         const int16_t *src  = mvstereo_row16(&s->refiner.disparity, y);
         const uint8_t *confidence = s->matcher.confidence + y * (size_t)s->w;
         uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0] +
@@ -306,7 +311,7 @@ static void paint_rows(void *arg, int job, int nb_jobs)
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
 {
     CPUBackend *s = priv;
-    const int nb  = FFMIN(s->cfg->executor.nb_threads, pair->h);
+    MvstereoTemporal *temporal = &s->temporal[pair->right];
     int ret = 0;
 
     if (s->w != pair->w || s->h != pair->h)
@@ -317,22 +322,16 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     s->layout = layout;
     s->range  = range;
     s->out    = out;
-    gpume_execute(&s->cfg->executor, load_rows, s, nb);
     prepare(s);
     if (s->cfg->min >= s->cfg->max && !pair->same_range)
         find_range(s);
     ret = fit_range(s);
+    if (ret >= 0 && s->cfg->temporal)
+        ret = ff_mvstereo_temporal_search(temporal, s->cfg, &s->luma[0], &s->chain, &s->scheduler);
     if (ret < 0)
         return ret;
     if (s->matcher.base)
         find_bases(s);
-    ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough);
-    ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill);
-    if (s->cfg->temporal)
-        ret = ff_mvstereo_temporal_stabilise(&s->temporal[pair->right], s->cfg, &s->luma[0], &s->refiner.disparity,
-                                             s->matcher.confidence, range->min, s->matcher.span);
-    if (ret < 0)
-        return ret;
     s->paint = (MvstereoPaint) {
         .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
         .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
@@ -340,7 +339,13 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     };
     if (s->cfg->output == MVSTEREO_LEFT_GRAY)
         ff_gpume_layout_init(&s->out_layout, out->format, out->width, out->height);
-    gpume_execute(&s->cfg->executor, paint_rows, s, nb);
+    ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough, &s->chain);
+    ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill, &s->chain);
+    if (s->cfg->temporal)
+        ff_mvstereo_temporal_stabilise(temporal, &s->refiner.disparity, s->matcher.confidence, range->min,
+                                       s->matcher.span, &s->chain, s->cfg->executor.nb_threads);
+    ff_gpume_chain_add(&s->chain, paint_rows, s, s->h);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 

@@ -16,6 +16,16 @@
 #include "libavfilter/gpume/mvstereo/match.h"
 #include "libavfilter/gpume/util/tasks.h"
 
+/** Columns of a strip, in which a thread continues paths from above and below. */
+#define MIN_STRIP 16
+#define MAX_STRIP 64
+
+/** Samples of a row whose paths from the left are computed and then added, while they are in the nearest cache. */
+#define RUN 32
+
+/** What is written by threads side by side has at least this distance, so that no line of a cache has two of them. */
+#define CACHE_LINE 64
+
 /* Returns the number of bytes between rows of paths. */
 static size_t path_row(const MvstereoMatcher *m)
 {
@@ -28,12 +38,12 @@ static size_t costs_row(const MvstereoMatcher *m)
 }
 
 /*
- * Memory of a thread: two rows of paths with padding on both sides, their least costs, penalties,
- * and the costs of the other view.
+ * Memory of a thread: a row of paths from the right and a run of paths from the left with padding on both sides,
+ * their least costs, penalties, and the costs of the other view.
  */
 typedef struct Scratch {
-    uint8_t *paths[2];
-    uint8_t *least[2];
+    uint8_t *right, *left;
+    uint8_t *least_right, *least_left;
     uint8_t *p2;
     uint8_t *features;
     uint16_t *sums, *right_least, *right_index;
@@ -41,17 +51,20 @@ typedef struct Scratch {
 
 static size_t scratch_layout(Scratch *s, const MvstereoMatcher *m, int job)
 {
-    const size_t row = FFALIGN(path_row(m) + 3 * m->path_step, 64), w = FFALIGN(m->w + 64, 64);
-    const size_t right = w + m->span, features = FFALIGN(MVSTEREO_FEATURES * m->left_plane, 64);
-    const size_t sums  = 2 * row + 3 * w + features;
+    const size_t row = FFALIGN(path_row(m) + 3 * m->path_step, 64), run = FFALIGN((RUN + 3) * m->path_step, 64);
+    const size_t w   = FFALIGN(m->w + 64, 64), right = w + m->span;
+    const size_t features = FFALIGN(MVSTEREO_FEATURES * m->left_plane, 64);
+    const size_t sums     = row + run + 3 * w + features;
     uint8_t *at = job >= 0 ? m->scratch + job * m->scratch_size : NULL;
 
     if (at)
         *s = (Scratch) {
-            .paths       = { at, at + row },
-            .least       = { at + 2 * row, at + 2 * row + w },
-            .p2          = at + 2 * row + 2 * w,
-            .features    = at + 2 * row + 3 * w,
+            .right       = at,
+            .left        = at + row,
+            .least_right = at + row + run,
+            .least_left  = at + row + run + w,
+            .p2          = at + row + run + 2 * w,
+            .features    = at + row + run + 3 * w,
             .sums        = (uint16_t *)(at + sums),
             .right_least = (uint16_t *)(at + sums) + m->range,
             .right_index = (uint16_t *)(at + sums) + m->range + right,
@@ -74,6 +87,7 @@ static uint8_t *path_at(const MvstereoMatcher *m, uint8_t *row, int x)
 
 av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
 {
+    av_freep(&m->progress);
     ff_mvstereo_plane_free(&m->disparity);
     av_freep(&m->right_index);
     av_freep(&m->confidence);
@@ -101,37 +115,68 @@ static av_cold int get(uint8_t **p, size_t size, size_t nb)
     return *p ? 0 : AVERROR(ENOMEM);
 }
 
+/* Returns the distance of the least costs of strips. */
+static size_t least_strip(const MvstereoMatcher *m)
+{
+    return FFALIGN(m->strip, CACHE_LINE) + CACHE_LINE;
+}
+
+static size_t least_row(const MvstereoMatcher *m)
+{
+    return m->nb_strips * least_strip(m);
+}
+
 static av_cold int get_band(MvstereoMatcher *m)
 {
-    const size_t paths = path_row(m), w = m->w;
+    const size_t paths = path_row(m), w = m->w, nb = m->nb_buffers * (size_t)m->band;
     const int threads  = m->executor.nb_threads;
     Scratch unused;
 
     m->scratch_size = scratch_layout(&unused, m, -1);
-    if (get(&m->costs, costs_row(m), m->band) < 0 || get(&m->above, paths, m->band) < 0 ||
-        get(&m->below, paths, m->band) < 0 || get(&m->ends, paths, m->nb_bands) < 0 || get(&m->edge, paths, 1) < 0 ||
-        get(&m->least_above, w, m->band) < 0 || get(&m->least_below, w, m->band) < 0 ||
-        get(&m->least_ends, w, m->nb_bands) < 0 || get(&m->least_edge, w, 1) < 0 ||
+    if (get(&m->costs, costs_row(m), nb) < 0 || get(&m->above, paths, nb) < 0 || get(&m->below, paths, nb) < 0 ||
+        get(&m->ends, paths, m->nb_bands) < 0 || get(&m->edge, paths, 1) < 0 ||
+        get(&m->least_above, least_row(m), 1) < 0 || get(&m->least_below, least_row(m), 1) < 0 ||
+        get(&m->least_ends, least_row(m), m->nb_bands) < 0 || get(&m->least_edge, least_row(m), 1) < 0 ||
         (m->rows && get(&m->other_costs, costs_row(m), threads) < 0) || get(&m->scratch, m->scratch_size, threads) < 0)
         return AVERROR(ENOMEM);
-    set_pads(m, m->above, w * m->band);
-    set_pads(m, m->below, w * m->band);
+    set_pads(m, m->above, w * nb);
+    set_pads(m, m->below, w * nb);
     set_pads(m, m->ends, w * m->nb_bands);
     set_pads(m, m->edge, w);
     for (int i = 0; i < threads; i++) {
         Scratch s;
 
         scratch_layout(&s, m, i);
-        set_pads(m, s.paths[0], w + 2);
-        set_pads(m, s.paths[1], w + 2);
+        set_pads(m, s.right, w + 2);
+        set_pads(m, s.left, RUN + 2);
     }
+    m->progress = av_malloc_array(m->nb_strips + 2 * m->nb_bands, sizeof(*m->progress));
+    if (!m->progress)
+        return AVERROR(ENOMEM);
+    m->strips_done = m->progress + m->nb_strips;
+    m->rows_done   = m->strips_done + m->nb_bands;
     return 0;
+}
+
+/* Divides the picture into bands and strips. */
+static av_cold void divide(MvstereoMatcher *m)
+{
+    const int threads = m->executor.nb_threads;
+
+    /* several threads match a band while others finish the one before */
+    m->nb_buffers = threads > 1 ? 2 : 1;
+    /* Memory holds three rows of costs for each row of a buffer (costs, above, below) and one for each band (ends).
+     * About sqrt(h / 3 nb_buffers) rows minimize the sum. Threads need more rows, so that they do not wait. */
+    m->band       = FFMAX(ceil(sqrt(m->h / (3. * m->nb_buffers))), 3 * threads / 2);
+    m->band       = av_clip(m->band, 2, FFMAX(m->h, 2));
+    m->nb_bands   = (m->h + m->band - 1) / m->band;
+    m->strip      = av_clip(m->w / (2 * threads), MIN_STRIP, MAX_STRIP);
+    m->nb_strips  = (m->w + m->strip - 1) / m->strip;
 }
 
 av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min,
                                      int span, int range, int rows)
 {
-    const int threads = executor->nb_threads;
     int ret;
 
     ff_mvstereo_matcher_close(m);
@@ -145,10 +190,7 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     /* more padding, because take_paths() shifts a neighbour's costs by up to MVSTEREO_WINDOW + 1 */
     m->path_step = mvstereo_path_step(range) + (range < span ? MVSTEREO_WINDOW : 0);
     ff_mvstereo_dsp_init(&m->dsp);
-    /* Memory holds three rows of costs for each row of a band (costs, above, below) and one for each band (ends).
-     * About sqrt(h / 3) rows minimize the sum; a multiple of the threads gives each of them equal work. */
-    m->band        = av_clip(((int)ceil(sqrt(h / 3.)) + threads - 1) / threads * threads, 2, FFMAX(h, 2));
-    m->nb_bands    = (h + m->band - 1) / m->band;
+    divide(m);
     m->left_plane  = FFALIGN(w, 16);
     m->right_first = FFMAX(-min, 0);
     m->right_plane = FFALIGN(m->right_first + w + FFMAX(min + span, 0) + MVSTEREO_LANES, 16);
@@ -225,14 +267,13 @@ static void mirror(uint8_t *dst, const uint8_t *src, int w, int before, int tota
     memset(dst + w, src[0], total - before - w);
 }
 
-static void feature_rows(void *arg, int job, int nb_jobs)
+static void feature_rows(void *arg, int worker, int first, int end)
 {
     const MvstereoMatcher *m = arg;
-    const int end = gpume_first_row(m->h, job + 1, nb_jobs);
     Scratch s;
 
-    scratch_layout(&s, m, job);
-    for (int y = gpume_first_row(m->h, job, nb_jobs); y < end; y++) {
+    scratch_layout(&s, m, worker);
+    for (int y = first; y < end; y++) {
         uint8_t *right = m->features[1] + y * MVSTEREO_FEATURES * m->right_plane;
         uint8_t *luma  = s.features + MVSTEREO_NIBBLES * m->left_plane;
 
@@ -295,14 +336,45 @@ static void set_p2(const MvstereoMatcher *m, uint8_t *p2, int y, int other_y, in
         p2[x] = mvstereo_p2(FFABS(a[x] - b[x]));
 }
 
-/* A row of paths and their least costs. */
+/* A row of paths, and the least costs of a strip of it. */
 typedef struct Row {
     uint8_t *paths, *least;
 } Row;
 
-static Row edge_row(const MvstereoMatcher *m)
+/* A part of a band: its rows in memory, and a strip of columns. */
+typedef struct Tile {
+    int band;
+    int first, last;            ///< rows of the picture
+    int start, end;             ///< columns
+    size_t least;               ///< place of the strip's least costs in rows of them
+} Tile;
+
+static Tile tile_of(const MvstereoMatcher *m, int band, int strip)
 {
-    return (Row) { m->edge, m->least_edge };
+    return (Tile) {
+        .band  = band,
+        .first = band * m->band,
+        .last  = FFMIN((band + 1) * m->band, m->h) - 1,
+        .start = strip * m->strip,
+        .end   = FFMIN((strip + 1) * m->strip, m->w),
+        .least = strip * least_strip(m),
+    };
+}
+
+static Row edge_row(const MvstereoMatcher *m, const Tile *t)
+{
+    return (Row) { m->edge, m->least_edge + t->least };
+}
+
+/* Returns the place of a row of the picture in the buffers. */
+static size_t buffer_row(const MvstereoMatcher *m, int y)
+{
+    return y / m->band % m->nb_buffers * (size_t)m->band + y % m->band;
+}
+
+static uint8_t *costs_of(const MvstereoMatcher *m, int y)
+{
+    return m->costs + buffer_row(m, y) * costs_row(m);
 }
 
 /* Returns by how much the base of a sample exceeds that of the one dx, dy away, at most a window and one more. */
@@ -341,17 +413,124 @@ static void take_paths(const MvstereoMatcher *m, MvstereoPath *p, int x, int y, 
     }
 }
 
-/* Continues paths by one step, from the row above (dy = -1) or below (dy = 1). */
-static void step_between_rows(const MvstereoMatcher *m, Row to, Row from, const uint8_t *costs, const uint8_t *p2,
-                              int y, int dy, int start, int end)
+/* Continues paths of a tile by one step, from the row above (dy = -1) or below (dy = 1). */
+static void step_between_rows(const MvstereoMatcher *m, const Tile *t, Row to, Row from, const uint8_t *costs,
+                              uint8_t *p2, int y, int dy)
 {
-    MvstereoPath p = {
+    const int start = t->start;
+    MvstereoPath p  = {
         .path         = path_at(m, to.paths, start),
         .before       = path_at(m, from.paths, start),
         .costs        = costs + start * (size_t)m->range,
         .p2           = p2 + start,
-        .least        = to.least + start,
-        .least_before = from.least + start,
+        .least        = to.least,
+        .least_before = from.least,
+        .path_step    = m->path_step,
+        .costs_step   = m->range,
+        .step         = 1,
+        .nb           = t->end - start,
+        .range        = m->range,
+    };
+
+    set_p2(m, p2, y, av_clip(y + dy, 0, m->h - 1), start, t->end);
+    take_paths(m, &p, start, y, 0, dy);
+}
+
+/* Returns the row below a band. */
+static Row end_row(const MvstereoMatcher *m, const Tile *t, int band)
+{
+    return (Row) { m->ends + band * path_row(m), m->least_ends + band * least_row(m) + t->least };
+}
+
+static uint8_t *below_paths(const MvstereoMatcher *m, int y)
+{
+    return m->below + buffer_row(m, y) * path_row(m);
+}
+
+static uint8_t *above_paths(const MvstereoMatcher *m, int y)
+{
+    return m->above + buffer_row(m, y) * path_row(m);
+}
+
+static uint8_t *other_costs(const MvstereoMatcher *m, int worker)
+{
+    return m->rows ? m->other_costs + worker * costs_row(m) : NULL;
+}
+
+/* Computes the paths from below in the row under each band but the last, for the columns of a strip. */
+static void find_ends(const MvstereoMatcher *m, int worker, int strip)
+{
+    const Tile t = tile_of(m, 0, strip);
+    Row from = edge_row(m, &t);
+    Scratch s;
+
+    scratch_layout(&s, m, worker);
+    for (int y = m->h - 1; y >= m->band; y--) {
+        const Row to = y % m->band ? (Row) { below_paths(m, y & 1), m->least_below + t.least }
+                                   : end_row(m, &t, y / m->band - 1);
+
+        set_costs(m, m->costs, y, t.start, t.end, other_costs(m, worker));
+        step_between_rows(m, &t, to, from, m->costs, s.p2, y, 1);
+        from = to;
+    }
+}
+
+/* Computes costs and the paths from above and below of a tile. */
+static void match_tile(const MvstereoMatcher *m, int worker, const Tile *t)
+{
+    Row from = t->band < m->nb_bands - 1 ? end_row(m, t, t->band) : edge_row(m, t);
+    Scratch s;
+
+    scratch_layout(&s, m, worker);
+    for (int y = t->last; y >= t->first; y--) {
+        const Row to = { below_paths(m, y), m->least_below + t->least };
+
+        set_costs(m, costs_of(m, y), y, t->start, t->end, other_costs(m, worker));
+        step_between_rows(m, t, to, from, costs_of(m, y), s.p2, y, 1);
+        from = to;
+    }
+    from = t->band ? (Row) { above_paths(m, t->first - 1), m->least_above + t->least } : edge_row(m, t);
+    for (int y = t->first; y <= t->last; y++) {
+        const Row to = { above_paths(m, y), m->least_above + t->least };
+
+        step_between_rows(m, t, to, from, costs_of(m, y), s.p2, y, -1);
+        from = to;
+    }
+}
+
+/* Computes the paths of a row from the right. Costs beyond the ends of the row are 0. */
+static void step_from_right(const MvstereoMatcher *m, const Scratch *s, int y)
+{
+    const int w    = m->w;
+    MvstereoPath p = {
+        .path         = path_at(m, s->right, w),
+        .before       = path_at(m, s->right, w + 1),
+        .costs        = costs_of(m, y) + (w - 1) * (size_t)m->range,
+        .p2           = s->p2 + w,
+        .least        = s->least_right + w,
+        .least_before = s->least_right + w + 1,
+        .path_step    = -m->path_step,
+        .costs_step   = -m->range,
+        .step         = -1,
+        .nb           = w,
+        .range        = m->range,
+    };
+
+    memset(path_at(m, s->right, w + 1), 0, m->range);
+    s->least_right[w + 1] = 0;
+    take_paths(m, &p, w - 1, y, 1, 0);
+}
+
+/* Computes the paths of a run from the left: those of samples start to end - 1, after those of the run before. */
+static void step_from_left(const MvstereoMatcher *m, const Scratch *s, int y, int start, int end)
+{
+    MvstereoPath p = {
+        .path         = path_at(m, s->left, 1),
+        .before       = path_at(m, s->left, 0),
+        .costs        = costs_of(m, y) + start * (size_t)m->range,
+        .p2           = s->p2 + start,
+        .least        = s->least_left + 1,
+        .least_before = s->least_left,
         .path_step    = m->path_step,
         .costs_step   = m->range,
         .step         = 1,
@@ -359,115 +538,12 @@ static void step_between_rows(const MvstereoMatcher *m, Row to, Row from, const 
         .range        = m->range,
     };
 
-    take_paths(m, &p, start, y, 0, dy);
-}
-
-static Row end_row(const MvstereoMatcher *m, int band)
-{
-    return (Row) { m->ends + band * path_row(m), m->least_ends + band * (size_t)m->w };
-}
-
-static Row below_row(const MvstereoMatcher *m, int row)
-{
-    return (Row) { m->below + row * path_row(m), m->least_below + row * (size_t)m->w };
-}
-
-static Row above_row(const MvstereoMatcher *m, int row)
-{
-    return (Row) { m->above + row * path_row(m), m->least_above + row * (size_t)m->w };
-}
-
-static uint8_t *other_costs(const MvstereoMatcher *m, int job)
-{
-    return m->rows ? m->other_costs + job * costs_row(m) : NULL;
-}
-
-/* Computes the paths from below in the row under each band but the last, for the columns of a job. */
-static void find_ends(void *arg, int job, int nb_jobs)
-{
-    const MvstereoMatcher *m = arg;
-    const int start = gpume_first_row(m->w, job, nb_jobs), end = gpume_first_row(m->w, job + 1, nb_jobs);
-    Row from = edge_row(m);
-    Scratch s;
-
-    scratch_layout(&s, m, job);
-    for (int y = m->h - 1; y >= m->band; y--) {
-        const Row to = y % m->band ? below_row(m, y & 1) : end_row(m, y / m->band - 1);
-
-        set_costs(m, m->costs, y, start, end, other_costs(m, job));
-        set_p2(m, s.p2, y, FFMIN(y + 1, m->h - 1), start, end);
-        step_between_rows(m, to, from, m->costs, s.p2, y, 1, start, end);
-        from = to;
-    }
-}
-
-/* Computes costs and the paths from above and below of a band, in some columns. */
-static void band_columns(void *arg, int job, int nb_jobs)
-{
-    const MvstereoMatcher *m = arg;
-    const int start = gpume_first_row(m->w, job, nb_jobs), end = gpume_first_row(m->w, job + 1, nb_jobs);
-    const int band = m->band_start / m->band;
-    Row from = band < m->nb_bands - 1 ? end_row(m, band) : edge_row(m);
-    Scratch s;
-
-    scratch_layout(&s, m, job);
-    for (int y = m->band_end - 1; y >= m->band_start; y--) {
-        const Row to   = below_row(m, y - m->band_start);
-        uint8_t *costs = m->costs + (y - m->band_start) * costs_row(m);
-
-        set_costs(m, costs, y, start, end, other_costs(m, job));
-        set_p2(m, s.p2, y, FFMIN(y + 1, m->h - 1), start, end);
-        step_between_rows(m, to, from, costs, s.p2, y, 1, start, end);
-        from = to;
-    }
-    from = band ? above_row(m, m->band - 1) : edge_row(m);
-    for (int y = m->band_start; y < m->band_end; y++) {
-        const Row to = above_row(m, y - m->band_start);
-
-        set_p2(m, s.p2, y, FFMAX(y - 1, 0), start, end);
-        step_between_rows(m, to, from, m->costs + (y - m->band_start) * costs_row(m), s.p2, y, -1, start, end);
-        from = to;
-    }
-}
-
-/* Computes the paths of a row from left and right. Costs beyond the ends of the row are 0. */
-static void step_along_row(const MvstereoMatcher *m, const Scratch *s, const uint8_t *costs, int y)
-{
-    const uint8_t *luma  = mvstereo_row8(m->left, y);
-    const ptrdiff_t step = m->path_step;
-    MvstereoPath p = {
-        .path         = path_at(m, s->paths[0], 1),
-        .before       = path_at(m, s->paths[0], 0),
-        .costs        = costs,
-        .p2           = s->p2,
-        .least        = s->least[0] + 1,
-        .least_before = s->least[0],
-        .path_step    = step,
-        .costs_step   = m->range,
-        .step         = 1,
-        .nb           = m->w,
-        .range        = m->range,
-    };
-
-    for (int x = 0; x <= m->w; x++)
-        s->p2[x] = mvstereo_p2(FFABS(luma[x] - luma[x - 1]));
-    memset(path_at(m, s->paths[0], 0), 0, m->range);
-    s->least[0][0] = 0;
-    take_paths(m, &p, 0, y, -1, 0);
-    p.nb = m->w;
-
-    memset(path_at(m, s->paths[1], m->w + 1), 0, m->range);
-    s->least[1][m->w + 1] = 0;
-    p.path         = path_at(m, s->paths[1], m->w);
-    p.before       = path_at(m, s->paths[1], m->w + 1);
-    p.costs        = costs + (m->w - 1) * (size_t)m->range;
-    p.p2           = s->p2 + m->w;
-    p.least        = s->least[1] + m->w;
-    p.least_before = s->least[1] + m->w + 1;
-    p.path_step    = -step;
-    p.costs_step   = -m->range;
-    p.step         = -1;
-    take_paths(m, &p, m->w - 1, y, 1, 0);
+    if (start)
+        memcpy(path_at(m, s->left, 0), path_at(m, s->left, RUN), m->range);
+    else
+        memset(path_at(m, s->left, 0), 0, m->range);
+    s->least_left[0] = start ? s->least_left[RUN] : 0;
+    take_paths(m, &p, start, y, -1, 0);
 }
 
 /* Chooses the disparity of a sample and its confidence from its sums. */
@@ -484,59 +560,131 @@ static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int base
     *confidence = FFMIN(m->dsp.least(sums, m->range) - least, 255);
 }
 
-static void band_rows(void *arg, int job, int nb_jobs)
+/* Adds the paths of samples start to end - 1 of a row, and chooses their disparities. */
+static void choose_run(const MvstereoMatcher *m, const Scratch *s, int y, int start, int end)
 {
-    const MvstereoMatcher *m = arg;
-    const int rows = m->band_end - m->band_start, end = gpume_first_row(rows, job + 1, nb_jobs);
-    const int right_nb = m->w + m->span - 1;
-    Scratch s;
+    uint8_t *above = above_paths(m, y), *below = below_paths(m, y), *confidence = m->confidence + y * (size_t)m->w;
+    int16_t *disparity = mvstereo_row16(&m->disparity, y);
+    MvstereoSums sums  = { .sums = s->sums, .range = m->range };
 
-    scratch_layout(&s, m, job);
-    for (int row = gpume_first_row(rows, job, nb_jobs); row < end; row++) {
-        const int y = m->band_start + row;
-        int16_t *disparity   = mvstereo_row16(&m->disparity, y);
-        int16_t *right_index = m->right_index + y * (size_t)m->w;
-        MvstereoSums sums    = { .sums = s.sums, .range = m->range };
-
-        step_along_row(m, &s, m->costs + row * costs_row(m), y);
-        for (int i = 0; i < right_nb; i++) {
-            s.right_least[i] = INT16_MAX;
-            s.right_index[i] = MVSTEREO_NOWHERE;
-        }
-        for (int x = 0; x < m->w; x++) {
-            sums.paths[0]    = path_at(m, s.paths[0], x + 1);
-            sums.paths[1]    = path_at(m, s.paths[1], x + 1);
-            sums.paths[2]    = path_at(m, above_row(m, row).paths, x);
-            sums.paths[3]    = path_at(m, below_row(m, row).paths, x);
-            sums.first       = base_of(m, x, y);
-            sums.right_least = s.right_least + m->w - 1 - x + sums.first;
-            sums.right_index = s.right_index + m->w - 1 - x + sums.first;
-            choose(m, s.sums, m->dsp.sum(&sums), sums.first, &disparity[x], &m->confidence[y * (size_t)m->w + x]);
-        }
-        for (int x = 0; x < m->w; x++) {
-            const int i = m->w - 1 - m->min - x;
-
-            right_index[x] = i >= 0 && i < right_nb ? s.right_index[i] : MVSTEREO_NOWHERE;
-        }
+    for (int x = start; x < end; x++) {
+        sums.paths[0]    = path_at(m, s->left, x - start + 1);
+        sums.paths[1]    = path_at(m, s->right, x + 1);
+        sums.paths[2]    = path_at(m, above, x);
+        sums.paths[3]    = path_at(m, below, x);
+        sums.first       = base_of(m, x, y);
+        sums.right_least = s->right_least + m->w - 1 - x + sums.first;
+        sums.right_index = s->right_index + m->w - 1 - x + sums.first;
+        choose(m, s->sums, m->dsp.sum(&sums), sums.first, &disparity[x], &confidence[x]);
     }
 }
 
-void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
-                       const uint8_t table[256], int tolerance)
+/* Computes the paths of a row from right and left, and finds its disparities. */
+static void match_row(const MvstereoMatcher *m, int worker, int y)
 {
-    const int columns = FFMIN(m->executor.nb_threads, m->w), rows = FFMIN(m->executor.nb_threads, m->h);
+    const int right_nb   = m->w + m->span - 1;
+    const uint8_t *luma  = mvstereo_row8(m->left, y);
+    int16_t *right_index = m->right_index + y * (size_t)m->w;
+    Scratch s;
 
+    scratch_layout(&s, m, worker);
+    for (int x = 0; x <= m->w; x++)
+        s.p2[x] = mvstereo_p2(FFABS(luma[x] - luma[x - 1]));
+    for (int i = 0; i < right_nb; i++) {
+        s.right_least[i] = INT16_MAX;
+        s.right_index[i] = MVSTEREO_NOWHERE;
+    }
+    step_from_right(m, &s, y);
+    for (int start = 0; start < m->w; start += RUN) {
+        const int end = FFMIN(start + RUN, m->w);
+
+        step_from_left(m, &s, y, start, end);
+        choose_run(m, &s, y, start, end);
+    }
+    for (int x = 0; x < m->w; x++) {
+        const int i = m->w - 1 - m->min - x;
+
+        right_index[x] = i >= 0 && i < right_nb ? s.right_index[i] : MVSTEREO_NOWHERE;
+    }
+    ff_mvstereo_plane_extend(&m->disparity, y, y + 1);
+}
+
+static int load(const atomic_int *a)
+{
+    return atomic_load_explicit(a, memory_order_acquire);
+}
+
+/* Returns the number of units that find ends or match tiles: those of a band after those of the band before. */
+static int nb_tiles(const MvstereoMatcher *m)
+{
+    return m->nb_strips * (1 + m->nb_bands);
+}
+
+/* Returns whether a unit of tiles can run: the strip is done up to there, and there is a buffer for the band. */
+static int can_match(const MvstereoMatcher *m, int unit)
+{
+    const int band = unit / m->nb_strips - 1;
+
+    return band < 0 || (load(&m->progress[unit % m->nb_strips]) > band &&
+                        (band < m->nb_buffers || load(&m->rows_done[band - m->nb_buffers]) == m->band));
+}
+
+/* Takes a row whose band is matched, or a tile. */
+static int take_unit(void *arg)
+{
+    MvstereoMatcher *m = arg;
+    int row  = atomic_load_explicit(&m->next_row, memory_order_relaxed);
+    int tile = atomic_load_explicit(&m->next_tile, memory_order_relaxed);
+
+    while (row < m->h && load(&m->strips_done[row / m->band]) == m->nb_strips)
+        if (atomic_compare_exchange_weak(&m->next_row, &row, row + 1))
+            return nb_tiles(m) + row;
+    while (tile < nb_tiles(m) && can_match(m, tile))
+        if (atomic_compare_exchange_weak(&m->next_tile, &tile, tile + 1))
+            return tile;
+    return -1;
+}
+
+static void do_unit(MvstereoMatcher *m, int worker, int unit)
+{
+    const int strip = unit % m->nb_strips, band = unit / m->nb_strips - 1;
+
+    if (unit >= nb_tiles(m)) {
+        const int y = unit - nb_tiles(m);
+
+        match_row(m, worker, y);
+        atomic_fetch_add(&m->rows_done[y / m->band], 1);
+        return;
+    }
+    if (band < 0) {
+        find_ends(m, worker, strip);
+    } else {
+        const Tile t = tile_of(m, band, strip);
+
+        match_tile(m, worker, &t);
+        atomic_fetch_add(&m->strips_done[band], 1);
+    }
+    atomic_fetch_add(&m->progress[strip], 1);
+}
+
+static void match_units(void *arg, int worker, int start, int end)
+{
+    for (int i = start; i < end; i++)
+        do_unit(arg, worker, i);
+}
+
+void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
+                       const uint8_t table[256], int tolerance, GpumeTaskChain *chain)
+{
     m->left      = left;
     m->right     = right;
     m->table     = table;
     m->tolerance = tolerance;
-    gpume_execute(&m->executor, feature_rows, m, rows);
-    if (m->nb_bands > 1)
-        gpume_execute(&m->executor, find_ends, m, columns);
-    for (int i = 0; i < m->nb_bands; i++) {
-        m->band_start = i * m->band;
-        m->band_end   = FFMIN(m->band_start + m->band, m->h);
-        gpume_execute(&m->executor, band_columns, m, columns);
-        gpume_execute(&m->executor, band_rows, m, FFMIN(m->executor.nb_threads, m->band_end - m->band_start));
-    }
+    atomic_init(&m->next_tile, 0);
+    atomic_init(&m->next_row, 0);
+    for (int i = 0; i < m->nb_strips + 2 * m->nb_bands; i++)
+        atomic_init(&m->progress[i], 0);
+    ff_gpume_chain_add(chain, feature_rows, m, m->h);
+    ff_gpume_chain_add(chain, match_units, m, nb_tiles(m) + m->h);
+    chain->tasks[chain->nb - 1].take = take_unit;
 }

@@ -12,9 +12,11 @@
 #ifndef AVFILTER_GPUME_MVSTEREO_MATCH_H
 #define AVFILTER_GPUME_MVSTEREO_MATCH_H
 
+#include <stdatomic.h>
+
 #include "libavfilter/gpume/mvstereo/dsp.h"
 #include "libavfilter/gpume/mvstereo/plane.h"
-#include "libavfilter/gpume/util/executor.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** Value of samples of the right view that correspond to no sample of the left view. */
 #define MVSTEREO_NOWHERE (-2)
@@ -41,13 +43,20 @@ typedef struct MvstereoMatcher {
     uint8_t *features[2];
     ptrdiff_t left_plane, right_plane;
     ptrdiff_t right_first;      ///< offset of the last sample in a plane of the right view
-    /* A band of rows. Paths from below begin at the row below the band, whose state is stored for each band. */
-    int band, nb_bands;
+    /*
+     * Bands of rows and strips of columns. Paths from below begin at the row below the band, whose state is stored
+     * for each band. Least costs of paths are those of the last row of each strip.
+     */
+    int band, nb_bands, strip, nb_strips;
+    int nb_buffers;             ///< bands for which there is memory
     uint8_t *costs, *other_costs, *above, *below, *ends, *edge;
     uint8_t *least_above, *least_below, *least_ends, *least_edge;
     uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
-    int band_start, band_end;   ///< rows of the current band
+
+    atomic_int next_tile, next_row;     ///< the first ones that nobody has taken
+    atomic_int *progress;       ///< for each strip, how many units are done
+    atomic_int *strips_done, *rows_done;        ///< for each band, how many are done
 } MvstereoMatcher;
 
 /**
@@ -61,8 +70,8 @@ int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, 
                              int range, int rows);
 void ff_mvstereo_matcher_close(MvstereoMatcher *m);
 
-/** Sets disparity, right_index and confidence. */
+/** Adds tasks that set disparity, with edges, right_index and confidence. */
 void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
-                       const uint8_t table[256], int tolerance);
+                       const uint8_t table[256], int tolerance, GpumeTaskChain *chain);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_MATCH_H */

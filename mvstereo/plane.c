@@ -126,7 +126,6 @@ void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, co
 
 void ff_mvstereo_count(MvstereoCounts *counts, const MvstereoPlane *p, int start, int end)
 {
-    memset(counts, 0, sizeof(*counts));
     for (int y = start; y < end; y++) {
         const uint8_t *a = mvstereo_row8(p, y - 1), *b = a + p->stride, *c = b + p->stride;
 

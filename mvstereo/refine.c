@@ -13,6 +13,9 @@
 #include "libavfilter/gpume/mvstereo/refine.h"
 #include "libavfilter/gpume/util/tasks.h"
 
+/** Number of parts in which pieces are found side by side. */
+#define PARTS (1 << MVSTEREO_LEVELS)
+
 av_cold void ff_mvstereo_refiner_close(MvstereoRefiner *r)
 {
     ff_mvstereo_plane_free(&r->disparity);
@@ -20,6 +23,7 @@ av_cold void ff_mvstereo_refiner_close(MvstereoRefiner *r)
     ff_mvstereo_plane_free(&r->other);
     av_freep(&r->parents);
     av_freep(&r->sizes);
+    av_freep(&r->is_empty);
 }
 
 av_cold int ff_mvstereo_refiner_open(MvstereoRefiner *r, int w, int h)
@@ -27,7 +31,8 @@ av_cold int ff_mvstereo_refiner_open(MvstereoRefiner *r, int w, int h)
     ff_mvstereo_refiner_close(r);
     r->parents = av_malloc_array(w * (size_t)h, sizeof(*r->parents));
     r->sizes   = av_malloc_array(w * (size_t)h, sizeof(*r->sizes));
-    if (!r->parents || !r->sizes || ff_mvstereo_plane_alloc(&r->disparity, w, h, sizeof(int16_t)) < 0 ||
+    r->is_empty = av_malloc(h);
+    if (!r->parents || !r->sizes || !r->is_empty || ff_mvstereo_plane_alloc(&r->disparity, w, h, sizeof(int16_t)) < 0 ||
         ff_mvstereo_plane_alloc(&r->valid, w, h, 1) < 0 ||
         ff_mvstereo_plane_alloc(&r->other, w, h, sizeof(int16_t)) < 0) {
         ff_mvstereo_refiner_close(r);
@@ -68,24 +73,19 @@ static void median_row(int16_t *dst, const int16_t *src, ptrdiff_t stride, int w
     }
 }
 
-/* Computes the first median of the matches, and checks whether the other view agrees. */
-static void check_rows(void *arg, int job, int nb_jobs)
+/* Computes the first median of a row of the matches, and checks whether the other view agrees. */
+static void check_row(const MvstereoRefiner *r, int y)
 {
-    MvstereoRefiner *r       = arg;
     const MvstereoMatcher *m = r->matcher;
-    const int end = gpume_first_row(m->h, job + 1, nb_jobs);
+    const int16_t *right     = m->right_index + y * (size_t)m->w;
+    int16_t *row = mvstereo_row16(&r->disparity, y);
 
-    for (int y = gpume_first_row(m->h, job, nb_jobs); y < end; y++) {
-        const int16_t *right = m->right_index + y * (size_t)m->w;
-        int16_t *row         = mvstereo_row16(&r->disparity, y);
+    median_row(row, mvstereo_row16(&m->disparity, y), m->disparity.stride, m->w);
+    for (int x = 0; x < m->w; x++) {
+        const int index = (row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE, match = x - m->min - index;
 
-        median_row(row, mvstereo_row16(&m->disparity, y), m->disparity.stride, m->w);
-        for (int x = 0; x < m->w; x++) {
-            const int index = (row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE, match = x - m->min - index;
-
-            if (match < 0 || match >= m->w || FFABS(right[match] - index) > MVSTEREO_CHECK)
-                row[x] = MVSTEREO_INVALID;
-        }
+        if (match < 0 || match >= m->w || FFABS(right[match] - index) > MVSTEREO_CHECK)
+            row[x] = MVSTEREO_INVALID;
     }
 }
 
@@ -129,27 +129,46 @@ static void join_with_row_above(MvstereoRefiner *r, int y)
             join(r, q, q - w);
 }
 
-/* Finds pieces within these rows. */
-static void join_rows(void *arg, int job, int nb_jobs)
+/* Checks matches, and finds pieces within a part of the rows. */
+static void find_pieces(MvstereoRefiner *r, int part)
 {
-    MvstereoRefiner *r = arg;
-    const int w = r->valid.w, first = gpume_first_row(r->valid.h, job, nb_jobs);
-    const int end = gpume_first_row(r->valid.h, job + 1, nb_jobs);
+    const int w = r->valid.w, first = gpume_first_row(r->valid.h, part, PARTS);
+    const int end = gpume_first_row(r->valid.h, part + 1, PARTS);
 
     for (int y = first; y < end; y++) {
         const int16_t *row = mvstereo_row16(&r->disparity, y);
-        int root = 0;
+        const int q = y * w;
 
-        for (int x = 0, q = y * w; x < w; x++, q++) {
-            if (!x || !are_joined(row[x], row[x - 1])) {
-                root = q;
-                r->sizes[q] = 0;
-            }
-            r->parents[q] = root;
-            r->sizes[root]++;
+        check_row(r, y);
+        for (int x = 0, end_x; x < w; x = end_x) {
+            r->parents[q + x] = q + x;
+            for (end_x = x + 1; end_x < w && are_joined(row[end_x], row[end_x - 1]); end_x++)
+                r->parents[q + end_x] = q + x;
+            r->sizes[q + x] = end_x - x;
         }
         if (y > first)
             join_with_row_above(r, y);
+    }
+}
+
+static void find_parts(void *arg, int worker, int start, int end)
+{
+    for (int i = start; i < end; i++)
+        find_pieces(arg, i);
+}
+
+/* Joins the pieces of neighbouring groups of parts, two groups each. */
+static void join_groups(void *arg, int worker, int start, int end)
+{
+    const MvstereoLevel *l = arg;
+    const int h = l->r->valid.h;
+
+    for (int i = start; i < end; i++) {
+        const int y = gpume_first_row(h, (2 * i + 1) * l->size, PARTS);
+
+        /* there may be fewer rows than parts, and then no row in one of the groups */
+        if (y > gpume_first_row(h, 2 * i * l->size, PARTS) && y < gpume_first_row(h, (2 * i + 2) * l->size, PARTS))
+            join_with_row_above(l->r, y);
     }
 }
 
@@ -174,13 +193,12 @@ static int fill_row(int16_t *row, int w)
 }
 
 /* Drops small pieces, and fills holes within rows. */
-static void drop_pieces(void *arg, int job, int nb_jobs)
+static void drop_pieces(void *arg, int worker, int first, int end)
 {
     MvstereoRefiner *r       = arg;
     const MvstereoMatcher *m = r->matcher;
-    const int end = gpume_first_row(m->h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(m->h, job, nb_jobs); y < end; y++) {
+    for (int y = first; y < end; y++) {
         int16_t *row        = mvstereo_row16(&r->disparity, y);
         uint8_t *valid      = mvstereo_row8(&r->valid, y);
         uint8_t *confidence = m->confidence + y * (size_t)m->w;
@@ -203,35 +221,40 @@ static void drop_pieces(void *arg, int job, int nb_jobs)
                 confidence[x] = 0;
             }
         /* an empty row keeps MVSTEREO_INVALID */
-        if (r->fill)
-            fill_row(row, m->w);
+        r->is_empty[y] = !(r->fill && fill_row(row, m->w));
+        ff_mvstereo_plane_extend(&r->disparity, y, y + 1);
+        ff_mvstereo_plane_extend(&r->valid, y, y + 1);
     }
 }
 
 /* Copies the next row above to rows without valid samples. */
-static void fill_empty_rows(MvstereoRefiner *r)
+static void fill_empty_rows(void *arg, int worker, int first, int end)
 {
-    const int w = r->valid.w;
+    MvstereoRefiner *r = arg;
+    const MvstereoPlane *p = &r->disparity;
 
-    for (int y = 0; y < r->valid.h; y++) {
-        int16_t *row = mvstereo_row16(&r->disparity, y);
+    for (int y = first; y < end; y++) {
+        int16_t *row = mvstereo_row16(p, y);
+        int above    = y;
 
-        if (row[0] >= 0)
+        if (!r->is_empty[y])
             continue;
-        if (y)
-            memcpy(row, row - r->disparity.stride, w * sizeof(*row));
+        while (above && r->is_empty[above])
+            above--;
+        if (r->is_empty[above])
+            memset(row, 0, p->w * sizeof(*row));
         else
-            memset(row, 0, w * sizeof(*row));
+            memcpy(row, mvstereo_row16(p, above), p->w * sizeof(*row));
+        ff_mvstereo_plane_extend(p, y, y + 1);
     }
 }
 
-static void smooth_rows(void *arg, int job, int nb_jobs)
+static void smooth_rows(void *arg, int worker, int first, int end)
 {
     MvstereoRefiner *r       = arg;
     const MvstereoMatcher *m = r->matcher;
-    const int end = gpume_first_row(m->h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(m->h, job, nb_jobs); y < end; y++) {
+    for (int y = first; y < end; y++) {
         const MvstereoMedian median = {
             .dst       = mvstereo_row16(&r->other, y),
             .disparity = mvstereo_row16(&r->disparity, y),
@@ -242,36 +265,31 @@ static void smooth_rows(void *arg, int job, int nb_jobs)
         };
 
         m->dsp.weighted_median(&median);
+        ff_mvstereo_plane_extend(&r->other, y, y + 1);
     }
 }
 
-static void last_rows(void *arg, int job, int nb_jobs)
+static void last_rows(void *arg, int worker, int first, int end)
 {
     MvstereoRefiner *r = arg;
-    const int end = gpume_first_row(r->valid.h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(r->valid.h, job, nb_jobs); y < end; y++)
+    for (int y = first; y < end; y++)
         median_row(mvstereo_row16(&r->disparity, y), mvstereo_row16(&r->other, y), r->other.stride, r->valid.w);
 }
 
-void ff_mvstereo_refine(MvstereoRefiner *r, const MvstereoMatcher *m, int fill)
+void ff_mvstereo_refine(MvstereoRefiner *r, const MvstereoMatcher *m, int fill, GpumeTaskChain *chain)
 {
-    const int nb = FFMIN(m->executor.nb_threads, m->h);
-
     r->matcher = m;
     r->fill    = fill;
-    ff_mvstereo_plane_extend(&m->disparity, 0, m->h);
-    gpume_execute(&m->executor, check_rows, r, nb);
-    gpume_execute(&m->executor, join_rows, r, nb);
-    for (int i = 1; i < nb; i++)
-        join_with_row_above(r, gpume_first_row(m->h, i, nb));
-    gpume_execute(&m->executor, drop_pieces, r, nb);
+    ff_gpume_chain_add(chain, find_parts, r, PARTS);
+    for (int i = 0; i < MVSTEREO_LEVELS; i++) {
+        r->levels[i] = (MvstereoLevel) { r, 1 << i };
+        ff_gpume_chain_add(chain, join_groups, &r->levels[i], PARTS >> (i + 1));
+    }
+    ff_gpume_chain_add(chain, drop_pieces, r, m->h);
     if (!fill)
         return;
-    fill_empty_rows(r);
-    ff_mvstereo_plane_extend(&r->disparity, 0, m->h);
-    ff_mvstereo_plane_extend(&r->valid, 0, m->h);
-    gpume_execute(&m->executor, smooth_rows, r, nb);
-    ff_mvstereo_plane_extend(&r->other, 0, m->h);
-    gpume_execute(&m->executor, last_rows, r, nb);
+    ff_gpume_chain_add(chain, fill_empty_rows, r, m->h);
+    ff_gpume_chain_add(chain, smooth_rows, r, m->h);
+    ff_gpume_chain_add(chain, last_rows, r, m->h);
 }

@@ -65,17 +65,17 @@ static const AVMotionVector *vector_at(const MvstereoTemporal *t, int x, int y)
     return mvs + y / MVSTEREO_BLOCK * (ptrdiff_t)t->field->bw + x / MVSTEREO_BLOCK;
 }
 
-/* Sets the differences of a row from where it was before. */
-static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y)
+/* Sets the differences of columns start to end - 1 of a row, and of R more on both sides, from where they were. */
+static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y, int start, int end)
 {
     const AVFrame *before = t->motion.before;
     const uint8_t *luma   = mvstereo_row8(t->luma, y);
-    const int w = t->luma->w, h = t->luma->h;
+    const int w = t->luma->w, h = t->luma->h, last = FFMIN(end + R, w);
 
-    for (int start = 0; start < w; start += MVSTEREO_BLOCK) {
-        const AVMotionVector *mv = vector_at(t, start, y);
-        const int nb   = FFMIN(MVSTEREO_BLOCK, w - start);
-        const int row  = y + (mv->motion_y >> 2), column = start + (mv->motion_x >> 2);
+    for (int block = FFMAX(start - MVSTEREO_BLOCK, 0); block < last; block += MVSTEREO_BLOCK) {
+        const AVMotionVector *mv = vector_at(t, block, y);
+        const int nb   = FFMIN(MVSTEREO_BLOCK, last - block);
+        const int row  = y + (mv->motion_y >> 2), column = block + (mv->motion_x >> 2);
         const int part_x = mv->motion_x & 3, part_y = mv->motion_y & 3;
         const uint8_t *a = before->data[0] + av_clip(row,     0, h - 1) * (ptrdiff_t)before->linesize[0];
         const uint8_t *b = before->data[0] + av_clip(row + 1, 0, h - 1) * (ptrdiff_t)before->linesize[0];
@@ -93,20 +93,23 @@ static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y)
         for (int x = 0; x < nb; x++) {
             const int v = mvstereo_between(old[0][x], old[0][x + 1], old[1][x], old[1][x + 1], part_x, part_y);
 
-            dst[R + start + x] = FFABS(luma[start + x] - v);
+            dst[R + block + x] = FFABS(luma[block + x] - v);
         }
     }
-    memset(dst, dst[R], R);
-    memset(dst + R + w, dst[R + w - 1], R);
+    if (!start)
+        memset(dst, dst[R], R);
+    if (end + R > w)
+        memset(dst + R + w, dst[R + w - 1], R);
 }
 
-/* Sets what was at a row before, and counts in each part how it differs from what is there now. */
-static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int16_t *expected, uint8_t *ages)
+/* Sets what was at columns of a row before, and counts in each part how it differs from what is there now. */
+static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int start, int end, int16_t *expected,
+                       uint8_t *ages)
 {
     const int16_t *map = mvstereo_row16(t->map, y);
     const int w = t->luma->w, h = t->luma->h;
 
-    for (int x = 0; x < w; x++) {
+    for (int x = start; x < end; x++) {
         const AVMotionVector *mv = vector_at(t, x, y);
         const int from_x = (4 * x + mv->motion_x + 2) >> 2, from_y = (4 * y + mv->motion_y + 2) >> 2;
         const uint16_t *sums = s->sums + x;
@@ -122,18 +125,18 @@ static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int16
     }
 }
 
-/* Stabilises a row. */
-static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, const int16_t *expected,
-                          const uint8_t *ages)
+/* Stabilises columns of a row. */
+static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, int start, int end,
+                          const int16_t *expected, const uint8_t *ages)
 {
     const int w = t->luma->w;
     int16_t *map = mvstereo_row16(t->map, y), *after = mvstereo_row16(&t->disparity[1], y);
     const uint8_t *confidence = t->confidence + y * (size_t)w;
 
-    for (int start = 0; start < w; start += PART) {
-        const int change = s->parts[start / PART].change, limit = mvstereo_steadiness(change);
+    for (int part = start; part < end; part += PART) {
+        const int change = s->parts[part / PART].change, limit = mvstereo_steadiness(change);
 
-        for (int x = start; x < FFMIN(start + PART, w); x++) {
+        for (int x = part; x < FFMIN(part + PART, w); x++) {
             int age = 0;
 
             if (expected[x] != UNKNOWN) {
@@ -147,46 +150,50 @@ static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, co
     }
 }
 
-/* Stabilises parts side by side. */
-static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int first)
+/* Stabilises parts side by side: their rows from first on, and columns start to end - 1. */
+static void stabilise_parts(const MvstereoTemporal *t, const Scratch *s, int first, int start, int end)
 {
-    const int w = t->luma->w, end = FFMIN(first + PART, t->luma->h), nb = gpume_blocks(w, PART);
-    const size_t wide = row_size(w);
+    const int last = FFMIN(first + PART, t->luma->h);
+    const size_t wide = row_size(t->luma->w);
 
-    memset(s->parts, 0, nb * sizeof(*s->parts));
-    for (int y = first - R; y < end + R; y++)
-        compare_row(t, s->differences + (y - first + R) * wide, av_clip(y, 0, t->luma->h - 1));
-    for (int y = first; y < end; y++) {
+    memset(s->parts, 0, gpume_blocks(t->luma->w, PART) * sizeof(*s->parts));
+    for (int y = first - R; y < last + R; y++)
+        compare_row(t, s->differences + (y - first + R) * wide, av_clip(y, 0, t->luma->h - 1), start, end);
+    for (int y = first; y < last; y++) {
         const uint8_t *rows = s->differences + (y - first) * wide;
 
-        for (int x = 0; x < w + 2 * R; x++)
+        for (int x = start; x < end + 2 * R; x++)
             s->sums[x] = rows[x] + rows[x + wide] + rows[x + 2 * wide] + rows[x + 3 * wide] + rows[x + 4 * wide];
-        expect_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
+        expect_row(t, s, y, start, end, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
     }
-    for (int i = 0; i < nb; i++)
+    for (int i = start / PART; i * PART < end; i++)
         s->parts[i].change = mvstereo_median_change(s->parts[i].changes);
-    for (int y = first; y < end; y++)
-        stabilise_row(t, s, y, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
+    for (int y = first; y < last; y++)
+        stabilise_row(t, s, y, start, end, s->expected + (y - first) * wide, s->ages + (y - first) * wide);
 }
 
-static void stabilise_rows(void *arg, int job, int nb_jobs)
+/* A unit is a group of parts side by side. */
+static void stabilise_groups(void *arg, int worker, int first, int end)
 {
     const MvstereoTemporal *t = arg;
-    const int nb = gpume_blocks(t->luma->h, PART);
+    const int w = t->luma->w, nb = gpume_blocks(w, PART);
     Scratch s;
 
-    scratch_layout(&s, t, t->luma->w, job);
-    for (int i = gpume_first_row(nb, job, nb_jobs); i < gpume_first_row(nb, job + 1, nb_jobs); i++)
-        stabilise_parts(t, &s, i * PART);
+    scratch_layout(&s, t, w, worker);
+    for (int i = first; i < end; i++) {
+        const int group = i % t->nb_groups;
+
+        stabilise_parts(t, &s, i / t->nb_groups * PART, gpume_first_row(nb, group, t->nb_groups) * PART,
+                        FFMIN(gpume_first_row(nb, group + 1, t->nb_groups) * PART, w));
+    }
 }
 
 /* Keeps a map as it is. */
-static void keep_rows(void *arg, int job, int nb_jobs)
+static void keep_rows(void *arg, int worker, int first, int end)
 {
     const MvstereoTemporal *t = arg;
-    const int end = gpume_first_row(t->luma->h, job + 1, nb_jobs);
 
-    for (int y = gpume_first_row(t->luma->h, job, nb_jobs); y < end; y++) {
+    for (int y = first; y < end; y++) {
         const int16_t *map = mvstereo_row16(t->map, y);
         int16_t *after     = mvstereo_row16(&t->disparity[1], y);
 
@@ -213,50 +220,55 @@ static av_cold int open_planes(MvstereoTemporal *t, int w, int h, int nb_threads
     return ret < 0 || t->scratch ? ret : AVERROR(ENOMEM);
 }
 
-/* Searches the view. */
-static int search(MvstereoTemporal *t, const MvstereoConfig *cfg)
+static void copy_rows(void *arg, int worker, int first, int end)
 {
-    AVFrame *f = av_frame_alloc();
-    int ret;
+    const MvstereoTemporal *t = arg;
+    const AVFrame *f = t->frame;
+
+    for (int y = first; y < end; y++)
+        memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0], mvstereo_row8(t->luma, y), f->width);
+}
+
+int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
+                                GpumeTaskChain *chain, GpumeScheduler *scheduler)
+{
+    AVFrame *f = t->frame = av_frame_alloc();
+    int ret = open_planes(t, luma->w, luma->h, cfg->executor.nb_threads);
 
     if (!f)
         return AVERROR(ENOMEM);
     f->format = AV_PIX_FMT_GRAY8;
-    f->width  = t->luma->w;
-    f->height = t->luma->h;
-    ret = av_frame_get_buffer(f, 0);
+    f->width  = luma->w;
+    f->height = luma->h;
+    if (ret >= 0)
+        ret = av_frame_get_buffer(f, 0);
     if (ret < 0) {
-        av_frame_free(&f);
+        av_frame_free(&t->frame);
         return ret;
     }
-    for (int y = 0; y < f->height; y++)
-        memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0], mvstereo_row8(t->luma, y), f->width);
+    t->luma = luma;
+    ff_gpume_chain_add(chain, copy_rows, t, f->height);
+    ff_gpume_chain_run(chain, scheduler);
+    t->frame = NULL;
     return ff_mvstereo_motion_search(&t->motion, cfg, f, &t->field);
 }
 
-int ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
-                                   const MvstereoPlane *map, const uint8_t *confidence, int min, int span)
+void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const uint8_t *confidence, int min,
+                                    int span, GpumeTaskChain *chain, int nb_threads)
 {
-    const int nb_threads = cfg->executor.nb_threads;
-    int ret = open_planes(t, luma->w, luma->h, nb_threads);
+    const int w = t->luma->w, h = t->luma->h, rows = gpume_blocks(h, PART), columns = gpume_blocks(w, PART);
 
-    if (ret < 0)
-        return ret;
-    t->luma       = luma;
+    FFSWAP(MvstereoPlane, t->disparity[0], t->disparity[1]);
+    FFSWAP(MvstereoPlane, t->age[0], t->age[1]);
     t->map        = map;
     t->confidence = confidence;
     t->first      = min * MVSTEREO_ONE;
     t->greatest   = (span - 1) * MVSTEREO_ONE;
-    ret = search(t, cfg);
-    if (ret < 0)
-        return ret;
+    t->nb_groups  = (ff_gpume_nb_parts(nb_threads, rows * columns) + rows - 1) / rows;
     if (t->field)
-        gpume_execute(&cfg->executor, stabilise_rows, t, FFMIN(nb_threads, gpume_blocks(luma->h, PART)));
+        ff_gpume_chain_add(chain, stabilise_groups, t, rows * t->nb_groups);
     else
-        gpume_execute(&cfg->executor, keep_rows, t, FFMIN(nb_threads, luma->h));
-    FFSWAP(MvstereoPlane, t->disparity[0], t->disparity[1]);
-    FFSWAP(MvstereoPlane, t->age[0], t->age[1]);
-    return 0;
+        ff_gpume_chain_add(chain, keep_rows, t, h);
 }
 
 av_cold void ff_mvstereo_temporal_close(MvstereoTemporal *t)

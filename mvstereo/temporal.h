@@ -13,6 +13,7 @@
 
 #include "libavfilter/gpume/mvstereo/motion.h"
 #include "libavfilter/gpume/mvstereo/plane.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** What is kept of a view's pairs. Zeroed before the first one. */
 typedef struct MvstereoTemporal {
@@ -23,23 +24,33 @@ typedef struct MvstereoTemporal {
     size_t scratch_size;        ///< of one thread
 
     /* the current work */
+    AVFrame *frame;             ///< luma for the search
     const MvstereoPlane *luma;
     const uint8_t *confidence;
     const MvstereoPlane *map;
     const GpumeMotionField *field;
     int first, greatest;
+    int nb_groups;              ///< groups of parts side by side
 } MvstereoTemporal;
 
 /**
- * Stabilises a map.
- * @param luma       of the left view
+ * Finds the motion of a view since the pair before.
+ * @param luma  of the left view
+ * @param chain blank
+ * @return 0 or an AVERROR code
+ */
+int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
+                                GpumeTaskChain *chain, GpumeScheduler *scheduler);
+
+/**
+ * Adds a task that stabilises the map of the view that was searched.
  * @param map        disparities from min, in 1/16, without holes
  * @param confidence of the map, in rows of its width
  * @param span       number of disparities from min on
- * @return 0 or an AVERROR code
  */
-int ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,
-                                   const MvstereoPlane *map, const uint8_t *confidence, int min, int span);
+void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const uint8_t *confidence, int min,
+                                    int span, GpumeTaskChain *chain, int nb_threads);
+
 void ff_mvstereo_temporal_close(MvstereoTemporal *t);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_TEMPORAL_H */
