@@ -10,7 +10,9 @@
  */
 
 #include <math.h>
+#include <string.h>
 
+#include "libavutil/avstring.h"
 #include "libavutil/common.h"
 #include "libavutil/dict.h"
 #include "libavutil/opt.h"
@@ -355,8 +357,8 @@ static av_cold int check_options(AVFilterContext *ctx)
                s->layout);
         return AVERROR(EINVAL);
     }
-    if (s->file && !*s->file) {
-        av_log(ctx, AV_LOG_ERROR, "'file' has no name.\n");
+    if (s->file && (strlen(s->file) < 4 || av_strcasecmp(s->file + strlen(s->file) - 4, ".npy"))) {
+        av_log(ctx, AV_LOG_ERROR, "'file' is '%s'; it must end in .npy.\n", s->file);
         return AVERROR(EINVAL);
     }
     if (s->inputs == 2 && (s->fs.opt_eof_action == EOF_ACTION_PASS || !s->fs.opt_repeatlast)) {
