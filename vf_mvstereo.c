@@ -530,6 +530,13 @@ static int on_event(FFFrameSync *fs)
         av_frame_free(&left);
         return 0;
     }
+    ret = ff_gpume_check_format(fs->parent, left);
+    if (ret >= 0)
+        ret = ff_gpume_check_format(fs->parent, right);
+    if (ret < 0) {
+        av_frame_free(&left);
+        return ret;
+    }
     return make(fs->parent, &left, right);
 }
 
@@ -642,7 +649,7 @@ static int process(AVFilterContext *ctx)
     if (s->inputs == 2)
         return ff_framesync_activate(&s->fs);
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
-    ret = ff_inlink_consume_frame(inlink, &frame);
+    ret = ff_gpume_take_input(ctx, &frame, &status, &pts);
     if (ret < 0)
         return ret;
     if (ret) {
@@ -652,14 +659,10 @@ static int process(AVFilterContext *ctx)
             ff_filter_set_ready(ctx, 100);
         return ret;
     }
-    if (ff_inlink_acknowledge_status(inlink, &status, &pts)) {
-        if (s->first)
-            av_log(ctx, AV_LOG_WARNING, "The last frame has no second view, so it is dropped.\n");
-        ff_outlink_set_status(outlink, status, pts);
-        return 0;
-    }
-    FF_FILTER_FORWARD_WANTED(outlink, inlink);
-    return FFERROR_NOT_READY;
+    if (s->first)
+        av_log(ctx, AV_LOG_WARNING, "The last frame has no second view, so it is dropped.\n");
+    ff_outlink_set_status(outlink, status, pts);
+    return 0;
 }
 
 static int activate(AVFilterContext *ctx)

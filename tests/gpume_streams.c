@@ -328,6 +328,29 @@ static void going_on(const StreamKind *kind, int nb)
     CHECK(nb_failed > nb / 3, "only %d of %d streams failed", nb_failed, nb);
 }
 
+/* Tests that a format which changes in mid-stream is refused: the frames could be read beyond their ends. */
+static void format_that_changes(const StreamKind *kind)
+{
+    StreamCase c = { .kind = kind, .nb = 3, .searches = 1,
+                     .first = { .w = 40, .h = 30, .format = AV_PIX_FMT_YUV420P } };
+    StreamResult r;
+
+    snprintf(test_context, sizeof(test_context), "%s, a format that changes", kind->filter);
+    if (!strcmp(kind->filter, "mvstereo"))
+        snprintf(c.options, sizeof(c.options), "layout=al:output=left+gray8:max=8");
+    for (int i = 0; i < c.nb; i++) {
+        if (i == 2)
+            c.first.format = AV_PIX_FMT_GRAY8;
+        c.frames[i]      = make_frame(&c.first);
+        c.frames[i]->pts = i;
+    }
+    c.first.format = AV_PIX_FMT_YUV420P;
+    r = run_stream(&c, 1, NULL);
+    CHECK(r.ret == AVERROR(EINVAL) && strstr(test_errors, "has the format gray instead of yuv420p"), "%s: %s",
+          av_err2str(r.ret), test_errors);
+    free_stream(&c);
+}
+
 int main(int argc, char **argv)
 {
     const int quick = argc > 1 && !strcmp(argv[1], "-quick");
@@ -338,6 +361,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < FF_ARRAY_ELEMS(stream_kinds); i++)
         if (avfilter_get_by_name(stream_kinds[i].filter)) {
             random_streams(&stream_kinds[i], (quick ? 100 : 1000) * stream_kinds[i].least_frames);
+            format_that_changes(&stream_kinds[i]);
             going_on(&stream_kinds[i], quick ? 400 : 4000);
         }
     bits_above();

@@ -54,16 +54,23 @@ void ff_gpume_check_upstream(AVFilterContext *ctx, int searched)
                "Insert it before the motion search.\n", moves);
 }
 
+int ff_gpume_check_format(AVFilterContext *ctx, const AVFrame *frame)
+{
+    AVFilterLink *inlink = ctx->inputs[0];
+
+    if (frame->format == inlink->format && !frame->hw_frames_ctx == !ff_filter_link(inlink)->hw_frames_ctx)
+        return 0;
+    av_log(ctx, AV_LOG_ERROR, "A frame has the format %s instead of %s, which the filter graph was configured for.\n",
+           av_get_pix_fmt_name(frame->format), av_get_pix_fmt_name(inlink->format));
+    return AVERROR(EINVAL);
+}
+
 int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts)
 {
     AVFilterLink *inlink = ctx->inputs[0];
     const int ret = ff_inlink_consume_frame(inlink, frame);
 
-    /* the size of frames may change in mid-stream, their format may not */
-    if (ret > 0 && ((*frame)->format != inlink->format ||
-                    !(*frame)->hw_frames_ctx != !ff_filter_link(inlink)->hw_frames_ctx)) {
-        av_log(ctx, AV_LOG_ERROR, "A frame has the format %s instead of %s, which the filter graph was "
-               "configured for.\n", av_get_pix_fmt_name((*frame)->format), av_get_pix_fmt_name(inlink->format));
+    if (ret > 0 && ff_gpume_check_format(ctx, *frame) < 0) {
         av_frame_free(frame);
         return AVERROR(EINVAL);
     }

@@ -26,11 +26,16 @@
 void ff_gpume_check_upstream(AVFilterContext *ctx, int searched);
 
 /**
+ * Checks that a frame has the format of the first input. Sizes may change in mid-stream, formats may not.
+ * @return 0, or AVERROR(EINVAL) with a message
+ */
+int ff_gpume_check_format(AVFilterContext *ctx, const AVFrame *frame);
+
+/**
  * Takes the next frame of the input, or notices its end. If there is neither, requests a frame if the output wants one.
  * @param frame       set to the frame
  * @param status, pts set at the end of the input
- * @return 1: a frame; 0: the end; FFERROR_NOT_READY: neither; or another negative error code, with a message if the
- *         frame has another format than the input, or is in system memory instead of on a device
+ * @return 1: a frame, of the format of the input; 0: the end; FFERROR_NOT_READY: neither; or another negative error code
  */
 int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts);
 
