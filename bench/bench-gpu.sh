@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Measures gpume on the GPU, other systems and the device's limits: 'make bench-gpu'.
+# Measures gpume and other searches on a GPU, and the limits of that GPU: 'make bench-gpu'.
 #
 # usage: bench-gpu.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can

@@ -8,8 +8,8 @@
 # the first second on. Environment (defaults in brackets):
 #   ALGO      searches of gpume; mvview, mvfps, mvdenoise; 'all' [ds fs]
 #   BLOCK     [16]
-#   RANGE     [32; of hme 256]
-#   OPTIONS   more options of gpume, as 'exhaustive=1'
+#   RANGE     [32; for hme 256]
+#   OPTIONS   more options of gpume, such as 'exhaustive=1'
 #   SIZE      [1920x1080]
 #   WORST     number of lines shown of each kernel [10]
 #   FORMAT    -m: tables for Markdown
@@ -33,7 +33,7 @@ divergence_run() {
 # divergence_ncu FOLDER: prints each map of the folder beside the counters of the device for the same frames
 divergence_ncu() {
     if ! command -v "${NCU:-ncu}" > /dev/null; then
-        say "divergence: skipped, there is no ncu (part of the CUDA toolkit; NCU=PATH says where)"
+        say "divergence: skipped, because ncu was not found. It is part of the CUDA toolkit; NCU=PATH names it"
         return
     fi
     begin divergence
@@ -41,7 +41,7 @@ divergence_ncu() {
     printf '%-22s %12s %12s %12s %12s %12s %8s %8s %8s %8s\n' kernel map device map 'not short' device map device \
         map device
     for div_map in "$1"/*.graph; do
-        [ -f "$div_map" ] || die "there is no map: make divergence makes one, tests/gpu.sh -g packs it"
+        [ -f "$div_map" ] || die "there is no map: 'make divergence' makes one, 'tests/gpu.sh -g' packs it"
         div_name=$(basename "$div_map" .graph)
         say "$div_name"
         # some versions of ncu lack the metric of the average

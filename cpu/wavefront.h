@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The vectors of other blocks that predictive searches need, and the order in which blocks that are
- * searched at the same time are taken, so that these vectors are known.
+ * Keeps the vectors of other blocks that predictive searches need, and decides in which order threads
+ * take blocks, so that these vectors are known when a block is searched.
  *
  * A row follows the row above at a distance of two blocks, because the predictors of a block are to
  * its left, and above it up to the next column. Fields are independent, but epzs needs the previous

@@ -7,8 +7,8 @@
  * @file
  * The host side of the CUDA backend, with FFmpeg's loader of the driver API.
  *
- * Streams: frames in system memory are uploaded on the first stream, the planes that true motion
- * needs of a picture are made on the second, searches run on one or two more, and vectors are
+ * Streams: frames in system memory are uploaded on the first stream, the planes of a
+ * picture that true motion needs are made on the second, searches run on one or two more, and vectors are
  * downloaded on the last. Events order the streams. Most searches leave most of the device idle at
  * times, because blocks wait for their neighbours or levels have few blocks. Therefore consecutive
  * searches run side by side, on two queues with separate working memory. With epzs, the second
@@ -19,7 +19,6 @@
  * The filter keeps references to all that a search reads until wait() has returned, so a buffer
  * that returns to its pool is idle on every stream.
  */
-
 
 #include "config.h"
 #include "compat/cuda/dynlink_loader.h"
@@ -41,8 +40,9 @@
 #define DRIVER_LIBRARY "libcuda.so.1"
 #endif
 
-/** Maximum number of searches that run side by side if the host waits for none of them, and if it does. */
+/** Maximum number of searches that run side by side if the host does not wait for them. */
 #define MAX_QUEUES 3
+/** The same if the host waits for each search. */
 #define MAX_WAITED 2
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
 #define MAX_SUMS_OF_QUEUE (96 << 20)
@@ -78,7 +78,7 @@ typedef struct CUDAContext {
     unsigned nb_submitted, nb_waited;
 
     int hw_frames;                  ///< the input's frames are in device memory
-    int on_device;                  ///< fields are only read there
+    int on_device;                  ///< fields are only read on the device
     ptrdiff_t upload_linesize;
     GpumeCudaPool uploads;          ///< luma, pinned and on the device
     GpumeCudaPool planes;           ///< planes of pictures, on the device
@@ -93,7 +93,7 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
-/* Returns whether there is a driver with a device, and suppresses FFmpeg's error messages. */
+/* Returns 0 if there is a driver with a device, or an AVERROR code. Without this, FFmpeg would log errors. */
 static av_cold int probe(CUDAContext *s, int fallback)
 {
     const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
@@ -118,7 +118,7 @@ static av_cold int probe(CUDAContext *s, int fallback)
     return ret;
 }
 
-/* Returns the bytes of the sums of a field with a tree; 0: there is no tree. */
+/* Returns the bytes of the sums of a field with a tree, or 0 if there is no tree. */
 static size_t nb_sums(const CUDAContext *s)
 {
     return s->queues[0].search.tree.nb_sums;
@@ -540,7 +540,7 @@ static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
     int ret;
 
     TRY(cuStreamWaitEvent(queue->stream, s->imported, 0), "wait for frames")
-    /* wait for filters that read the memory of fields before they gave these fields back */
+    /* filters that have given fields back may still read them on the device; this search overwrites their memory */
     if (s->hw_frames) {
         TRY(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
         TRY(cuStreamWaitEvent(queue->stream, s->read, 0), "wait for filters")
@@ -608,7 +608,7 @@ static void compare_rows(void *opaque, int job, int nb_jobs)
     ff_gpume_compare_cells(arg->field, p, nb_rows * job / nb_jobs, nb_rows * (job + 1) / nb_jobs);
 }
 
-/* Waits for a search, or lets later work wait that reads its fields or writes its pictures. */
+/* Waits for a search. If fields stay on the device, makes later work wait that reads them or overwrites pictures. */
 static int finish(CUDAContext *s, const Slot *slot)
 {
     CudaFunctions *cu = s->cuda.cu;

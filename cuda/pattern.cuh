@@ -18,7 +18,7 @@
 
 /**
  * Up to GPUME_POINTS points, in the order in which they are tried. A coordinate takes four bits and
- * begins at -GPUME_MAX_REACH, so it can be looked up in a register.
+ * begins at -GPUME_MAX_REACH, so all coordinates of an axis fit into a register.
  */
 typedef struct GpumePattern {
     GpumeU32 x, y;
@@ -26,7 +26,7 @@ typedef struct GpumePattern {
     int reach;
 } GpumePattern;
 
-/** Packs the coordinates of a list of points; the least possible coordinate is 0. */
+/** Packs the coordinates of a list of points. The least possible coordinate is stored as 0. */
 template<typename Word, int N>
 static __device__ constexpr Word
 gpume_pack(const signed char (&points)[N][2], int axis, int least, int i = 0)
@@ -52,7 +52,7 @@ static __device__ constexpr int gpume_reach(const signed char (&points)[N][2], i
 static constexpr signed char gpume_points_##name[GPUME_##name##_POINTS][2] = {      \
     GPUME_##name                                                                    \
 };                                                                                  \
-static_assert(GPUME_##name##_POINTS <= GPUME_POINTS, "points have lanes");          \
+static_assert(GPUME_##name##_POINTS <= GPUME_POINTS, "each point has a lane");          \
 static_assert(gpume_reach(gpume_points_##name) <= GPUME_MAX_REACH, "reach of " #name);
 GPUME_PATTERNS(GPUME_POINT_LIST)
 #undef GPUME_POINT_LIST
@@ -82,19 +82,19 @@ static __device__ __forceinline__ GpumePattern gpume_pattern(int id)
             gpume_pack<GpumeU32>(gpume_points_##name, 1, -GPUME_MAX_REACH),         \
             GPUME_##name##_POINTS, gpume_reach(gpume_points_##name)                 \
         };                                                                          \
-        const int it = GPUME_PATTERN_##name == GPUME_PATTERN_SMALL_DIAMOND ||       \
-                       id == GPUME_PATTERN_##name;                                  \
+        const int take = GPUME_PATTERN_##name == GPUME_PATTERN_SMALL_DIAMOND ||     \
+                         id == GPUME_PATTERN_##name;                                \
                                                                                     \
-        p.x      = it ? q.x      : p.x;                                             \
-        p.y      = it ? q.y      : p.y;                                             \
-        p.points = it ? q.points : p.points;                                        \
-        p.reach  = it ? q.reach  : p.reach;                                         \
+        p.x      = take ? q.x      : p.x;                                           \
+        p.y      = take ? q.y      : p.y;                                           \
+        p.points = take ? q.points : p.points;                                      \
+        p.reach  = take ? q.reach  : p.reach;                                       \
     }
     GPUME_PATTERNS(GPUME_TAKE_PATTERN)
 #undef GPUME_TAKE_PATTERN
     return p;
 }
-static_assert(GPUME_PATTERN_SMALL_DIAMOND == 0, "the one that others take the place of");
+static_assert(GPUME_PATTERN_SMALL_DIAMOND == 0, "the first pattern, which a chosen one replaces");
 
 static __device__ __forceinline__ int gpume_point_x(const GpumePattern &p, int i)
 {
@@ -108,8 +108,8 @@ static __device__ __forceinline__ int gpume_point_y(const GpumePattern &p, int i
 
 /**
  * Tries a pattern around (x, y), with its points multiplied by a step, if the group is active.
- * @return cost * GPUME_POINTS + number of the first point of least cost; larger than that of any
- *         cost if no point is admissible
+ * @return cost * GPUME_POINTS + number of the first point of least cost; larger than for
+ *         any cost if no point is admissible
  */
 template<class Evaluator>
 static __device__ __forceinline__ typename Evaluator::Key

@@ -18,10 +18,10 @@
 #include "libavutil/buffer.h"
 #include "libavutil/hwcontext_cuda.h"
 
-/** Flags of an event that the host waits for: meanwhile it sleeps. */
+/** Flags of an event that a thread of the host waits for. The thread sleeps meanwhile. */
 #define GPUME_CUDA_WAITED (CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC)
 
-/** A filter's access to a device. Blank before ff_gpume_cuda_open(). */
+/** A filter's access to a device. Zeroed before ff_gpume_cuda_open(). */
 typedef struct GpumeCuda {
     AVBufferRef *device;        ///< each buffer has a reference, so that it may outlive the filter
     AVCUDADeviceContext *hwctx;
@@ -54,7 +54,7 @@ const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
  */
 int ff_gpume_cuda_open_for_frames(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx, const char *alternative);
 
-/** Closes the device, which stays open as long as buffers of it exist. Harmless on a blank GpumeCuda. */
+/** Closes the device, which stays open as long as buffers of it exist. Harmless on a zeroed GpumeCuda. */
 void ff_gpume_cuda_close(GpumeCuda *c);
 
 /**
@@ -84,7 +84,7 @@ enum GpumeCudaMemory {
 
 /** A buffer: device memory, pinned memory, or both, of the same size. */
 typedef struct GpumeCudaBuffer {
-    AVBufferRef *device;        ///< NULL: a blank buffer
+    AVBufferRef *device;        ///< NULL: the buffer is empty
     CUdeviceptr data;           ///< 0: none
     void *pinned;               ///< NULL: none
     size_t size;                ///< bytes of the device memory and of the pinned memory
@@ -92,15 +92,15 @@ typedef struct GpumeCudaBuffer {
 
 /**
  * Allocates a buffer.
- * @param b      a blank buffer
+ * @param b      zeroed
  * @param memory GPUME_CUDA_DEVICE, GPUME_CUDA_PINNED or both
- * @param what   what the buffer is for: "vectors"
- * @return 0, or an AVERROR code with a message; b is then blank
+ * @param what   what the buffer holds, for the message: "vectors"
+ * @return 0, or an AVERROR code with a message; b is then zeroed
  */
 int ff_gpume_cuda_alloc(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, size_t size,
                         const char *what);
 
-/** Frees and blanks a buffer, whichever context is current. The device must not use the buffer any more. */
+/** Frees and zeroes a buffer, whichever context is current. The device must not use the buffer any more. */
 void ff_gpume_cuda_free(GpumeCudaBuffer *b);
 
 /** A pool of buffers of one size. */
@@ -109,7 +109,7 @@ typedef struct GpumeCudaPool {
     int memory;
     size_t size;
     const char *what;
-    /** New buffers are cleared: their pinned memory if they have some, else their device memory, on stream. */
+    /** Whether new buffers are cleared: their pinned memory if they have some, else their device memory, on stream. */
     int zero;
     CUstream stream;
     AVBufferPool *pool;         ///< NULL: there is none

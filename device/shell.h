@@ -41,7 +41,7 @@ typedef struct GpumeShellKernel {
     const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
 } GpumeShellKernel;
 
-/** Blank before ff_gpume_shell_open(). */
+/** Zeroed before ff_gpume_shell_open(). */
 typedef struct GpumeShell {
     GpumeCuda cuda;
     GpumeCudaUploads uploads;
@@ -124,7 +124,7 @@ int ff_gpume_shell_wait(GpumeShell *s, CUstream stream);
 int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h);
 
 /**
- * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a blank shell.
+ * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a zeroed shell.
  * @param close frees what the filter has allocated, while the device is idle and its context is pushed;
  *              not called if the device was never opened or cannot be entered; may be NULL
  */

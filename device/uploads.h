@@ -24,7 +24,7 @@ typedef struct GpumeCudaUpload {
     int recorded;
 } GpumeCudaUpload;
 
-/** The ring: blank, or initialised. */
+/** The ring: zeroed, or initialised. */
 typedef struct GpumeCudaUploads {
     GpumeCudaUpload ring[GPUME_CUDA_UPLOADS];
     unsigned nb;                ///< uploads so far; upload n, from 1 on, uses ring[(n - 1) % GPUME_CUDA_UPLOADS]
@@ -47,7 +47,7 @@ int ff_gpume_cuda_upload(const GpumeCuda *c, const GpumeCudaUpload *upload, size
 /** Marks the end of an upload. All kernels that read it have been queued before. */
 int ff_gpume_cuda_upload_end(const GpumeCuda *c, GpumeCudaUpload *upload);
 
-/** Frees and blanks the ring. No upload may be in flight. */
+/** Frees the uploads of the ring. No upload may be in flight. */
 void ff_gpume_cuda_uploads_free(const GpumeCuda *c, GpumeCudaUploads *u);
 
 #endif /* AVFILTER_GPUME_DEVICE_UPLOADS_H */

@@ -19,7 +19,7 @@
 /** Maximum number of fields that are read at once. */
 #define GPUME_CUDA_CELL_FIELDS  8
 
-/** Parameters of both kernels. */
+/** Parameters of both kernels: variant 0 maps a list of vectors, variant 1 reads fields. */
 typedef struct GpumeCudaCellsArgs {
     GpumeCells cells;
     /**

@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/modules.h"
 
-/** Minimum size of a part of the vectors that a thread copies; for less, waking a thread can take as long. */
+/** Minimum size of a part of the vectors that a thread copies. Waking a thread can take as long as copying less. */
 #define MIN_PART (2 << 20)
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)

@@ -30,7 +30,7 @@ typedef struct AttachedSet {
     struct AttachedSet *next, **link;
 } AttachedSet;
 
-/** The attached sets of this process. If the opaque pointer of a buffer is in this list, it is a set. */
+/** The attached sets of this process. Only an opaque pointer of a buffer that is in this list points to a set. */
 static AttachedSet *attached;
 static AVMutex attached_lock = AV_MUTEX_INITIALIZER;
 

@@ -29,8 +29,8 @@ typedef struct MvdenoiseStep {
     int slots[MVDENOISE_MAX_STACK];             ///< slots of the pictures from distance -radius to radius; -1: none
     int keep;                                   ///< whether the picture passes unchanged
     /**
-     * Noise of the current picture, by tones; sigma 0: the component is not denoised. Not used by
-     * backends that estimate.
+     * Noise of the current picture for each tone; sigma 0: the component is not denoised. Backends that
+     * estimate the noise do not use it.
      */
     const MvdenoiseNoise *noise[GPUME_COMPONENTS];
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
@@ -50,7 +50,7 @@ typedef struct MvdenoiseBackend {
     int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /**
      * Loads a picture into a slot, with its motion fields.
-     * @param samples  frame that has the samples; may be another frame than frame
+     * @param samples  frame whose samples are loaded; frame, which has the vectors, may be a different one
      * @param before   slot of the previous picture, or -1 at the beginning of a sequence
      * @param has      set to whether there is a field, for distances from -radius to radius
      * @param measures components whose noise is to be measured; NULL: none
@@ -58,7 +58,7 @@ typedef struct MvdenoiseBackend {
     int  (*load)(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
                  MvdenoiseMeasure *measures);
     int  (*make)(void *priv, const MvdenoiseStep *step);
-    /** Gets the estimate of a backend that estimates, for the picture in a slot. May wait for the device. */
+    /** Gets the noise that the backend estimated for the picture in a slot. May wait for the device. */
     int  (*get_curves)(void *priv, int slot, MvdenoiseCurve *curves);
     /** Is also called after init() has failed. */
     void (*uninit)(void *priv);

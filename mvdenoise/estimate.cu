@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Estimates the noise of a picture from the measurements of its blocks. A thread block has a
- * component; an additional thread block looks for a cut. The thread block that ends last combines
+ * Estimates the noise of a picture from the measurements of its blocks. Each component has
+ * a thread block; an additional thread block looks for a cut. The thread block that ends last combines
  * the results, so the host does not wait.
  */
 
@@ -107,7 +107,7 @@ static __device__ __forceinline__ void count_calm(const MvdenoiseCudaEstimateArg
 static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, level = warp >> 1, is_energy = !(warp & 1);
-    const int other = warp - 2 * LEVELS - 2;    /* the halved component, then what is counted of calm blocks */
+    const int other = warp - 2 * LEVELS - 2;    /* 0: the halved component; more: a histogram of calm blocks */
     const unsigned *bins;
     unsigned nb;
 
@@ -140,14 +140,14 @@ static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
 static __device__ __forceinline__ int is_cut(const MvdenoiseCudaEstimateArgs &args, Shared *s)
 {
     const int nb = args.nb_means;
-    GpumeU64 sum = 0, difference = 0, spread = 0, none = 0;
+    GpumeU64 sum = 0, difference = 0, spread = 0, unused = 0;
     int mean;
 
     if (!args.means_before || !nb)
         return 0;
     for (int i = threadIdx.x; i < nb; i += THREADS)
         sum += mvdenoise_half(args.means + 2ull * i);
-    add_all(s, &sum, &none);
+    add_all(s, &sum, &unused);
     mean = (int)(sum / nb);
     for (int i = threadIdx.x; i < nb; i += THREADS) {
         const int b = mvdenoise_half(args.means + 2ull * i), a = mvdenoise_half(args.means_before + 2ull * i);
@@ -215,7 +215,7 @@ static __device__ __forceinline__ void conclude(const MvdenoiseCudaEstimateArgs 
 }
 
 /**
- * grid:   components, and one more; 1 if the noise is given
+ * grid:   one thread block for each component, and one more; only one if the noise is given
  * block:  MVDENOISE_CUDA_ESTIMATE_THREADS
  * shared: sizeof(Shared), at most MVDENOISE_CUDA_ESTIMATE_SHARED
  */

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Makes what is compared of both views: census, luma, gradient, in a word. And the penalties of steps in the left
- * view; and where its disparities begin.
+ * Packs what is compared of both views into a word for each sample: census, luma and gradient. For the left view, also
+ * computes the penalties of steps and the first disparity of each sample.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -14,7 +14,7 @@
 #define TILE_W (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R)
 #define TILE_H (MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_CENSUS_R)
 
-/** Luma of a thread block's samples, and around them. */
+/** Luma of a thread block's samples and of the samples around them. */
 typedef struct Tile {
     GpumeU8 luma[TILE_H][TILE_W + 2];
 } Tile;

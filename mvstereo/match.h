@@ -61,10 +61,10 @@ typedef struct MvstereoMatcher {
 
 /**
  * Gets what is needed for pictures of this size and these disparities.
- * @param m blank, or opened
+ * @param m zeroed, or opened
  * @param span  a multiple of MVSTEREO_LANES
  * @param range the same, or MVSTEREO_WINDOW: then base has to be set before pictures are matched
- * @return 0 or AVERROR(ENOMEM), and then m is blank
+ * @return 0 or AVERROR(ENOMEM), and then m is zeroed
  */
 int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min, int span,
                              int range, int rows);

@@ -37,7 +37,7 @@ typedef struct MvstereoConfig {
     GpumeExecutor executor;
     int min, max;               ///< disparities min to max - 1; equal: the range is determined
     int rows;                   ///< number of rows above and below that matches may lie in
-    int fast;                   ///< halved views are matched first, then a part of the range
+    int fast;                   ///< halved views are matched first; then only disparities near the results are tried
     int temporal;               ///< disparities are stabilised along the motion of the view; with fill only
     int fill;                   ///< whether to fill holes
     enum MvstereoOutput output;
@@ -69,10 +69,10 @@ typedef struct MvstereoPair {
 
 typedef struct Mvstereo Mvstereo;
 
-/** Returns hardware format i that is supported, or AV_PIX_FMT_NONE if there are no more. */
+/** Returns supported hardware format number i, or AV_PIX_FMT_NONE if there are not that many. */
 enum AVPixelFormat ff_mvstereo_hw_format(int i);
 
-/** Returns the pixel format of the output; AV_PIX_FMT_NONE: that of the input, or not supported on a device. */
+/** Returns the pixel format of the output, or AV_PIX_FMT_NONE if it is the input's or not supported on a device. */
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw);
 
 /** Returns the size in bytes of a sample of the output's first plane. */

@@ -36,7 +36,7 @@ typedef struct MvstereoTemporal {
 /**
  * Finds the motion of a view since the pair before.
  * @param luma  of the left view
- * @param chain blank
+ * @param chain empty
  * @return 0 or an AVERROR code
  */
 int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, const MvstereoPlane *luma,

@@ -15,7 +15,7 @@
 #include "libavfilter/gpume/picture/cuda_args.h"
 #include "libavfilter/gpume/picture/layout.h"
 
-/** The layout of copies, and the kernel that makes them. Blank before the first use. */
+/** The layout of copies, and the kernel that makes them. Zeroed before the first use. */
 typedef struct GpumeCudaPadding {
     size_t first[GPUME_COMPONENTS];     ///< bytes to sample (0, 0)
     size_t size;

@@ -17,11 +17,12 @@
 /** Parts of a job for each thread: several, because rows take different times. */
 #define PARTS 4
 
-/** A waiting thread polls this many times before it begins to yield between polls, and so often before it sleeps. */
+/** A waiting thread polls this many times before it begins to yield between polls. */
 #define POLLS_BEFORE_YIELD 1000
+/** A waiting thread polls this many times before it begins to sleep between polls. */
 #define POLLS_BEFORE_SLEEP 1500
 
-/** The longest time that waking threads can take, in units of 1/16 microsecond. */
+/** Upper limit of a measured loss, in units of 1/16 microsecond: waking threads cannot take longer. */
 #define MAX_LOSS (16 * 200)
 
 /** Threads continue with later lists until they have worked this many times as long as waking them took. */
@@ -106,7 +107,7 @@ static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
     return nb;
 }
 
-/* Runs some units of a task. Returns whether there were any that could run. */
+/* Runs some units of a task. Returns whether any could run. */
 static int do_task(const Run *r, GpumeTask *t, int worker, int is_oldest)
 {
     int start, nb = take_units(t, r->nb_workers, is_oldest, &start);
@@ -118,7 +119,7 @@ static int do_task(const Run *r, GpumeTask *t, int worker, int is_oldest)
     return 1;
 }
 
-/* Makes a thread leave its own task, and stay with another one or NULL. */
+/* Replaces the task that a thread stays with by t, which may be NULL. */
 static void stay_with(GpumeTask **own, GpumeTask *t)
 {
     if (*own)
@@ -129,7 +130,7 @@ static void stay_with(GpumeTask **own, GpumeTask *t)
 }
 
 /*
- * Runs some units. Returns whether there were any that could run.
+ * Runs some units. Returns whether any could run.
  * @param own the task with which the thread stays, or NULL
  */
 static int do_units(const Run *r, int worker, GpumeTask **own)

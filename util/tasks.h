@@ -10,8 +10,8 @@
  * units of the oldest list of tasks first, and units of later lists when the oldest list has none that can
  * run. Everything that a unit depends on is done before a thread takes the unit, so a unit never waits.
  *
- * A thread stays with a task whose units depend on each other, and begins one that no other thread works on if
- * it can, even of a later list: the data of such units are then in its cache.
+ * A thread stays with a task whose units depend on each other. If it can, it begins a task that no other thread
+ * works on, even one of a later list. The data that the units share are then in the cache of its processor.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_TASKS_H
@@ -54,7 +54,7 @@ typedef struct GpumeTaskList {
     atomic_int first;       ///< index of the first task that is not done; 0 at the beginning
 } GpumeTaskList;
 
-/** The threads and measurements of them. Members that are not set must be 0 before the first use. */
+/** The threads, and measurements that decide how many are woken. Members that are not set must be 0 at first. */
 typedef struct GpumeScheduler {
     GpumeExecutor executor;
     int64_t work;           ///< usual time that one thread needs for a list, in units of 1/16 microsecond
@@ -73,7 +73,7 @@ int ff_gpume_task_done(const GpumeTask *task);
 /** The most tasks of a chain. */
 #define GPUME_MAX_CHAIN 16
 
-/** Tasks that run one after the other. Blank, or with tasks that have not run yet. */
+/** Tasks that run one after the other. Zeroed, or with tasks that have not run yet. */
 typedef struct GpumeTaskChain {
     GpumeTask tasks[GPUME_MAX_CHAIN];
     int nb;

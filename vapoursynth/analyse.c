@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Analyse and AnalyseMany: vectors in the form of MVUtensils. Vectors searches them, for all distances at once;
- * a filter for each distance writes those into the frames of the super clip.
+ * Analyse and AnalyseMany: vectors in the form of MVUtensils. The function Vectors searches all distances at once;
+ * a filter for each distance copies the vectors of that distance into the frames of the super clip.
  */
 
 #include <stdio.h>
@@ -29,12 +29,12 @@ typedef struct Grid {
     const uint32_t *costs;
 } Grid;
 
-static int64_t figure(const Analysis *a, const VSMap *map, const VSAPI *vs, const char *name)
+/* Returns a property of the super clip, or 0 if it does not exist. */
+static int64_t super_int(const Analysis *a, const VSMap *map, const VSAPI *vs, const char *name)
 {
     char key[128];
     int error;
 
-    /* returns 0 if the property does not exist */
     snprintf(key, sizeof(key), "%sSuper%s", a->prefix, name);
     return vs->mapGetInt(map, key, 0, &error);
 }
@@ -56,8 +56,9 @@ static int find_field(Grid *g, const VSMap *map, int distance, const VSAPI *vs)
 }
 
 /*
- * Sets the vector and the cost of a block of MVUtensils, which may overlap others and consists of side x side blocks of
- * the grid: the vector nearest to those of all of them, and the sum of their costs.
+ * Sets the vector and the cost of a block of MVUtensils, which covers side x side blocks of the grid and may overlap
+ * other blocks. The vector is the one of the covered blocks that is nearest to all of theirs (the vector median); the
+ * cost is the sum of their costs.
  */
 static void join_blocks(const Grid *g, int x0, int y0, int side, int vector[2], int64_t *cost)
 {
@@ -98,12 +99,12 @@ static int keep_inside(int d, int at, int side, int length, int padding, int pel
 /* Writes vectors and costs of nx * ny blocks. @param map properties of a frame of the super clip */
 static void set_vectors(const Analysis *a, VSMap *map, const Grid *g, int nx, int ny, const VSAPI *vs)
 {
-    const int pel = figure(a, map, vs, "Pel"), side = figure(a, map, vs, "BlkSizeX");
-    const int width = figure(a, map, vs, "Width"), height = figure(a, map, vs, "Height");
-    const int hpad = figure(a, map, vs, "HPad"), vpad = figure(a, map, vs, "VPad");
+    const int pel = super_int(a, map, vs, "Pel"), side = super_int(a, map, vs, "BlkSizeX");
+    const int width = super_int(a, map, vs, "Width"), height = super_int(a, map, vs, "Height");
+    const int hpad = super_int(a, map, vs, "HPad"), vpad = super_int(a, map, vs, "VPad");
     /* costs are those of luma; MVUtensils expects those of chroma to be included */
-    const int samples = figure(a, map, vs, "XRatioUV") * figure(a, map, vs, "YRatioUV");
-    const int chroma  = figure(a, map, vs, "Chroma") && samples;
+    const int samples = super_int(a, map, vs, "XRatioUV") * super_int(a, map, vs, "YRatioUV");
+    const int chroma  = super_int(a, map, vs, "Chroma") && samples;
     int64_t *vectors = av_malloc_array(nx * ny, sizeof(*vectors)), *costs = av_malloc_array(nx * ny, sizeof(*costs));
     int d[2] = { 0 };
     char key[128];
@@ -134,14 +135,16 @@ static void set_analysis(const Analysis *a, VSMap *map, const VSMap *found, cons
         "BitsPerSample", "BlkSizeX", "BlkSizeY", "Chroma", "HPad", "Height", "Levels", "OverlapX", "OverlapY", "Pel",
         "RealHeight", "RealWidth", "VPad", "Width", "XRatioUV", "YRatioUV",
     };
-    const int overlap = figure(a, map, vs, "OverlapX"), step = FFMAX(figure(a, map, vs, "BlkSizeX") - overlap, 1);
-    const int nx = (figure(a, map, vs, "Width") - overlap) / step, ny = (figure(a, map, vs, "Height") - overlap) / step;
+    const int overlap = super_int(a, map, vs, "OverlapX");
+    const int step = FFMAX(super_int(a, map, vs, "BlkSizeX") - overlap, 1);
+    const int nx = (super_int(a, map, vs, "Width") - overlap) / step;
+    const int ny = (super_int(a, map, vs, "Height") - overlap) / step;
     char key[128];
     Grid g;
 
     for (int i = 0; i < FF_ARRAY_ELEMS(same); i++) {
         snprintf(key, sizeof(key), "%sAnalysis%s", a->prefix, same[i]);
-        vs->mapSetInt(map, key, figure(a, map, vs, same[i]), maReplace);
+        vs->mapSetInt(map, key, super_int(a, map, vs, same[i]), maReplace);
     }
     snprintf(key, sizeof(key), "%sAnalysisDeltaFrame", a->prefix);
     vs->mapSetInt(map, key, a->delta, maReplace);
@@ -192,23 +195,23 @@ static const char *add_blocks(const Analysis *a, VSMap *options, const VSAPI *vs
     int side, step, pel, fits;
 
     if (!f)
-        return "'super' gives no frame";
-    side = figure(a, map, vs, "BlkSizeX");
-    step = side - figure(a, map, vs, "OverlapX");
-    pel  = figure(a, map, vs, "Pel");
-    fits = side && figure(a, map, vs, "BlkSizeY") == side && step >= 4 && !(step & step - 1) && side % step == 0 &&
-           figure(a, map, vs, "OverlapY") == figure(a, map, vs, "OverlapX");
+        return "'super' returned no frame";
+    side = super_int(a, map, vs, "BlkSizeX");
+    step = side - super_int(a, map, vs, "OverlapX");
+    pel  = super_int(a, map, vs, "Pel");
+    fits = side && super_int(a, map, vs, "BlkSizeY") == side && step >= 4 && !(step & step - 1) && side % step == 0 &&
+           super_int(a, map, vs, "OverlapY") == super_int(a, map, vs, "OverlapX");
     vs->freeFrame(f);
     if (!pel)
-        return "'super' is no clip of mvu.Super";
+        return "'super' must be a clip that mvu.Super returned";
     if (!fits)
-        return "blocks of 'super' must be squares, and the overlap 0 or half of a block of 8, 16, 32, 64 or 128";
+        return "'super' must have square blocks of 8, 16, 32, 64 or 128 samples that overlap by 0 or by half a block";
     vs->mapSetInt(options, "block", step, maReplace);
     vs->mapSetInt(options, "pel", pel, maReplace);
     return NULL;
 }
 
-/* Calls Vectors with the arguments and this direction, and sets a->vectors. @return an error message, or NULL */
+/* Calls the function Vectors for a direction, and sets a->vectors. @return an error message, or NULL */
 static const char *search(Analysis *a, const VSMap *in, const char *dir, int refs, char message[600], VSCore *core,
                           const VSAPI *vs)
 {
@@ -237,10 +240,10 @@ static const char *search(Analysis *a, const VSMap *in, const char *dir, int ref
     return wrong;
 }
 
-/* Adds a clip of vectors of this distance. The references of model stay with the caller. */
+/* Adds a clip with the vectors of this distance. The caller keeps its references in model. */
 static void add_clip(VSMap *out, const Analysis *model, int delta, VSCore *core, const VSAPI *vs)
 {
-    const VSFilterDependency on[] = { { model->super, rpStrictSpatial }, { model->vectors, rpStrictSpatial } };
+    const VSFilterDependency needs[] = { { model->super, rpStrictSpatial }, { model->vectors, rpStrictSpatial } };
     Analysis *a = av_memdup(model, sizeof(*model));
     VSNode *node;
 
@@ -249,8 +252,8 @@ static void add_clip(VSMap *out, const Analysis *model, int delta, VSCore *core,
     a->super   = vs->addNodeRef(model->super);
     a->vectors = vs->addNodeRef(model->vectors);
     a->delta   = delta;
-    node = vs->createVideoFilter2("Analyse", vs->getVideoInfo(a->super), get_frame, free_analysis, fmParallel, on, 2, a,
-                                  core);
+    node = vs->createVideoFilter2("Analyse", vs->getVideoInfo(a->super), get_frame, free_analysis, fmParallel,
+                                  needs, 2, a, core);
     vs->mapConsumeNode(out, "clip", node, maAppend);
 }
 

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Links the plugin for VapourSynth with the libraries of a tree that is built with what configure calls 'plugin'.
+# Compiles the plugin for VapourSynth and links it with the libraries of a tree: build/SERIES-plugin, see configure.
 #
 # usage: vapoursynth/build.sh TREE OUT     OUT: gpume.so or gpume.dll
 #
-# VapourSynth's header is that of an installed VapourSynth, or comes with its package, which pip fetches into build/dist.
-# VAPOURSYNTH_INCLUDE names its folder.
+# VAPOURSYNTH_INCLUDE names the folder of VapourSynth's header. If it is not set, the header is taken from VapourSynth's
+# package, which pip fetches into build/dist.
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)

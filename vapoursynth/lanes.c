@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Lanes: graphs of libavfilter to which the frames of a clip are fed, beginning with any frame.
+ * Lanes: graphs of libavfilter that are fed the frames of a clip, starting from any frame.
  */
 
 #include <string.h>
@@ -93,8 +93,9 @@ int input_of(const Clip *c, int64_t n)
 }
 
 /*
- * Returns the number of an input frame, which need not exist, at the time of an output frame: mvfps counts output times
- * from its first frame. It is so much earlier than the given one that nothing is interpolated between them.
+ * Returns the number that the first frame of a lane gets instead of its own. mvfps counts output times from its first
+ * frame, so that number must have the time of an output frame. It may be negative. It is so much smaller than the
+ * frame's own number that mvfps interpolates nothing between the two.
  */
 static int64_t anchor(const Clip *c, int first)
 {
@@ -148,7 +149,7 @@ int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
     return ret;
 }
 
-/* Keeps an output frame or its fields. Takes over both. */
+/* Keeps an output frame or its fields. Takes ownership of both. */
 static void keep(Clip *c, int64_t n, const VSFrame *frame, VSMap *fields)
 {
     c->vs->freeFrame(c->kept[c->next_kept].frame);

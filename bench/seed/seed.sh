@@ -1,13 +1,13 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: what the part 'seed' measures besides kernels, on the CPU. bench/seed/seed.py makes the
-# table and the plot.
+# Sourced by bench-gpu.sh: measurements of the part 'seed' that need the CPU only. bench/seed/seed.py makes the table and
+# the plot.
 
-# The time that an encoder takes for a frame without a search, on one thread, in microseconds: the published
-# shares of an encoder's time are of one that searches.
+# Measures how many microseconds an encoder takes for a frame on one thread, without its search. With this time,
+# seed.py computes which share of an encoder's time a search takes.
 seed_encoder() {
     for size in "$@"; do
-        # as often as takes long enough to be measured
+        # small clips are repeated, so that a run takes long enough to be measured
         loops=$((1920 * 1080 / (${size%x*} * ${size#*x}) + 1))
         frames=$(($(wc -c < "$out/$size.gray") * (loops + 1) / (${size%x*} * ${size#*x})))
         rm -f "$out/run.null" "$out/run.mpeg4"
@@ -30,10 +30,10 @@ seed_encoder() {
     done
 }
 
-# gpume-mpi on this machine's cores, where there is an MPI.
+# Measures gpume-mpi on this machine's cores, if MPI is installed.
 seed_ranks() {
     if ! command -v mpirun > /dev/null || ! [ -x "$bin/gpume-mpi" ]; then
-        say "no ranks: this needs mpirun and gpume-mpi ('make mpi' builds it)"
+        say "seed: gpume-mpi was not measured; this needs mpirun and gpume-mpi ('make mpi' builds it)"
         return
     fi
     # the pack has a clip that needs no encoder here
@@ -45,5 +45,5 @@ seed_ranks() {
     export BENCH_RANKS ${BENCH_SIZE+BENCH_SIZE}
     BENCH_HWACCEL=none BENCH_RUNS=${BENCH_RUNS:-1} BENCH_FRAMES=${BENCH_FRAMES:-1200} BENCH_BASELINE='' \
         BENCH_FS_FRAMES=${BENCH_FS_FRAMES:-300} BENCH_DIR=$out bench/mpi.sh "$bin" "$film" ||
-        say "no ranks: gpume-mpi does not run with this machine's MPI; mpi/pack.sh says how to link it there"
+        say "seed: gpume-mpi was not measured; it does not run with this machine's MPI, mpi/pack.sh says how to link it"
 }

@@ -8,27 +8,27 @@
 #include "libavutil/aarch64/asm.S"
 
 /*
- * Differences of bytes are words: a row of 8 samples is a register, of two tiles of 4x4 as well as of one of
- * 8x8. Those of larger samples are doublewords: 4 samples a register.
+ * Differences of bytes have 16 bits: a register holds a row of 8 samples, either of two tiles of 4x4 or of one
+ * of 8x8. Differences of larger samples have 32 bits: a register holds 4 samples.
  *
- * The last step of a transform makes of two values their sum and difference, whose absolute values are
- * together twice the larger one of theirs. So half of S is the sum of these.
+ * The last step of a transform replaces two values by their sum and their difference. Because
+ * |a + b| + |a - b| = 2 * max(|a|, |b|), half of S is the sum of these maxima.
  */
 
-// sum and difference of a and b
+// Computes the sum and the difference of a and b.
 .macro butterfly type, sum, difference, a, b
         add             v\sum\().\type, v\a\().\type, v\b\().\type
         sub             v\difference\().\type, v\a\().\type, v\b\().\type
 .endm
 
-// Of the values in a and b beside each other: sums in a, differences in b; s, t: clobbered
+// Adds neighbouring values of a and b into a, and subtracts them into b. Clobbers s and t.
 .macro along_rows type, lanes, a, b, s, t
         trn1            v\s\().\lanes, v\a\().\lanes, v\b\().\lanes
         trn2            v\t\().\lanes, v\a\().\lanes, v\b\().\lanes
         butterfly       \type, \a, \b, \s, \t
 .endm
 
-// The larger ones of absolute values beside each other, in a
+// Sets a to the larger absolute value of each two neighbouring values of a and b. Clobbers s and t.
 .macro larger type, lanes, a, b, s, t
         trn1            v\s\().\lanes, v\a\().\lanes, v\b\().\lanes
         trn2            v\t\().\lanes, v\a\().\lanes, v\b\().\lanes
@@ -37,7 +37,7 @@
         umax            v\a\().\type, v\s\().\type, v\t\().\type
 .endm
 
-// One step down eight registers, to eight others
+// Does one step of the transform of columns, from registers i0 to i7 into o0 to o7.
 .macro step_8 type, far, o0, o1, o2, o3, o4, o5, o6, o7, i0, i1, i2, i3, i4, i5, i6, i7
 .if \far == 4
         butterfly       \type, \o0, \o4, \i0, \i4
@@ -57,7 +57,7 @@
 .endif
 .endm
 
-// Down 4 rows in v16 to v19
+// Transforms the columns of 4 rows in v16 to v19. Clobbers v0 to v3.
 .macro down_4 type
         butterfly       \type, 0, 2, 16, 18
         butterfly       \type, 1, 3, 17, 19
@@ -65,14 +65,14 @@
         butterfly       \type, 18, 19, 2, 3
 .endm
 
-// A row of 8 bytes of both: their difference, in v\dst
+// Loads a row of 8 bytes of both pictures and sets v\dst to their difference.
 .macro difference_8 dst, cur, ref
         ld1             {v0.8b}, [\cur], x1
         ld1             {v1.8b}, [\ref], x3
         usubl           v\dst\().8h, v0.8b, v1.8b
 .endm
 
-// A row of 4 bytes
+// Does the same with a row of 4 bytes.
 .macro difference_4 dst, cur, ref
         ldr             s0, [\cur]
         ldr             s1, [\ref]
@@ -81,7 +81,7 @@
         usubl           v\dst\().8h, v0.8b, v1.8b
 .endm
 
-// What two tiles of 4x4 cost, whose differences are in v16 to v19: the larger ones, in v16
+// Sums the maxima of two tiles of 4x4, whose differences are in v16 to v19, into v16.
 .macro transform_4_bytes
         down_4          8h
         along_rows      8h, 8h, 16, 17, 0, 1
@@ -92,7 +92,8 @@
 .endm
 
 // uint32_t satd(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *ref, ptrdiff_t ref_linesize,
-//               int w): a row of tiles, w samples wide
+//               int w)
+// Returns half of S of a row of tiles that is w samples wide.
 function ff_gpume_satd_8_4_neon, export=1
         movi            v20.8h, #0
         cmp             w4, #8
@@ -123,7 +124,8 @@ function ff_gpume_satd_8_4_neon, export=1
 endfunc
 
 // void satd_pair(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const ref[2], ptrdiff_t ref_linesize,
-//                uint32_t cost[2]): a tile of two candidates; it is added
+//                uint32_t cost[2])
+// Adds the costs of a tile for two candidates to cost.
 function ff_gpume_satd_pair_4_neon, export=1
         ldp             x5, x6, [x2]
 .irp row, 16, 17, 18, 19
@@ -201,7 +203,7 @@ function ff_gpume_satd_16_4_neon, export=1
         ret
 endfunc
 
-// The left half in v16 to v23, the right one in v24 to v31
+// Sets v\left and v\right to the differences of the two halves of a row of 8 samples.
 .macro difference_16 left, right
         ld1             {v0.8h}, [x5], x1
         ld1             {v1.8h}, [x6], x3
@@ -209,7 +211,7 @@ endfunc
         usubl2          v\right\().4s, v0.8h, v1.8h
 .endm
 
-// The larger ones of two rows, in a
+// Transforms two rows up to the last step, and sets a to the maxima.
 .macro end_of_rows a, b
         along_rows      4s, 4s, \a, \b, 0, 1
         larger          4s, 2d, \a, \b, 0, 1
