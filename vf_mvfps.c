@@ -655,9 +655,9 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         goto drop;
     if (is_untimed) {
         if (!s->warned_dropped)
-            av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp, and the end of the frame before it is unknown. It is "
-                   "dropped, as are further ones like it. If no frame has a timestamp, insert setpts=N/(25*TB), with "
-                   "the input's frame rate instead of 25, before mvfps.\n");
+            av_log(ctx, AV_LOG_WARNING, "A frame has no timestamp, and the end of the frame before it is unknown. It "
+                   "is dropped, as are further ones like it. If no frame has a timestamp, insert setpts=N/(25*TB), "
+                   "with the input's frame rate instead of 25, before mvfps.\n");
         s->warned_dropped = 1;
         goto drop;
     }
