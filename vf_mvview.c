@@ -34,6 +34,13 @@
 /** If the first frames have no vectors, a warning is printed after this many. */
 #define WARN_AFTER 16
 
+/** How a frame in the searcher will be drawn. */
+typedef struct Arrival {
+    int is_disabled;            ///< AVFilterContext.is_disabled when it arrived
+    int nb_commands;            ///< number of commands before it
+    MvviewConfig cfg;           ///< without hw_frames
+} Arrival;
+
 typedef struct MvviewContext {
     const AVClass *class;
 
@@ -52,7 +59,9 @@ typedef struct MvviewContext {
     GpumeSearcher *searcher;
     char search_options[64];    ///< options of the search, as gpume takes them
     MvviewView *view;
-    AVFifo *disabled;           ///< ints: AVFilterContext.is_disabled of each frame in the searcher
+    AVFifo *arrivals;           ///< Arrival of each frame in the searcher
+    int nb_commands;
+    int nb_obeyed;              ///< number of commands that the open view follows
     int had_vectors;            ///< whether a frame had vectors, or the warning was printed
     int nb_without;             ///< number of frames so far
     int status;                 ///< status with which the input has ended
@@ -61,12 +70,13 @@ typedef struct MvviewContext {
 
 #define OFFSET(x) offsetof(MvviewContext, x)
 #define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define COMMAND FLAGS | AV_OPT_FLAG_RUNTIME_PARAM
 #define CONST(name, help, val, u) \
     { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvview_options[] = {
     { "mode", "what to draw", OFFSET(mode), AV_OPT_TYPE_FLAGS, { .i64 = MVVIEW_ARROWS },
-      0, MVVIEW_ARROWS | MVVIEW_FLOW | MVVIEW_BLOCKS, FLAGS, .unit = "mode" },
+      0, MVVIEW_ARROWS | MVVIEW_FLOW | MVVIEW_BLOCKS, COMMAND, .unit = "mode" },
         CONST("arrows", "arrows from each block to its match",       MVVIEW_ARROWS, "mode"),
         CONST("flow",   "colours: hue is the direction, saturation the length", MVVIEW_FLOW, "mode"),
         CONST("blocks", "outlines of blocks; inconsistent blocks are hatched", MVVIEW_BLOCKS, "mode"),
@@ -79,17 +89,17 @@ static const AVOption mvview_options[] = {
     { "distance", "distance of the reference frame, in frames; 0: the nearest reference with vectors",
       OFFSET(distance), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, GPUME_MAX_REFS, FLAGS },
     { "scale", "length of arrows, as a multiple of their vectors", OFFSET(scale), AV_OPT_TYPE_DOUBLE,
-      { .dbl = 1 }, 0, 64, FLAGS },
+      { .dbl = 1 }, 0, 64, COMMAND },
     { "max", "length of vectors with full saturation, in samples; 0: length of each frame's longest vector",
-      OFFSET(max), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, MAX_LENGTH, FLAGS },
+      OFFSET(max), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, MAX_LENGTH, COMMAND },
     { "step", "draw the arrow of every n-th block in each direction; 0: as many as can be told apart",
-      OFFSET(step), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1024, FLAGS },
+      OFFSET(step), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1024, COMMAND },
     { "opacity", "opacity of the flow", OFFSET(opacity), AV_OPT_TYPE_DOUBLE,
-      { .dbl = 0.6 }, 0, 1, FLAGS },
+      { .dbl = 0.6 }, 0, 1, COMMAND },
     { "legend", "draw a legend of the flow in a corner", OFFSET(legend),
-      AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
+      AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, COMMAND },
     { "background", "what to draw on", OFFSET(background), AV_OPT_TYPE_INT,
-      { .i64 = MVVIEW_PICTURE }, 0, MVVIEW_NB_BACKGROUNDS - 1, FLAGS, .unit = "background" },
+      { .i64 = MVVIEW_PICTURE }, 0, MVVIEW_NB_BACKGROUNDS - 1, COMMAND, .unit = "background" },
         CONST("picture", "the picture",                     MVVIEW_PICTURE, "background"),
         CONST("gray",    "the picture without its colours", MVVIEW_GRAY,    "background"),
         CONST("black",   "black",                           MVVIEW_BLACK,   "background"),
@@ -111,10 +121,10 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvview_format_supported, hw_format);
 }
 
-/* Opens a view for frames in system memory, or for hardware frames of this context. */
-static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
+/* Returns what the options say now. */
+static Arrival arrive(AVFilterContext *ctx)
 {
-    MvviewContext *s = ctx->priv;
+    const MvviewContext *s = ctx->priv;
     const MvviewConfig cfg = {
         .mode       = s->mode,
         .sources    = s->source,
@@ -125,11 +135,20 @@ static av_cold int open_view(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .step       = s->step,
         .opacity    = lrint(s->opacity * 256),
         .legend     = s->legend,
-        .hw_frames  = hw_frames,
         .executor   = gpume_slice_threads(ctx),
         .log_ctx    = ctx,
     };
 
+    return (Arrival) { ctx->is_disabled, s->nb_commands, cfg };
+}
+
+/* Opens a view for frames in system memory, or for hardware frames of this context. */
+static av_cold int open_view(MvviewContext *s, const Arrival *arrival, AVBufferRef *hw_frames)
+{
+    MvviewConfig cfg = arrival->cfg;
+
+    cfg.hw_frames = hw_frames;
+    s->nb_obeyed  = arrival->nb_commands;
     ff_mvview_close(&s->view);
     return ff_mvview_open(&s->view, &cfg);
 }
@@ -145,8 +164,8 @@ static av_cold int init(AVFilterContext *ctx)
         { "legend",  s->mode & MVVIEW_FLOW,   "mode=flow" },
     };
 
-    s->disabled = av_fifo_alloc2(1, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
-    if (!s->disabled)
+    s->arrivals = av_fifo_alloc2(1, sizeof(Arrival), AV_FIFO_FLAG_AUTO_GROW);
+    if (!s->arrivals)
         return AVERROR(ENOMEM);
     if (!s->mode) {
         av_log(ctx, AV_LOG_ERROR, "'mode' is 0, which draws nothing; it must be arrows, flow, blocks, or several "
@@ -185,13 +204,14 @@ static av_cold int config_output(AVFilterLink *outlink)
     AVFilterContext *ctx = outlink->src;
     AVFilterLink *inlink = ctx->inputs[0];
     MvviewContext *s = ctx->priv;
+    const Arrival first = arrive(ctx);
     int ret = open_searcher(ctx);
 
     if (s->legend && FFMIN(inlink->w, inlink->h) < MVVIEW_MIN_LEGEND_SIDE)
         av_log(ctx, AV_LOG_WARNING, "Pictures of %dx%d are too small for a legend: it needs %d samples on each side.\n",
                inlink->w, inlink->h, MVVIEW_MIN_LEGEND_SIDE);
     if (ret >= 0)
-        ret = open_view(ctx, ff_filter_link(inlink)->hw_frames_ctx);
+        ret = open_view(s, &first, ff_filter_link(inlink)->hw_frames_ctx);
     return ret < 0 ? ret : ff_gpume_config_pool(outlink);
 }
 
@@ -225,16 +245,17 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
     AVFilterLink *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
     AVFrame *old = NULL;
-    int ret = 0, disabled = 0, draws;
+    Arrival arrival  = { 0 };
+    int ret = 0, draws;
 
-    av_fifo_read(s->disabled, &disabled, 1);
+    av_fifo_read(s->arrivals, &arrival, 1);
     look_for_vectors(ctx, frame);
     if (frame->hw_frames_ctx)
         ret = ff_gpume_new_samples(outlink, frame, &old);
-    if (ret > 0)
-        ret = open_view(ctx, frame->hw_frames_ctx);
+    if (ret > 0 || ret >= 0 && arrival.nb_commands != s->nb_obeyed)
+        ret = open_view(s, &arrival, frame->hw_frames_ctx);
     if (ret >= 0)
-        ret = ff_mvview_read(s->view, disabled ? NULL : frame);
+        ret = ff_mvview_read(s->view, arrival.is_disabled ? NULL : frame);
     draws = ret > 0;
     /* drawing changes rectangles that the hint says are constant */
     if (draws)
@@ -255,6 +276,7 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
 static int feed(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
+    Arrival arrival;
     AVFrame *frame;
     int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
 
@@ -262,7 +284,8 @@ static int feed(AVFilterContext *ctx)
         ff_gpume_searcher_flush(s->searcher);
     if (ret <= 0)
         return ret;
-    ret = av_fifo_write(s->disabled, &ctx->is_disabled, 1);
+    arrival = arrive(ctx);
+    ret     = av_fifo_write(s->arrivals, &arrival, 1);
     if (ret >= 0)
         ret = ff_gpume_searcher_push(s->searcher, &frame);
     av_frame_free(&frame);
@@ -302,12 +325,21 @@ static int activate(AVFilterContext *ctx)
     return ff_gpume_end_if_failed(ctx, process(ctx));
 }
 
+static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg, char *res, int res_len, int flags)
+{
+    MvviewContext *s = ctx->priv;
+    const int ret    = ff_filter_process_command(ctx, cmd, arg, res, res_len, flags);
+
+    s->nb_commands += ret >= 0;
+    return ret;
+}
+
 static av_cold void uninit(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
 
     ff_gpume_searcher_close(&s->searcher);
-    av_fifo_freep2(&s->disabled);
+    av_fifo_freep2(&s->arrivals);
     ff_mvview_close(&s->view);
 }
 
@@ -330,6 +362,7 @@ const GPUME_FILTER ff_vf_mvview = {
     .init           = init,
     .uninit         = uninit,
     .activate       = activate,
+    .process_command = process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
     FILTER_OUTPUTS(mvview_outputs),
     FILTER_QUERY_FUNC2(query_formats),

@@ -32,6 +32,11 @@ fate-mvview-both:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+a
 fate-mvview-past:     CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=past)
 fate-mvview-future:   CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both,mode=flow+arrows:source=future)
 fate-mvview-distance: CMD = $(call MVVIEW_CRC,$(MVVIEW_SRC):dir=both:refs=2,mode=flow+arrows:distance=2)
+# options that a command changes
+FATE_MVVIEW_COMMANDS = fate-mvview-command fate-mvview-command-apart
+$(FATE_MVVIEW_COMMANDS): REF = $(SRC_PATH)/tests/ref/fate/mvview-command
+fate-mvview-command:       CMD = { cleanfiles="$$cleanfiles $(GPUME_TMP).txt"; echo "0.1 mvview mode flow; 0.2 mvview background black" > $(GPUME_TMP).txt; framecrc -lavfi "$(GPUME_SRC),sendcmd=f=$(GPUME_TMP).txt,mvview"; }
+fate-mvview-command-apart: CMD = framecrc -lavfi "$(GPUME_SRC),mvview=enable=lt(t\,0.1),mvview=mode=flow:enable=eq(n\,1),mvview=mode=flow:background=black:enable=gte(t\,0.2)"
 fate-mvview-sizes:    CMD = $(call MVVIEW_CRC,$(GPUME_BIG)$(GPUME_COMMA)gpume=algo=ds:block=32,mode=arrows+blocks)
 
 FATE_MVVIEW_SAME = $(foreach N,1 2 5,fate-mvview-threads-$(N)) fate-mvview-named
@@ -101,6 +106,7 @@ fate-mvview-mestimate: CMD = $(call MVVIEW_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestima
 
 # Frames without vectors pass unchanged.
 FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS)) += fate-mvview-none
+FATE_MVVIEW-$(call ALLYES, $(MVVIEW_NEEDS) SENDCMD_FILTER) += $(FATE_MVVIEW_COMMANDS)
 fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=black:search=never)
 fate-mvview-none: REF = $(GPUME_REF)frames
 
