@@ -35,7 +35,8 @@ int ff_gpume_check_format(AVFilterContext *ctx, const AVFrame *frame);
  * Takes the next frame of the input, or notices its end. If there is neither, requests a frame if the output wants one.
  * @param frame       set to the frame
  * @param status, pts set at the end of the input
- * @return 1: a frame, of the format of the input; 0: the end; FFERROR_NOT_READY: neither; or another negative error code
+ * @return 1: a frame, of the format of the input; 0: the end; FFERROR_NOT_READY: neither; or another negative error
+ *         code
  */
 int ff_gpume_take_input(AVFilterContext *ctx, AVFrame **frame, int *status, int64_t *pts);
 
