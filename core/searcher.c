@@ -100,7 +100,7 @@ int ff_gpume_searcher_push(GpumeSearcher *s, AVFrame **frame)
     return 0;
 }
 
-/* Warns if frames were dropped or repeated after the search. Filters that move pictures: util/upstream.h. */
+/* Warns if frames were dropped or repeated after the search. util/upstream.h detects filters that move pictures. */
 static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
 {
     const GpumeFieldSet *set = ff_gpume_fields_searched(frame);
@@ -111,7 +111,7 @@ static void check_vectors(GpumeSearcher *s, const AVFrame *frame)
     ahead = set->number - s->nb_out;
     if (s->cfg.sequence && s->has_ahead && ahead != s->ahead) {
         av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Frames were %s after the motion search, so their vectors do not fit. "
-               "Insert filters that do so (fps, select, decimate) before gpume.\n",
+               "Insert filters that drop or repeat frames (fps, select, decimate) before gpume.\n",
                ahead > s->ahead ? "dropped" : "repeated");
         s->warned = 1;
     }

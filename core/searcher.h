@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Frames in, frames with motion fields out. Frames that arrive with vectors keep them; a stream
+ * Takes frames and returns them with motion fields. Frames that arrive with vectors keep them; a stream
  * without vectors is searched. So a filter that needs vectors works without an earlier search.
  */
 

@@ -8,7 +8,7 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/tree.h"
 
-/* The default quantiser: it leaves about a third of the vectors of the smallest blocks, with no larger error. */
+/* The default quantiser. It leaves a third of the vectors of a field of the smallest blocks, with no larger error. */
 #define QP 28
 
 /* 256 * 2^(qp / 6 - 2), rounded. */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Compares the frames that mvdeint makes from drawn clips with those of bwdif and with the true ones: no field may be
+ * Compares the frames that mvdeint makes from synthetic clips with bwdif's and with the true ones: no field may be
  * worse than that of bwdif where its neighbours do not match, no lines may be combed, and still areas may not flicker.
  */
 

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Tests filters in their graphs: streams that they do not expect; and for mvfps closed captions, the frames of gaps,
- * and failing allocations. gpume_mvfps.c and its relatives test the pictures.
+ * Tests filters in their graphs, with streams that they do not expect. Also tests the closed captions and gaps of
+ * mvfps, and failing allocations. Other programs, such as gpume_mvfps.c, test the pictures.
  */
 
 #include "libavutil/avstring.h"
@@ -93,15 +93,16 @@ static void one_by_one(void)
         }
         CHECK(ret == AVERROR_EOF, "%s", av_err2str(ret));
         CHECK(nb == rows[i].expected, "%d frames instead of %d", nb, rows[i].expected);
-        CHECK(ready <= 2, "%d frames lie ready", ready);
+        CHECK(ready <= 2, "%d frames are ready at once", ready);
         avfilter_graph_free(&g.graph);
         av_frame_free(&out);
         free_stream(&c);
     }
 }
 
-/** Number of caption entries of a frame, and number of frames with captions. */
+/** Number of caption entries of a frame. */
 #define CAPTIONS       4
+/** Number of frames with captions. */
 #define CAPTION_FRAMES 25
 
 /* Writes entry i of input frame n: both fields of CEA-608, CTA-708, or padding. */
@@ -284,7 +285,7 @@ static void failing_allocations(void)
     }
 }
 
-/* Runs a stream in which an allocation fails once it has begun, as an application that goes on after errors. */
+/* Runs a stream in which an allocation fails once it has begun, like an application that continues after errors. */
 static int go_on(const StreamCase *c, int fail_at)
 {
     const int outstanding = test_nb_outstanding;
@@ -310,7 +311,7 @@ static int go_on(const StreamCase *c, int fail_at)
     return failed;
 }
 
-/* After an error in mid-stream, a filter must not use what has failed. */
+/* Tests that after an error in mid-stream, a filter does not use what has failed. */
 static void going_on(const StreamKind *kind, int nb)
 {
     int nb_failed = 0;

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Unit tests of the engine and the backends. Every backend, the CPU at every level, searches the
- * same pictures, and must return the vectors and costs of gpume_oracle.h.
+ * Unit tests of the engine and the backends. Every backend searches the same pictures, the CPU once
+ * for each instruction set, and must return the vectors and costs of gpume_oracle.h.
  */
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@
 /** A case that takes longer than this hangs, even under valgrind. */
 #define CASE_SECONDS 300
 
-/** Streams, and how they are sent through the engine or a backend. */
+/** A stream, and how it is sent through the engine or a backend. */
 typedef struct Case {
     TestStream s;
     enum TestContent content;
@@ -224,7 +224,7 @@ static void check_result(const Case *c, int i, const GpumeResult *r)
     if (i >= c->s.nb)
         return;
     CHECK(r->frame->data[0] == c->frames[i]->data[0] && r->frame->pts == pic->pts &&
-          r->frame->linesize[0] == c->frames[i]->linesize[0], "picture %d is another one", i);
+          r->frame->linesize[0] == c->frames[i]->linesize[0], "result %d has a different picture", i);
     CHECK(r->params->width == pic->w && r->params->height == pic->h &&
           r->params->bw == oracle_blocks(pic->w, c->s.block) &&
           r->params->bh == oracle_blocks(pic->h, c->s.block) &&
@@ -305,7 +305,7 @@ static void run_engine(Case *c, TestBackend *b)
         CHECK(ret != AVERROR(EAGAIN) || !flushed, "pull: EAGAIN after the end");
         /* a picture of another kind may need the next picture */
         nb_stuck = full && ret == AVERROR(EAGAIN) ? nb_stuck + 1 : 0;
-        CHECK(nb_stuck < 2, "neither push() nor pull() can go on");
+        CHECK(nb_stuck < 2, "neither push() nor pull() can continue");
         if (nb_stuck > 1)
             break;
         CHECK(ret != AVERROR_EOF || (flushed && nb_out == c->s.nb), "%d of %d came out", nb_out,
@@ -325,7 +325,7 @@ static void run_engine(Case *c, TestBackend *b)
     }
 end:
     ff_gpume_engine_close(&engine);
-    CHECK(!engine, "the engine is still there");
+    CHECK(!engine, "the pointer to the engine is not NULL");
     for (int i = 0; i < nb_out; i++) {
         /* results must outlive the engine, as side data does */
         if (c->late_compare)
@@ -364,7 +364,7 @@ static int place_fields(const Case *c, const GpumeBackend *backend, void *priv, 
     return 0;
 }
 
-/* Keeps the maximum number of searches in flight. */
+/* Runs a case with a backend alone. Keeps the maximum number of searches in flight. */
 static void run_backend(Case *c, TestBackend *b)
 {
     const GpumeBackend *backend = ff_gpume_backends[b->id];
@@ -475,7 +475,7 @@ static int find_name(const char *const *names, int nb, const char *name)
     for (int i = 0; i < nb; i++)
         if (!strcmp(names[i], name))
             return i;
-    printf("there is no %s\n", name);
+    printf("unknown name: %s\n", name);
     exit(2);
 }
 
@@ -801,7 +801,7 @@ static const struct {
     { FULL | REST, "refs={-1/-2/-3/1/2/3,2/-1/3/-3,-8/1} frames={2,9} check={0,1} size=30x22 block=8 backend={0,1}" },
     { HME, "refs={-1/-2/-3/1/2/3,-1/-2,1/2/3,2/-1/3/-3,-8/1} frames={2,9} size=40x26 block=8 backend={0,1} "
            "flight={1,3}" },
-    /* the other cost: every block size, samples of one and two bytes, tiles that the edges cut */
+    /* SATD: every block size, samples of one and two bytes, tiles that the edges cut */
     { ALL, "cost=satd block={4,8,16,32,64} format={gray,gray9le,p010be,gray16le} size=74x69 range={3,30} frames=2" },
     { FULL | REST, "cost=satd block=128 format={gray,gray10le} size=131x129 range=3 frames=2" },
     { FULL, "cost=satd size=" SIDES "x" SIDES " block={8,16} range=6 content=shift frames=2" },
@@ -868,7 +868,7 @@ static const char *const motion[] = {
     /* numbers of passes and strengths */
     "algo={ds,hme} smooth={0,1,2} pel={2,4} sweeps={1,2,3,5,8,15,16}",
     "algo={ds,hme} smooth={1,2} pel=1 sweeps={1,2,3,5,8,15,16}",
-    /* more phases than there are numbers for on the GPU, where numbering restarts */
+    /* more phases than the GPU has numbers for, so that numbering restarts */
     "algo=hme levels=11 sweeps=16 pel=4 refs=-1/-2/-3/-4/-5/-6/-7/-8 frames=16 size=18x17 block=8 "
     "range=2 content=speeds",
     /* enough blocks for each warp to have several */
@@ -899,7 +899,7 @@ static const char *const motion[] = {
     "block=8 backend={0,1}",
     "algo={ds,epzs,hme} check=1 refs={-1/-2/1/2,-1/-2,2/-1} frames=6 size=40x26 block=8 backend={0,1}",
     "algo={ds,epzs} smooth=2 pel=4 refs={-1/-2,-3/2} frames=7 size=40x26 block=8 backend={0,1}",
-    /* the other cost */
+    /* SATD */
     "cost=satd algo={fs,ds,umh,epzs} " PARTS " block={4,8,16} frames=3 dir=?",
     "cost=satd algo={ds,hme} smooth=2 check=1 pel={1,2,4} block={4,8,16,32,64} "
     "format={gray,gray9le,p010be,gray16le} size=74x69 range=20 frames=2",
@@ -1111,7 +1111,7 @@ static void test_params(void)
     for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
         GpumeParams p = CHOSEN(.algo = algo, .smooth = GPUME_AUTO, .check = GPUME_AUTO);
 
-        snprintf(test_context, sizeof(test_context), "what %s has by default", test_algos[algo]);
+        snprintf(test_context, sizeof(test_context), "defaults of %s", test_algos[algo]);
         p.range = p.block = 0;
         CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "%s", test_errors);
         CHECK(p.block == test_default(algo, "block") && p.range == test_default(algo, "range") &&
@@ -1266,8 +1266,7 @@ static void test_sea(void)
     CHECK(nb_kept < nb_seen / 2, "%"PRId64" of %"PRId64" candidates are kept", nb_kept, nb_seen);
 }
 
-/* Tests the oracle of trees with known lengths of bits. */
-
+/* Tests the oracle's numbers of bits and its lambdas against known values. */
 static void test_tree_bits(void)
 {
     static const struct {
@@ -1426,7 +1425,7 @@ static void test_tree_always(void)
             nb_roots++;
         }
         CHECK(t.rd == rd, "rd is %"PRIu64", not %"PRId64, t.rd, rd);
-        /* without rounding if a bit costs a whole number */
+        /* rd is not rounded if a bit costs a whole number */
         CHECK(s.lambda % 256 || t.rd == cost + (s.lambda / 256 << (depth - 8)) * t.bits,
               "%"PRId64" and %"PRIu64" bits at lambda %d are not %"PRIu64, cost, t.bits, s.lambda, t.rd);
         free(t.leaves);
@@ -1444,10 +1443,10 @@ static int usage(void)
            "  -quick      fewer cases, for slow builds: every 11th\n"
            "  -every N    with -quick: every N-th case\n"
            "  -share I/N  the I-th of N shares of the cases\n"
-           "  -seed N     of the random cases (default %"PRIu64")\n"
-           "  -cases N    how many random cases\n"
-           "  -case N     this one case only\n"
-           "  -backend B  this backend only, which has to be there\n", master_seed);
+           "  -seed N     seed of the random cases (default %"PRIu64")\n"
+           "  -cases N    number of random cases\n"
+           "  -case N     run only this case\n"
+           "  -backend B  test only this backend, and fail if it is not available\n", master_seed);
     return 2;
 }
 

@@ -158,7 +158,7 @@ sources() {
     pwd > "$from"
     refused folder 'from the folder'
     echo /nowhere.tar.xz > "$from"
-    refused gone 'is not there any more'
+    refused gone 'no longer exists'
     cp -p "$work/origin" "$from"
     echo '/* other */' >> "$changed"
     refused other 'was not built from .*mem.c'

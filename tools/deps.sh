@@ -4,8 +4,8 @@
 # playing, and installs them if the system has apt-get.
 #
 # usage: deps.sh [-n] CLASS...     (-n: list only)
-# Exits with 1 if something is still missing at the end in the classes build and x86, or in a class that has the name
-# of another system. For other classes it only prints a warning.
+# Exits with 1 if a package of the classes build, x86, aarch64 or windows is still missing at the end. For other classes
+# it only prints a warning.
 
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -60,9 +60,9 @@ shared    pkg:python3           python3-dev      tests of the shared libraries w
 play      pkg:sdl2              libsdl2-dev      the window of ffplay
 '
 
-only_name=
+list_only=
 if [ "${1-}" = -n ]; then
-    only_name=1
+    list_only=1
     shift
 fi
 
@@ -122,7 +122,7 @@ if [ -z "$packages" ]; then
 fi
 say "missing packages:$list"
 
-if [ -n "$only_name" ]; then
+if [ -n "$list_only" ]; then
     give_up "installation is disabled"
 fi
 if ! have apt-get; then

@@ -98,7 +98,7 @@ manual() {
     {
         echo '\input texinfo @c -*- texinfo -*-'
         echo '@setfilename gpume'
-        echo '@settitle filters of FFmpeg that search motion, and use it'
+        echo '@settitle FFmpeg filters for motion estimation and its uses'
         echo '@chapter Synopsis'
         echo '@example'
         for filter in $filters; do

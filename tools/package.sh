@@ -33,7 +33,7 @@ maintainer=${MAINTAINER:-gpume <gpume@gpume.invalid>}
 # the names of the filters, for texts
 filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | paste -s -d, - | sed 's/,/, /g; s/, \([^,]*\)$/ and \1/')
 
-[ -z "$(git status --porcelain 2>/dev/null)" ] || die "there are changes that are not committed: a package needs its source"
+[ -z "$(git status --porcelain 2>/dev/null)" ] || die "there are uncommitted changes: commit them first, because packages contain their source"
 epoch=$(git log -1 --format=%ct) || die "packages are made from a git repository"
 SOURCE_DATE_EPOCH=$epoch
 export SOURCE_DATE_EPOCH
@@ -69,7 +69,7 @@ source_of() {
     read -r origin < "$tmp/origin"
     [ ! -d "$origin" ] ||
         die "$2 was built from the folder $origin; a package needs an archive of it: ./configure --ffmpeg-source=ARCHIVE"
-    [ -f "$origin" ] || die "$2 was built from $origin, which is not there any more: run ./configure again"
+    [ -f "$origin" ] || die "$2 was built from $origin, which no longer exists: run ./configure again"
     printf '%s\n' "$origin"
 }
 
@@ -203,7 +203,7 @@ deb() {
     case $arch in
         x86_64)  architecture=amd64 ;;
         aarch64) architecture=arm64 ;;
-        *)       die "no package for $arch" ;;
+        *)       die "there is no Debian package for $arch" ;;
     esac
     dir=$tmp/deb
     package=ffmpeg-gpume
@@ -230,7 +230,7 @@ deb() {
     cat > "$dir/usr/share/man/man1/$package.1" << END
 .TH FFMPEG\-GPUME 1 "$(date -u -d "@$epoch" +%Y-%m-%d)" "gpume $version" "User Commands"
 .SH NAME
-$names \- FFmpeg with filters that search motion, and use it
+$names \- FFmpeg with filters for motion estimation and its uses
 .SH SYNOPSIS
 .B ffmpeg\-gpume
 .RI [ options ]\ \-i\ input\ \-vf\ filters\ output
@@ -288,7 +288,7 @@ Suggests: libcuda1, bash-completion
 Section: video
 Priority: optional
 Homepage: https://ffmpeg.org
-Description: FFmpeg with filters that search motion, and use it
+Description: FFmpeg with filters for motion estimation and its uses
  The filter gpume searches motion vectors on the CPU or an NVIDIA GPU. mvview
  draws them; mvfps interpolates frames, mvdenoise denoises and mvdeint
  deinterlaces along them. mvstereo finds the disparity of two views. This
@@ -375,7 +375,7 @@ patch_of_series() {
     [ "$status" = 1 ] || die "diff finds nothing, or fails"
     {
         echo "Description: avfilter: $filters"
-        echo " Filters that search the motion between frames, and use it. Commit $commit of gpume."
+        echo " Filters that search for the motion between frames and use it. Commit $commit of gpume."
         echo "Author: $maintainer"
         echo "Last-Update: $(date -u -d "@$epoch" +%Y-%m-%d)"
         echo "---"
@@ -383,7 +383,7 @@ patch_of_series() {
     } > "$name"
     # verify that the patch makes the same tree
     (cd "$tmp/a" && patch -p1 -s -E < "$name")
-    diff -r "$tmp/a" "$tmp/b" > "$tmp/log" || die "$name makes another tree: $(head -n 1 "$tmp/log")"
+    diff -r "$tmp/a" "$tmp/b" > "$tmp/log" || die "$name does not make the same tree: $(head -n 1 "$tmp/log")"
     say "$name: $(grep -c '^+' "$name") lines"
 }
 
