@@ -75,7 +75,7 @@ def paragraph(text):
 
 def full_search(r):
     """Full search: every candidate, and only those that can win."""
-    lines = paragraph('**Full search**, us of a picture: every candidate (`exhaustive=1`), with its share of the '
+    lines = paragraph('**Full search**, us per picture: every candidate (`exhaustive=1`), with its share of the '
                       'ceiling; the default, which skips candidates that cannot win, on the clip and on noise, '
                       'where it can skip none.')
     for depth in (8, 10):
@@ -127,7 +127,7 @@ def diamond(r):
 
 def motion(r):
     """True motion."""
-    lines = paragraph('**`hme`**, us of a pair in both directions, with planes, the check and the results; in brackets '
+    lines = paragraph('**`hme`**, us per pair in both directions, with planes, the check and the results; in brackets '
                       'with two pairs at once:')
     rows = []
     for name, options in (('hme', ''), ('hme sweeps=2', ':sweeps=2'), ('hme pel=1', ':pel=1'),

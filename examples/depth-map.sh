@@ -3,8 +3,8 @@
 # Shows the left view of a stereoscopic film side by side with its disparity in colors.
 #
 # usage: depth-map.sh INPUT OUTPUT [LAYOUT]
-# LAYOUT says how the views are in a frame: as mvstereo's option layout does (sbsl, abl, sbs2l, ...), anaglyph
-# (red-cyan), or vr180 (half spheres side by side) [sbsl].
+# LAYOUT is how the views are arranged in a frame: a value of mvstereo's option layout (sbsl, abl, sbs2l, ...),
+# anaglyph (red-cyan), or vr180 (half spheres side by side) [sbsl].
 # FFMPEG names an ffmpeg with mvstereo [ffmpeg].
 
 set -eu
@@ -23,7 +23,7 @@ case $layout in
                     views='format=gbrp,split[r][g];[r]extractplanes=r[l];[g]extractplanes=g[c];[l][c]hstack'
                     left='crop=iw/2:ih:0:0'
                     layout=sbsl ;;
-    vr180)          # what is straight in the world is straight in a flat picture, so rows agree
+    vr180)          # straight lines must be straight in the picture, so that rows agree
                     views='v360=hequirect:flat:in_stereo=sbs:out_stereo=sbs:h_fov=90:v_fov=90:w=960:h=960'
                     left='crop=iw/2:ih:0:0'
                     layout=sbsl ;;

@@ -38,18 +38,18 @@ typedef struct Search {
     const int *todo;        ///< the segments to search, in order
 
     Graph graph;
-    AVFrame *held;          ///< the film's first picture, if the decoder is just behind it
+    AVFrame *held;          ///< the film's first picture, if the decoder has just returned it
     int64_t first_packet;   ///< number of the packet of the first picture
     PendingPicture *pending;    ///< pictures in the graph: a ring, oldest first
     int size, first, nb;
     Rows *rows;             ///< the rows for the fields of the next picture; NULL: another rank has its segment
-    int segment;            ///< the segment whose key frame came last; for messages the last segment
+    int segment;            ///< the segment whose key frame came last; messages name it
     uint8_t key[HASH_SIZE]; ///< checksum of that key frame
     int failed;             ///< the segment whose rows could not be written; -1: none
     int last;               ///< the decoder continues without a seek up to this segment
     int next;               ///< the segment to continue with afterwards; -1: none
     int waiting;            ///< the segment's key frame has not come yet
-    int muted;              ///< messages of the decoder are about pictures that are not needed
+    int muted;              ///< the decoder's messages are suppressed: they concern pictures that are not needed
     int done;               ///< the last picture of the run has come
     int64_t number;         ///< number of the next picture, from 0 on
     int64_t nb_frames;      ///< number of frames of the film; INT64_MAX until its end is known

@@ -6,7 +6,7 @@
 /**
  * @file
  * Makes a picture from the lines of a field, compensated pictures, and the interpolation within the
- * field. A warp has 32 columns of a known line and of the missing line next to it.
+ * field. A warp handles 32 columns of a known line and of the missing line next to it.
  *
  * Data flow:
  * - loads lines of the field, compensated samples and their confidence, with their neighbours, from
@@ -23,7 +23,8 @@
 
 /** Shared memory of a thread block; begins at line y0 and column x0. */
 struct MvdeintWindow {
-    /* of the columns of each missing line: sums of weighted squares, plus sums of weights << 32; sums of squares */
+    /* Each column of each missing line has sums of weighted squares, plus sums of weights << 32, in errors and pairs,
+       and a sum of squares in activity. */
     GpumeU64 errors[MVDEINT_MAX_CANDIDATES][MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU64 pairs[MVDEINT_MAX_REFS][MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU32 activity[MVDEINT_CUDA_WARPS][COLUMNS];
@@ -130,7 +131,7 @@ static __device__ __forceinline__ GpumeU64 measure_pair(const MvdeintCudaCombine
     return sum | (GpumeU64)weights << 32;
 }
 
-/** Measures all columns around the missing lines of a thread block, a measure for each warp at a time. */
+/** Measures all columns around the missing lines of a thread block. A warp computes one measure at a time. */
 static __device__ __forceinline__ void measure(const MvdeintCudaCombineArgs &args, MvdeintWindow &w, int first_y,
                                                int y0, int h)
 {

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Counts the squares of two pictures by their difference.
+ * Makes a histogram of the differences between the squares of two pictures.
  */
 
 #include "libavfilter/gpume/mvfps/device.cuh"
@@ -31,7 +31,7 @@ static __device__ __forceinline__ int mvfps_difference(const MvfpsCudaRepeatArgs
 }
 
 /**
- * grid:   squares, one for each warp; two lanes have a block
+ * grid:   squares, one for each warp; two lanes handle a block
  * block:  MVFPS_CUDA_SCENE_THREADS
  * shared: none
  */

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Copies of pictures with repeated edges on the device; picture/padded.h has such copies in memory.
+ * Copies of pictures with repeated edges on the device; picture/padded.h has such copies in system memory.
  */
 
 #ifndef AVFILTER_GPUME_PICTURE_CUDA_PADDED_H

@@ -33,7 +33,7 @@ typedef struct GpumeLayout {
     GpumeComponent components[GPUME_COMPONENTS];    ///< luma or green first
 } GpumeLayout;
 
-/** Returns whether a format has a layout: planar or semi-planar formats of 8 to 16 bits have. */
+/** Returns whether a format has a layout: planar and semi-planar formats of 8 to 16 bits have one. */
 int ff_gpume_layout_supports(enum AVPixelFormat format);
 
 void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int h);
@@ -41,7 +41,7 @@ void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int 
 /** Returns whether the samples of a frame, in memory or on a device, have this layout. */
 int ff_gpume_layout_is(const GpumeLayout *l, const AVFrame *frame);
 
-/** Sets the layout of the samples of a frame. @return whether it is another one than before */
+/** Sets the layout of the samples of a frame. @return whether the layout has changed */
 int ff_gpume_layout_change(GpumeLayout *l, const AVFrame *frame);
 
 /** Returns the address of the first sample of row y of a component. */

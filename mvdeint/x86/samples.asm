@@ -26,7 +26,7 @@ d_n1023: times 8 dd -1023
 d_2048:  times 8 dd 2048
 d_ffff:  times 8 dd 0xffff
 f_2_23:  times 8 dd 8388608.0
-; limits, less 1, of how well a direction fits, and of activity
+; limits of the cost of a direction (9, 39) and of activity (5, 29), less 1
 w_9:     times 16 dw 9
 w_39:    times 16 dw 39
 w_5:     times 16 dw 5
@@ -44,7 +44,7 @@ w_start_ %+ D: times 16 dw 8 * COST + D
 %assign D D + 1
 %endrep
 
-; samples beside each other, of both halves: from the first, third and fifth on
+; shuffles: pairs of neighbouring samples in both halves, from the first, third and fifth sample on
 pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
@@ -57,7 +57,7 @@ w_mask:  times 8 dw -1
          times 8 dw 0
 w_270:   times 8 dw 270
 
-; the six taps of eighths of a sample: as bytes, of 8 each, and as words
+; the six taps for each eighth of a sample, as bytes and as words
 %macro TAPS 1
     %1 0,   0, 64,  0,   0, 0, 0, 0
     %1 0,  -2, 58, 10,  -2, 0, 0, 0
@@ -188,7 +188,7 @@ SECTION .text
 %endrep
 %endmacro
 
-; m%1 = the index of the power of m%1, whose logarithm is m%2; m%3 = what is in the table of inverses, if asked for
+; m%1 = the index of m%1, whose logarithm is m%2, in the table of powers. m%3: temporary. m%4, if given, += the inverse
 %macro INDEX 3-4
     psubd           m%3, m%2, [d_7]
     vpsrlvd         m%1, m%1, m%3
@@ -214,7 +214,7 @@ SECTION .text
     vpsrlvd         m%1, m%1, m%2
 %endmacro
 
-; m3 = m1 / m2, of which the sign of none is set; m1, m2, m4 are overwritten
+; m3 = m1 / m2; both must not be negative. m1, m2 and m4 are overwritten
 %macro DIVIDE 0
     cvtdq2pd        m3, xm1
     cvtdq2pd        m4, xm2
@@ -229,7 +229,7 @@ SECTION .text
     vinserti128     m3, m3, xm1, 1
 %endmacro
 
-; m%1 = the expected error of an interpolation within the field. m%2 how far it is from the candidates, model, temporary
+; m%1 = the expected error of an interpolation within the field. m%2: its distance from the candidates; model; temporary
 %macro INTRA 4
     pabsd           m%1, m%2
     pmaddwd         m%1, m%1
@@ -251,7 +251,7 @@ SECTION .text
     paddd           m%1, m%4
 %endmacro
 
-; m%1, the expected error, becomes the weight. two temporaries
+; replaces m%1, the expected error, by the weight. two temporaries
 %macro INTRA_WEIGHT 3
     LOG2            m%2, m%1, m%3
     INDEX           %1, %2, %3
@@ -264,7 +264,7 @@ SECTION .text
 %endmacro
 
 ; void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse)
-; of a row that has all candidates. Writes whole multiples of 8 samples. combine_16: of samples of up to 10 bits.
+; The row must have all candidates. Writes whole multiples of 8 samples. combine_16 is for samples of up to 10 bits.
 %macro COMBINE 1
 %assign BITS %1
 cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp, model, w
@@ -441,8 +441,8 @@ COMBINE 16
 ; void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w)
 ; void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
 ;                               const uint16_t *limits, int max)
-; the latter of samples of up to 10 bits. limits: costs of directions, and limits of levels. Writes whole multiples of
-; 16 samples.
+; intra_16 is for samples of up to 10 bits. limits: costs of directions, and limits of levels. Both write whole
+; multiples of 16 samples.
 %macro INTRA_LINE 1
 %assign BITS %1
 %if BITS == 8
@@ -599,7 +599,7 @@ INTRA_LINE 16
 
 ; void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
 ;                              int fy, int h)
-; of areas that are 8 samples wide; h is even. dst_stride is in bytes.
+; The area is 8 samples wide; h is even. dst_stride is in bytes.
 cglobal mvdeint_match_8, 7, 9, 13, 16 * 16, dst, dst_stride, src, stride, fx, fy, h, rows, base
     movsxdifnidn   fxq, fxd
     movsxdifnidn   fyq, fyd
@@ -698,7 +698,7 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     jg .loop
     RET
 
-; Adds the weighted squares of eight differences, of words in m0, and their weights, less 2, in m1
+; Adds the weighted squares of eight differences, and their weights. m0: differences as words; m1: weights less 2
 %macro ADD_SQUARES 0
     pabsw          xm0, xm0
     paddw          xm0, xm5
@@ -719,7 +719,7 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     movu [weightsq + 2 * xq], xm1
 %endmacro
 
-; m5 = rounding, m6 = 1023, m7 = 2, m8 = shift of words; the sums' addresses; no sample yet
+; Sets m5 = rounding, m6 = 1023, m7 = 2, m8 = shift of words, the addresses of the sums, and x = 0
 %macro BEGIN_SQUARES 0
     mov       squaresq, [sumsq]
     mov       weightsq, [sumsq + 8]
@@ -743,7 +743,7 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
 ;                                   const uint8_t *real, int w, int depth)
 ; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
 ;                                 const uint8_t *real_b, int w, int depth)
-; add_errors_16, add_pair_16: of samples of up to 10 bits
+; add_errors_16 and add_pair_16 are for samples of up to 10 bits.
 %macro SQUARE_SUMS 1
 %assign BITS %1
 %if BITS == 8
@@ -921,7 +921,7 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     SCALE_WORDS     %1, 1
 %endmacro
 
-; squares of three lines of words, of eight columns. m%1, m%2, m%3; to an address
+; stores the sums of squares of three lines, m%1, m%2 and m%3, of eight columns of words, at an address
 %macro SQUARES 4
     punpckhwd      xm7, xm%1, xm%2
     punpcklwd      xm%1, xm%2
@@ -1041,7 +1041,7 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
 
 ; void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
 ;                               int fy, int h, int max)
-; of samples of up to 12 bits, areas that are 8 samples wide; dst_stride is in bytes, max the largest result
+; Samples have up to 12 bits; the area is 8 samples wide. dst_stride is in bytes; max is the largest result.
 cglobal mvdeint_match_16, 8, 9, 14, 13 * 32, dst, dst_stride, src, stride, fx, fy, h, max, base
     movsxdifnidn   fxq, fxd
     movsxdifnidn   fyq, fyd

@@ -119,7 +119,7 @@ def _fields(args: argparse.Namespace, options: Dict[str, Any], bar: Bar, ending:
             write: Callable[[str, Any], None]) -> None:
     """Write a file for each field into the folder OUT."""
     if os.path.splitext(args.output)[1] and not os.path.isdir(args.output):
-        raise ValueError(f"'{args.output}' is no folder, and no file that this command writes; "
+        raise ValueError(f"'{args.output}' is no folder, and this command writes no file of that type; "
                          f"for a new folder of this name write '{args.output}{os.sep}'")
     os.makedirs(args.output, exist_ok=True)
     with gpume.vectors(args.input, **_shared(args), **options) as fields:

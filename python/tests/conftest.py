@@ -21,13 +21,13 @@ def make(path, source, *options):
 @pytest.fixture(scope="session")
 def clip(tmp_path_factory):
     """Six frames of a pan, 200x140, ten a second."""
-    # programs for Windows take a colon for something else
+    # file names on Windows have no colon
     name = "pan [1].mkv" if os.name == "nt" or "GPUME_WINE" in os.environ else "pan: [1].mkv"
     return make(tmp_path_factory.mktemp("clip") / name, PAN + ",trim=end_frame=6", "-c:v", "ffv1")
 
 
 @pytest.fixture(scope="session")
 def long_clip(tmp_path_factory):
-    """So long that nothing is done with it at once."""
+    """A clip that is so long that processing it takes seconds."""
     return make(tmp_path_factory.mktemp("long") / "long.mkv", "testsrc2=s=640x480:r=25,trim=end_frame=1500",
                 "-c:v", "mpeg4", "-q:v", "10")

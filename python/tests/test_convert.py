@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files from files, figures, and the command line."""
+"""Tests the conversion of files, motion scores, and the command line."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_same_as_ffmpeg(clip, tmp_path, function, options, filters):
 
 
 def test_devices(tmp_path):
-    """The device changes nothing, also not where frames repeat others, which mvdenoise leaves out of its search."""
+    """The device does not change the result, not even with repeated frames, which mvdenoise does not search."""
     film = make(tmp_path / "film.mkv", PAN.replace("r=10", "r=5") + ",trim=end_frame=5,fps=10,noise=alls=9", "-c:v", "ffv1")
     gpume.denoise(film, tmp_path / "cpu.mkv", device="cpu")
     assert hashes(tmp_path / "cpu.mkv") == by_ffmpeg(film, "mvdenoise", tmp_path / "other.mkv")
@@ -136,7 +136,7 @@ def test_score(tmp_path):
     assert gpume.motion_score(still, size=(32, 24)).height == 24
     one = make(tmp_path / "one.mkv", "testsrc2=s=64x48:r=10,trim=end_frame=1", "-c:v", "ffv1")
     assert gpume.motion_score(one).frames == []
-    # a picture that is shown upright
+    # a picture that players rotate
     subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-display_rotation", "90", "-i", make(
         tmp_path / "flat.mp4", PAN + ",trim=end_frame=3"), "-c", "copy", str(tmp_path / "turned.mp4")], check=True)
     score = gpume.motion_score(tmp_path / "turned.mp4")
@@ -147,7 +147,7 @@ def test_score(tmp_path):
 
 
 def test_size_changes(tmp_path):
-    """Pictures keep the first one's size, so that arrays have one shape and no frame is lost or numbered again."""
+    """Pictures are scaled to the first one's size: arrays have one shape, and no frame is lost or renumbered."""
     parts = [make(tmp_path / f"{i}.mpg", f"testsrc2=s={size}:r=10,trim=end_frame=8", "-c:v", "mpeg2video")
              for i, size in enumerate(("320x240", "200x140"))]
     film = tmp_path / "film.mpg"
@@ -165,7 +165,7 @@ def test_size_changes(tmp_path):
 
 
 def test_frames_on_a_gpu():
-    """Nothing that works on pictures in memory comes before the filters there."""
+    """With frames on a GPU, no filter for frames in memory is inserted before gpume."""
     gpu = ["-hwaccel", "cuda", "-hwaccel_output_format", "cuda"]
     with gpume.vectors("x.mp4", input_options=gpu) as fields:
         command = fields._records._process.command
@@ -202,7 +202,7 @@ def test_command_line(clip, tmp_path):
     assert len(hashes(tmp_path / "fps.mkv")) in (11, 12)
     assert command("denoise", clip, tmp_path / "clean.mkv", "--set", "sigma=4").returncode == 0
     assert command("draw", clip, tmp_path / "drawn.mp4", "--duration", "0.3").returncode == 0
-    # a reader that has read enough
+    # a reader that closes the pipe early
     pipe = subprocess.Popen([sys.executable, "-m", "gpume", "score", clip, "--json"], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)
     pipe.stdout.close()
@@ -210,7 +210,7 @@ def test_command_line(clip, tmp_path):
     bad = command("vectors", clip, tmp_path / "x.npy", "--set", "nosuch=1")
     assert bad.returncode == 1 and b"nosuch" in bad.stderr
     assert not [p for p in tmp_path.iterdir() if p.name.startswith("x.")]
-    # a name that is not that of a file is no folder by mistake
+    # a file name with an unknown extension does not become a folder by mistake
     for arguments in (("vectors", clip, "v.txt"), ("flow", clip, "v.flo")):
         bad = command(*arguments, cwd=tmp_path)
         assert bad.returncode == 1 and b"is no folder" in bad.stderr and not (tmp_path / arguments[2]).exists()

@@ -7,15 +7,16 @@ usage: divergence.py instrument NAME IN.ll OUT.ll TABLE.cpp
        divergence.py compare MAP.csv NCU.csv OUT.csv
 
 instrument: IN.ll is a module that clang has instrumented with trace-pc-guard: a call at the
-beginning of each basic block. OUT.ll is the same, with calls that have the blocks' numbers;
-TABLE.cpp has what the stand-in has to know of each: the line of its branch, and where the
-lanes of a warp meet again after it (its immediate post-dominator).
+beginning of each basic block. OUT.ll is the same module, with calls that pass the number of the
+block. TABLE.cpp tells the stand-in, for each block, the line of its branch, and where the lanes
+of a warp meet again after that branch (the immediate post-dominator).
 
-table: the lines with the most divergent visits, for each kernel. Short: what lanes do apart is so short that the
-device's compiler may need no branch. -n: so many [10]; -k: of these kernels;
--p: with at least this share of their kernel's [0]; -m: for Markdown.
+table: prints the lines with the most divergent visits, for each kernel. A branch is short if its two sides are so
+short that the device's compiler may need no branch. -n: number of lines [10]; -k: only kernels that match;
+-p: only lines with at least this percentage of their kernel's divergent visits [0]; -m: for Markdown.
 
-compare: a map beside the counters of a device, by 'ncu --csv --page raw'; rows for the benchmark's file.
+compare: prints a map beside the counters of a device, which 'ncu --csv --page raw' wrote, and appends them to the
+benchmark's file.
 """
 
 import collections
@@ -52,7 +53,7 @@ class Locations:
         return m and (m[1] or m[2] or m[3])
 
     def find(self, node):
-        """Innermost place in the source; what stands for an instruction of the device counts as its caller."""
+        """Innermost place in the source. A function that stands for one instruction counts as part of its caller."""
         found = None
         while node:
             line = int(self.field(node, "line") or 0)
@@ -66,7 +67,7 @@ class Locations:
 
 
 def parse(lines, locations):
-    """The blocks of each function; lines of calls are edited."""
+    """Returns the blocks of each function. Numbers the calls in lines."""
     functions, block, more = [], None, False
     inside = False
     number = 0
@@ -111,7 +112,7 @@ def parse(lines, locations):
 
 
 def link(blocks):
-    """Successors by their labels, without those that only end in what cannot be."""
+    """Sets the successors of blocks. flow leaves out those that end in 'unreachable', unless all do."""
     labels = {b.label: b for b in blocks}
     for b in blocks:
         b.successors = list(dict.fromkeys(labels[t] for t in b.targets))
@@ -140,7 +141,7 @@ def ends(block):
 
 
 def branches(block):
-    """Whether the device has a branch there: threads that only end do so by a condition, others go on."""
+    """Whether the device has a branch there. It needs none for threads that only return: their return is predicated."""
     return len(block.successors) > 1 and (in_loop(block) or not any(map(ends, block.successors)))
 
 
@@ -240,7 +241,7 @@ def share(row):
 
 
 def read_map(paths, kernels):
-    """Of each kernel its sums and the lines with divergent visits, most first."""
+    """Returns, for each kernel, its sums and its lines with divergent visits, most divergent first."""
     found = collections.defaultdict(list)
     for path in paths:
         with open(path, newline="", encoding="utf-8") as f:
@@ -279,7 +280,7 @@ def table(paths, kernels, lines, percent, markdown):
 
 
 def read_ncu(path):
-    """The sums of each kernel's launches, by metric."""
+    """Returns the sums over the launches of each kernel, by metric."""
     sums = collections.defaultdict(lambda: collections.defaultdict(float))
     with open(path, newline="", encoding="utf-8") as f:
         lines = f.read().split("\n")
