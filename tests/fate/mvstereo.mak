@@ -61,7 +61,7 @@ fate-mvstereo-error-type:   CMD = { ffmpeg -v error -lavfi "$(MVSTEREO_ONE)" -c:
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
-fate-mvstereo-error-alone:  CMD = { for o in legend=0 output=confidence:fill=0 file= file=x.csv; do $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:$$o); done; }
+fate-mvstereo-error-alone:  CMD = { for o in legend=0 output=confidence:fill=0 output=confidence:temporal=0 fill=0:temporal=0 file= file=x.csv; do $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:$$o); done; }
 MVSTEREO_BOTH = $(MVSTEREO_ONE)$(GPUME_COMMA)split[l][r];[l][r]mvstereo=inputs=2
 fate-mvstereo-error-pass:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):eof_action=pass)
 fate-mvstereo-error-repeatlast: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):repeatlast=0)
