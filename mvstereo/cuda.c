@@ -33,13 +33,12 @@ static const GpumeShellModule modules[] = {
     MVSTEREO_CUDA_MODULES(MODULE)
 };
 
-/** Kernels. PATHS and WINNERS have variants for up to 128, 256 and 1024 disparities. */
+/** Kernels. PATHS and WINNERS have variants for up to 32, 64, 128, 256 and 1024 disparities. */
 enum Kernel {
     LUMA, NOISE, DECIDE, SMOOTH, HALVE,
     FEATURES, COSTS,
-    PATHS, PATHS2, PATHS8,
-    WINNERS, WINNERS2, WINNERS8,
-    WINDOW_COSTS, WINDOW_PATHS, WINDOW_WINNERS, WINNERS_64,
+    PATHS, PATHS_64, PATHS_128, PATHS_256, PATHS_1024,
+    WINNERS, WINNERS_64, WINNERS_128, WINNERS_256, WINNERS_1024,
     CHECK, JOIN, COUNT, DROP,
     FILL, WMEDIAN, STABILISE, PAINT,
     NB_KERNELS
@@ -50,23 +49,18 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
     [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_NOISE_SHARED, "measure noise" },
     [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS,
-                   2 * (MVSTEREO_CUDA_LUMA_SHARED + MVSTEREO_CUDA_NOISE_SHARED), "compare the views" },
+                   2 * (MVSTEREO_CUDA_LUMA_SHARED + MVSTEREO_CUDA_NOISE_SHARED + 4), "compare the views" },
     [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
     [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_FEATURES_SHARED, "make features" },
-    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_THREADS, 8 * MVSTEREO_CUDA_COST_ROW, "compare features" },
-    [PATHS]    = { MVSTEREO_CUDA_paths, 1, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
-    [PATHS2]   = { MVSTEREO_CUDA_paths, 2, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
-    [PATHS8]   = { MVSTEREO_CUDA_paths, 8, 32 * MVSTEREO_CUDA_PATHS, 0, "add costs along paths" },
-    [WINNERS]  = { MVSTEREO_CUDA_winners, 1, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
-    [WINNERS2] = { MVSTEREO_CUDA_winners, 2, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
-    [WINNERS8] = { MVSTEREO_CUDA_winners, 8, MVSTEREO_CUDA_THREADS, 0, "find the least costs" },
-    [WINDOW_COSTS]   = { MVSTEREO_CUDA_window, 0, MVSTEREO_CUDA_THREADS, 0, "compare features" },
-    [WINDOW_PATHS]   = { MVSTEREO_CUDA_window, 1, MVSTEREO_CUDA_WINDOW_THREADS, 0, "add costs along paths" },
-    [WINDOW_WINNERS] = { MVSTEREO_CUDA_window, 2, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
-    [WINNERS_64] = { MVSTEREO_CUDA_window, 2 | MVSTEREO_CUDA_TWICE, MVSTEREO_CUDA_WINNER_THREADS, 0,
-                     "find the least costs" },
-    [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, 0, "compare both maps" },
+    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_COST_COLS, 0, "compare features" },
+#define SIZES(size, i) \
+    [PATHS ## size]   = { MVSTEREO_CUDA_paths, i, MVSTEREO_CUDA_PATH_THREADS,               \
+                          i ? 0 : MVSTEREO_CUDA_PATH_THREADS / 32 * sizeof(MvstereoCudaMoved), \
+                          "add costs along paths" },                                        \
+    [WINNERS ## size] = { MVSTEREO_CUDA_winners, i, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
+    SIZES(, 0) SIZES(_64, 1) SIZES(_128, 2) SIZES(_256, 3) SIZES(_1024, 5)
+    [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaPieces), "compare both maps" },
     [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_THREADS, 0, "find pieces" },
     [COUNT]    = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_THREADS, 0, "measure pieces" },
     [DROP]     = { MVSTEREO_CUDA_pieces, 3, MVSTEREO_CUDA_THREADS, 0, "drop small pieces" },
@@ -96,6 +90,9 @@ typedef struct CUDABackend {
     MvstereoMotion motion[2];
     unsigned long long disparities[2][2], ages[2][2];
     AVBufferRef *search_frames;         ///< AVHWFramesContext of the views that are searched
+    /* where halved views are matched first: for what is done beside that, as it leaves much of the device idle */
+    CUstream beside;
+    CUevent reached;            ///< of the stream that recorded it last
 } CUDABackend;
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
@@ -118,8 +115,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
         GpumeShellKernel kernel = kernels[i];
         int ret;
 
-        if (is_ampere && (kernel.family == MVSTEREO_CUDA_paths || kernel.family == MVSTEREO_CUDA_winners ||
-                          i == WINDOW_PATHS || i == WMEDIAN))
+        if (is_ampere && ((i >= COSTS && i <= WINNERS_1024) || i == WMEDIAN))
             kernel.variant |= MVSTEREO_CUDA_AMPERE;
         ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
         if (ret < 0)
@@ -127,6 +123,15 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
     }
     return ff_gpume_cuda_alloc(&s->shell.cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                sizeof(MvstereoCudaStats), "statistics");
+}
+
+static av_cold int open_beside(CUDABackend *s)
+{
+    int ret;
+
+    GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->beside, CU_STREAM_NON_BLOCKING), "create a stream")
+    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->reached, CU_EVENT_DISABLE_TIMING), "create an event")
+    return 0;
 }
 
 static av_cold int init(void *priv, const MvstereoConfig *cfg)
@@ -142,6 +147,8 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);
+    if (ret >= 0 && cfg->fast)
+        ret = open_beside(s);
     ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
@@ -311,40 +318,36 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
 /* Finds the least sums of costs along paths. With bases, a sample has MVSTEREO_WINDOW disparities. */
 static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    const int longer = FFMAX(a->w, a->h), lanes = MVSTEREO_WINDOW / 4;
-    const int is_window = a->base || a->range <= MVSTEREO_WINDOW;
-    const int kind = a->range <= 128 ? 0 : a->range <= 256 ? 1 : 2;
+    const int kind  = a->base ? 0 : FFMIN(av_ceil_log2((a->range + MVSTEREO_WINDOW - 1) / MVSTEREO_WINDOW), 4);
+    const int lanes = FFMIN(4 << kind, 32);
     int ret;
 
-    if (a->base)
-        ret = launch(s, WINDOW_COSTS, gpume_divide_up(lanes * a->w, MVSTEREO_CUDA_THREADS), a->h, 1, a);
-    else
-        ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
-    if (ret >= 0 && is_window)
-        ret = launch(s, WINDOW_PATHS, gpume_divide_up(lanes * longer, MVSTEREO_CUDA_WINDOW_THREADS), 4, 1, a);
-    else if (ret >= 0)
-        ret = launch(s, PATHS + kind, gpume_divide_up(longer, MVSTEREO_CUDA_PATHS), 4, 1, a);
-    return ret < 0 ? ret : launch(s, is_window ? WINDOW_WINNERS : a->range <= 2 * MVSTEREO_WINDOW ? WINNERS_64
-                                                                                                  : WINNERS + kind,
-                                  1, a->h, 1, a);
+    s->shell.launches[COSTS].shared          = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
+                                               8 * (1 + 2 * a->rows) * (MVSTEREO_CUDA_COST_COLS + a->range);
+    s->shell.launches[WINNERS + kind].shared = 4 * (a->w + a->range);
+    ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
+    if (ret >= 0)
+        ret = launch(s, PATHS + kind, gpume_divide_up(lanes * FFMAX(a->w, a->h), MVSTEREO_CUDA_PATH_THREADS), 4, 1, a);
+    return ret < 0 ? ret : launch(s, WINNERS + kind, 1, a->h, 1, a);
 }
 
-/* Matches the views and finds which disparities are valid. */
+/* Makes features of the views. */
+static int make_features(CUDABackend *s, MvstereoCudaArgs *a, CUstream stream)
+{
+    return ff_gpume_shell_launch_on(&s->shell, stream, FEATURES, gpume_divide_up(a->w, MVSTEREO_CUDA_COLS),
+                                    gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS), 2, a);
+}
+
+/* Matches the views, which have features, and finds which disparities are valid. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    const int shared = 16 * gpume_divide_up(a->w + a->range, 4);
-    int ret;
+    int ret = find_least(s, a);
 
-    for (enum Kernel i = WINNERS; i <= WINNERS8; i++)
-        s->shell.launches[i].shared = shared;
-    s->shell.launches[WINDOW_WINNERS].shared = s->shell.launches[WINNERS_64].shared = shared;
-    ret = launch_samples(s, FEATURES, a->w, a->h, 2, a);
-    if (ret >= 0)
-        ret = find_least(s, a);
     for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
-        ret = launch_samples(s, i, a->w, a->h, 1, a);
+        ret = launch_samples(s, i, a->w, i == JOIN ? gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS) : a->h, 1, a);
     return ret;
 }
+
 /* Extends the range by that of this pair. */
 static int find_range(CUDABackend *s)
 {
@@ -371,7 +374,9 @@ static int find_range(CUDABackend *s)
         return ret;
     memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
     s->coarse.args.counts = 1;
-    ret = match(s, &s->coarse.args);
+    ret = make_features(s, &s->coarse.args, ff_gpume_shell_stream(&s->shell));
+    if (ret >= 0)
+        ret = match(s, &s->coarse.args);
     if (ret < 0)
         return ret;
     GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data, s->stats.size,
@@ -397,12 +402,19 @@ static int fill(CUDABackend *s, MvstereoCudaArgs *a)
     return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
 }
 
-/* Makes the map of halved views. */
+/* Makes the features of the views, and the map of halved ones. */
 static int match_half(CUDABackend *s)
 {
+    CUstream stream = ff_gpume_shell_stream(&s->shell);
     MvstereoCudaArgs *a = &s->half.args;
     int min, range, ret;
 
+    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, stream), "record an event")
+    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->beside, s->reached, 0), "wait for the views")
+    ret = make_features(s, &s->map.args, s->beside);
+    if (ret < 0)
+        return ret;
+    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, s->beside), "record an event")
     min = mvstereo_halved_range(s->map.args.min, s->map.args.range, &range);
     ret = open_map(s, &s->half, (s->w + 1) / 2, (s->h + 1) / 2, min, range);
     if (ret >= 0)
@@ -413,8 +425,13 @@ static int match_half(CUDABackend *s)
     a->fill             = 1;
     s->map.args.half     = a->disparity;
     s->map.args.half_min = min;
-    ret = match(s, a);
-    return ret < 0 ? ret : fill(s, a);
+    ret = make_features(s, a, stream);
+    if (ret >= 0)
+        ret = match(s, a);
+    if (ret >= 0)
+        ret = fill(s, a);
+    return ret < 0 ? ret : ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuStreamWaitEvent(stream, s->reached, 0),
+                                                "wait for features");
 }
 
 /* Paints the map. */
@@ -491,8 +508,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     if (ret < 0)
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
-    if (s->map.args.base)
-        ret = match_half(s);
+    ret = s->map.args.base ? match_half(s) : make_features(s, &s->map.args, ff_gpume_shell_stream(&s->shell));
     if (ret >= 0)
         ret = match(s, &s->map.args);
     return ret < 0 ? ret : finish(s, pair, out);
@@ -541,7 +557,13 @@ static av_cold void free_all(void *priv)
 {
     CUDABackend *s = priv;
 
+    if (s->beside)
+        s->shell.cuda.cu->cuStreamSynchronize(s->beside);
     forget(s);
+    if (s->reached)
+        s->shell.cuda.cu->cuEventDestroy(s->reached);
+    if (s->beside)
+        s->shell.cuda.cu->cuStreamDestroy(s->beside);
     ff_gpume_cuda_free(&s->stats);
 }
 

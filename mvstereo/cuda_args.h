@@ -19,20 +19,21 @@
 #define MVSTEREO_CUDA_COLS      32
 #define MVSTEREO_CUDA_ROWS      8
 #define MVSTEREO_CUDA_THREADS   (MVSTEREO_CUDA_COLS * MVSTEREO_CUDA_ROWS)
-/** Size of a thread block that finds least sums of up to 128, smaller so that all blocks of a picture run at once. */
+/** Size of a thread block that finds least sums, small so that all blocks of a picture run at once. */
 #define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
-/**
- * Number of samples of a row for which a thread block computes costs, and of samples of the other
- * view that they are compared with.
- */
-#define MVSTEREO_CUDA_COST_COLS 64
-#define MVSTEREO_CUDA_COST_ROW  (MVSTEREO_MAX_RANGE + MVSTEREO_CUDA_COST_COLS)
-/** Number of paths of a thread block; a warp has a path. */
-#define MVSTEREO_CUDA_PATHS     4
-/** Size of a thread block that has paths of MVSTEREO_WINDOW disparities. */
-#define MVSTEREO_CUDA_WINDOW_THREADS 64
+/** Number of these rows that are read at once. */
+#define MVSTEREO_CUDA_VIEW_BATCH 8
+/** Number of samples of a row for which a thread block computes costs; a thread has a sample. */
+#define MVSTEREO_CUDA_COST_COLS 128
+/** Costs of the samples of a warp, four to a word. Rows are so long that lanes access different banks both ways. */
+#define MVSTEREO_CUDA_WORDS_ROW 36
+typedef struct MvstereoCudaWords {
+    unsigned words[MVSTEREO_WINDOW / 4][MVSTEREO_CUDA_WORDS_ROW];
+} MvstereoCudaWords;
+/** Size of a thread block that adds costs along paths. */
+#define MVSTEREO_CUDA_PATH_THREADS 64
 /**
  * Maximum width of views: a row of the other view, with margins as wide as the range, must fit into
  * shared memory.
@@ -41,8 +42,6 @@
 
 /** Bit of variants for compute capability 8.0 and later; gpume.mak passes it to clang. */
 #define MVSTEREO_CUDA_AMPERE    16
-/** Bit of variants of window.cu: 64 disparities instead of MVSTEREO_WINDOW. */
-#define MVSTEREO_CUDA_TWICE     4
 
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
@@ -64,6 +63,22 @@ typedef struct MvstereoCudaTile {
     unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];
     unsigned more[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];   ///< what is added to the difference of luma
 } MvstereoCudaTile;
+
+/**
+ * Costs of the eight paths of a warp, two to a word, in order to move them. Words before and behind them have no costs.
+ * Words of a path are so far apart that lanes access different banks.
+ */
+#define MVSTEREO_CUDA_PITCH     10
+#define MVSTEREO_CUDA_AHEAD     (MVSTEREO_WINDOW / 2 + 1)
+typedef struct MvstereoCudaMoved {
+    unsigned words[2 * MVSTEREO_CUDA_AHEAD + MVSTEREO_WINDOW / 2][MVSTEREO_CUDA_PITCH];
+} MvstereoCudaMoved;
+
+/** What a thread block that joins its samples shares. */
+typedef struct MvstereoCudaPieces {
+    unsigned parents[MVSTEREO_CUDA_THREADS];
+    short values[MVSTEREO_CUDA_ROWS][MVSTEREO_CUDA_COLS];
+} MvstereoCudaPieces;
 
 /** Size of a thread block that stabilises a part of the map, and what it shares. */
 #define MVSTEREO_CUDA_STEADY_THREADS 512

@@ -88,6 +88,17 @@ static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
     return greatest;
 }
 
+/** Returns |a - b| + more in both halves; all are below 0x400, where the sum of numbers is that of integers. */
+static __device__ __forceinline__ GpumeU32 mvstereo_distance2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
+{
+    GpumeU32 distance;
+
+    asm("sub.f16x2 %0, %1, %2;" : "=r"(distance) : "r"(a), "r"(b));
+    asm("abs.f16x2 %0, %0;" : "+r"(distance));
+    asm("add.f16x2 %0, %0, %1;" : "+r"(distance) : "r"(more));
+    return distance;
+}
+
 /** Subtracts the weights of what is below the limit, of a pair, from sum. Weights are the bytes of a word's half. */
 static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
                                                               int is_high)
@@ -119,6 +130,11 @@ static __device__ __forceinline__ GpumeU32 mvstereo_min2(GpumeU32 a, GpumeU32 b)
 static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
 {
     return gpume_umax(a & 0xffff, b & 0xffff) | gpume_umax(a & 0xffff0000, b & 0xffff0000);
+}
+
+static __device__ __forceinline__ GpumeU32 mvstereo_distance2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
+{
+    return mvstereo_max2(a, b) - mvstereo_min2(a, b) + more;
 }
 
 static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
@@ -157,36 +173,6 @@ static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(which));
     return bytes;
 #endif
-}
-
-/** Returns the absolute differences of four bytes. */
-static __device__ __forceinline__ GpumeU32 mvstereo_differences(GpumeU32 a, GpumeU32 b)
-{
-#ifdef GPUME_HOST
-    GpumeU32 bytes = 0;
-
-    for (int i = 0; i < 32; i += 8) {
-        const int difference = (int)(a >> i & 0xff) - (int)(b >> i & 0xff);
-
-        bytes |= (GpumeU32)FFABS(difference) << i;
-    }
-    return bytes;
-#else
-    GpumeU32 bytes;
-
-    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(0));
-    return bytes;
-#endif
-}
-
-/** Returns the cost of two samples by their features, halves of which are apart. */
-static __device__ __forceinline__ GpumeU32 mvstereo_cost(GpumeU32 low, GpumeU32 high, GpumeU32 other_low,
-                                                         GpumeU32 other_high)
-{
-    const GpumeU32 differences = mvstereo_differences(high, other_high);
-
-    return gpume_popcount(low ^ other_low) + gpume_popcount((high ^ other_high) & 0xffff) +
-           mvstereo_difference((int)(differences >> 16 & 0xff), (int)(differences >> 24));
 }
 
 /** The least sum of a sample: sum << 16 | disparity, those beside it, or the same again at an end; the second least. */

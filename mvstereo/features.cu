@@ -6,7 +6,7 @@
 /**
  * @file
  * Packs what is compared of both views into a word for each sample: census, luma and gradient. For the left view, also
- * computes the penalties of steps and the first disparity of each sample.
+ * computes the penalties of steps.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -57,9 +57,9 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
             const int number = (2 * MVSTEREO_CENSUS_R + 1) * (j + MVSTEREO_CENSUS_R) + i + MVSTEREO_CENSUS_R;
 
             if (number < 16)
-                high = high << 1 | (GpumeU32)(v - limit) >> 31;
+                high = 2 * high + (((GpumeU32)v - (GpumeU32)limit) >> 31);
             else if (i || j)
-                low = low << 1 | (GpumeU32)(v - limit) >> 31;
+                low = 2 * low + (((GpumeU32)v - (GpumeU32)limit) >> 31);
             if (j >= -1 && j <= 1 && (i == 1 || i == -1))
                 sobel += i * (j ? 1 : 2) * v;
             if (i + j == -1 && i * j == 0)
@@ -68,12 +68,6 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
     if (blockIdx.z) {
         centre = stats->table[centre];
     } else {
-        if (args.base) {
-            const long long half = (long long)(y / 2) * ((args.w + 1) / 2) + x / 2;
-
-            ((short *)args.base)[q] = (short)mvstereo_base(((const short *)args.half)[half], args.half_min, args.min,
-                                                           args.range);
-        }
         ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[0]));
         ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[1]));
     }

@@ -30,11 +30,17 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 
     histogram[threadIdx.x] = 0;
     __syncthreads();
-    for (int y = first; y < end && x < args.w; y++) {
-        const int v = *(const Sample *)(src + y * linesize + x * step) >> args.shift;
+    for (int y = first; y < end && x < args.w; y += MVSTEREO_CUDA_VIEW_BATCH) {
+        int v[MVSTEREO_CUDA_VIEW_BATCH];
 
-        ((GpumeU8 *)dst)[(long long)y * args.w + x] = (GpumeU8)v;
-        atomicAdd(&histogram[v], 1u);
+        /* all at once, as loads do not pass the atomics */
+        GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_VIEW_BATCH; i++)
+            v[i] = *(const Sample *)(src + gpume_min(y + i, end - 1) * linesize + x * step) >> args.shift;
+        GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_VIEW_BATCH; i++)
+            if (y + i < end) {
+                ((GpumeU8 *)dst)[(long long)(y + i) * args.w + x] = (GpumeU8)v[i];
+                atomicAdd(&histogram[v[i]], 1u);
+            }
     }
     __syncthreads();
     if (histogram[threadIdx.x])

@@ -90,20 +90,21 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
     least  = tile->values[ty][first];
     GPUME_UNROLL for (int n = 0; n < NB; n++) {
         const int row = ty + n / PAIRS, col = first + n % PAIRS, is_last = n % PAIRS == PAIRS - 1;
-        const GpumeU32 luma = tile->luma[row][col];
+        const GpumeU32 d = mvstereo_min2(mvstereo_distance2(tile->luma[row][col], centre, tile->more[row][col]),
+                                         MVSTEREO_PAIR(31));
         GpumeU32 v = tile->values[row][col];
-        GpumeU32 d = mvstereo_max2(luma, centre) - mvstereo_min2(luma, centre) + tile->more[row][col];
 
-        /* shifts of the weight by up to 7, after which nothing is left */
-        d         = mvstereo_min2(d, MVSTEREO_PAIR(31)) >> 2 & MVSTEREO_PAIR(7);
-        d         = is_last ? d | 0x70000 : d;
         v         = is_last ? mvstereo_bytes(v, 0, 0x1010) : v;
         values[n] = v;
         least     = mvstereo_min2(least, v);
         greatest  = mvstereo_max2(greatest, v);
-        steps     = n % 2 ? steps | d << 8 : n == NB - 1 ? d | 0x07000700 : d;
+        /* four distances; one that is 31 has no weight */
+        steps     = n % 2 ? steps + (d << 8) : n == NB - 1 ? d | 0x1f001f00 : d;
+        steps     = is_last ? steps | (n % 2 ? 0x1f000000 : 0x1f0000) : steps;
         if (n % 2 || n == NB - 1) {
-            weights[n / 2] = mvstereo_bytes(0x08102040, 0x00010204, steps | steps >> 12);
+            /* shifts of the weights by up to 7, after which nothing is left */
+            steps          = steps >> 2 & 0x07070707;
+            weights[n / 2] = mvstereo_bytes(0x08102040, 0x00010204, steps + (steps >> 12));
             total          = gpume_sad4(weights[n / 2], 0, total);
         }
     }
@@ -166,7 +167,7 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
  * block:  MVSTEREO_CUDA_THREADS
  * shared: of the weighted median MvstereoCudaTile
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
 {
     if ((GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE) == WMEDIAN) {
         weighted_median(args);

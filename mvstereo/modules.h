@@ -13,9 +13,9 @@
 
 /**
  * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
- * 0, of any. The variant of views, window, pieces and map is a step, plus 4 for 64 disparities in window.cu; of paths
- * and winners, how many words of four disparities a lane has; plus 16 where it is for compute capability 8.0 and
- * later. One row a line: makefiles read it with sed.
+ * 0, of any. The variant of views, pieces and map is a step; of paths and winners, the binary logarithm of the greatest
+ * number of disparities, in MVSTEREO_WINDOW; plus 16 where it is for compute capability 8.0 and later. One row a line:
+ * makefiles read it with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
     M(mvstereo_luma_8,    luma,     8, 0) \
@@ -26,23 +26,27 @@
     M(mvstereo_halve,     views,    0, 3) \
     M(mvstereo_features,  features, 0, 0) \
     M(mvstereo_costs,     costs,    0, 0) \
-    M(mvstereo_paths1,    paths,    0, 1) \
-    M(mvstereo_paths2,    paths,    0, 2) \
-    M(mvstereo_paths8,    paths,    0, 8) \
-    M(mvstereo_paths1_80, paths,    0, 17) \
-    M(mvstereo_paths2_80, paths,    0, 18) \
-    M(mvstereo_paths8_80, paths,    0, 24) \
-    M(mvstereo_winners1,  winners,  0, 1) \
-    M(mvstereo_winners2,  winners,  0, 2) \
-    M(mvstereo_winners8,  winners,  0, 8) \
-    M(mvstereo_winners1_80, winners, 0, 17) \
-    M(mvstereo_winners2_80, winners, 0, 18) \
-    M(mvstereo_winners8_80, winners, 0, 24) \
-    M(mvstereo_costs_window,   window, 0, 0) \
-    M(mvstereo_paths_window,   window, 0, 1) \
-    M(mvstereo_paths_window_80, window, 0, 17) \
-    M(mvstereo_winners_window, window, 0, 2) \
-    M(mvstereo_winners_64,     window, 0, 6) \
+    M(mvstereo_costs_80,  costs,    0, 16) \
+    M(mvstereo_paths32,      paths,    0, 0) \
+    M(mvstereo_paths32_80,   paths,    0, 16) \
+    M(mvstereo_paths64,      paths,    0, 1) \
+    M(mvstereo_paths64_80,   paths,    0, 17) \
+    M(mvstereo_paths128,     paths,    0, 2) \
+    M(mvstereo_paths128_80,  paths,    0, 18) \
+    M(mvstereo_paths256,     paths,    0, 3) \
+    M(mvstereo_paths256_80,  paths,    0, 19) \
+    M(mvstereo_paths1024,    paths,    0, 5) \
+    M(mvstereo_paths1024_80, paths,    0, 21) \
+    M(mvstereo_winners32,      winners,  0, 0) \
+    M(mvstereo_winners32_80,   winners,  0, 16) \
+    M(mvstereo_winners64,      winners,  0, 1) \
+    M(mvstereo_winners64_80,   winners,  0, 17) \
+    M(mvstereo_winners128,     winners,  0, 2) \
+    M(mvstereo_winners128_80,  winners,  0, 18) \
+    M(mvstereo_winners256,     winners,  0, 3) \
+    M(mvstereo_winners256_80,  winners,  0, 19) \
+    M(mvstereo_winners1024,    winners,  0, 5) \
+    M(mvstereo_winners1024_80, winners,  0, 21) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
     M(mvstereo_count,     pieces,   0, 2) \
@@ -60,7 +64,6 @@ enum MvstereoCudaFamily {
     MVSTEREO_CUDA_costs,
     MVSTEREO_CUDA_paths,
     MVSTEREO_CUDA_winners,
-    MVSTEREO_CUDA_window,
     MVSTEREO_CUDA_pieces,
     MVSTEREO_CUDA_map,
     MVSTEREO_CUDA_temporal,

@@ -27,12 +27,25 @@ static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
     if (threadIdx.x < MVSTEREO_NOISES)
         histogram[threadIdx.x] = 0;
     __syncthreads();
-    for (int y = first; y < end && x > 0 && x < args.w - 1; y++) {
-        const GpumeU8 *b = (const GpumeU8 *)(view ? args.raw[1] : args.raw[0]) + (long long)y * args.w + x;
-        const GpumeU8 *a = b - args.w, *c = b + args.w;
-        const int v = a[-1] + a[1] + c[-1] + c[1] - 2 * (a[0] + b[-1] + b[1] + c[0]) + 4 * b[0];
+    for (int y = first; y < end && x > 0 && x < args.w - 1; y += MVSTEREO_CUDA_VIEW_BATCH) {
+        /* of rows y - 1 to y + MVSTEREO_CUDA_VIEW_BATCH: the middle sample, and both beside it */
+        int middle[MVSTEREO_CUDA_VIEW_BATCH + 2], beside[MVSTEREO_CUDA_VIEW_BATCH + 2];
 
-        atomicAdd(&histogram[gpume_min(FFABS(v), MVSTEREO_NOISES - 1)], 1u);
+        /* all at once, as loads do not pass the atomics */
+        GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_VIEW_BATCH + 2; i++) {
+            const GpumeU8 *a = (const GpumeU8 *)(view ? args.raw[1] : args.raw[0]) +
+                               (long long)gpume_min(y - 1 + i, end) * args.w + x;
+
+            middle[i] = a[0];
+            beside[i] = a[-1] + a[1];
+        }
+        GPUME_UNROLL for (int i = 1; i <= MVSTEREO_CUDA_VIEW_BATCH; i++)
+            if (y - 1 + i < end) {
+                const int v = beside[i - 1] + beside[i + 1] + 4 * middle[i] -
+                              2 * (middle[i - 1] + middle[i + 1] + beside[i]);
+
+                atomicAdd(&histogram[gpume_min(FFABS(v), MVSTEREO_NOISES - 1)], 1u);
+            }
     }
     __syncthreads();
     if (threadIdx.x < MVSTEREO_NOISES && histogram[threadIdx.x])
@@ -47,7 +60,7 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
     GPUME_SHARED(GpumeU32, left);
-    GpumeU32 *right     = left + 256, *noises = right + 256;
+    GpumeU32 *right     = left + 256, *noises = right + 256, *is_rough = noises + 2 * MVSTEREO_NOISES;
     const int luma      = (int)threadIdx.x;
     long long differ    = 0;
     GpumeU32 left_up_to = 0, right_below = 0, match = 0;
@@ -64,12 +77,14 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
     }
     __syncthreads();
     left[luma] = left_up_to;
+    if (luma % 32 == 0 && luma < 64)
+        is_rough[luma / 32] = (GpumeU32)mvstereo_is_rough(noises + luma / 32 * MVSTEREO_NOISES);
     __syncthreads();
     _Pragma("unroll 5") for (int i = 0; i < 255; i++)
         match += 2ll * left[i] <= 2ll * right_below + right[luma];
     stats->table[luma] = (GpumeU8)(FFABS(differ) < (long long)MVSTEREO_DARKER * left[255] ? luma : match);
     if (!luma)
-        stats->is_rough = mvstereo_is_rough(noises) && mvstereo_is_rough(noises + MVSTEREO_NOISES);
+        stats->is_rough = is_rough[0] && is_rough[1];
 }
 
 static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
@@ -113,7 +128,7 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
  * grid:   noise: columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; decide: one
  * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
  * block:  256
- * shared: noise: a histogram; decide: two of luma and two of noise; others: none
+ * shared: noise: a histogram; decide: two of luma, two of noise, and two words; others: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {
