@@ -9,13 +9,13 @@
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/core/tree.h"
 
-/* limits of differences of vectors, in samples: for vectors found without a pyramid, */
+/* GpumeStep.threshold of vectors that were found without a pyramid, in samples */
 #define THRESHOLD           16
-/* for vectors found with one, */
+/* GpumeStep.threshold of vectors that were found with a pyramid */
 #define PYRAMID_THRESHOLD    8
-/* and for subpel vectors, half a block, but no more than this */
+/* largest GpumeStep.threshold of subpel vectors, which is half a block */
 #define MAX_SUBPEL_THRESHOLD 16
-/* number of sizes of larger blocks with passes over vectors that come from smaller blocks; more have no gain */
+/* number of larger sizes of blocks that get a pass, after they took vectors from smaller blocks; more gain nothing */
 #define LARGER_PASSES        1
 
 /* number of passes that spread global candidates */
@@ -44,7 +44,7 @@ static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
         });
     if (plan->nb_levels > GPUME_GLOBAL_LEVEL) {
         add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_GLOBAL, 1, PYRAMID_THRESHOLD, 0 });
-        /* other passes follow in any case */
+        /* otherwise, the passes of a later step spread the global candidates */
         if (p->pel == 1 && p->block == block)
             add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_KEEP, 1, PYRAMID_THRESHOLD, GLOBAL_PASSES });
     }

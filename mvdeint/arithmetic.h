@@ -41,7 +41,7 @@
 /** Minimum number of lines and of columns of a component. */
 #define MVDEINT_MIN_LINES   4
 #define MVDEINT_MIN_COLUMNS 3
-/** Share, in 1/128, of the smaller of the differences on the lines around a compensated sample that corrects it. */
+/** Compensated samples are corrected by this share, in 1/128, of the smaller difference on the two lines around. */
 #define MVDEINT_RESIDUAL 77
 
 /** Largest share, in 1/256, of the interpolation within the field in an estimate; and the factor of vertical detail. */

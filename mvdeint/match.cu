@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Compensates the pictures around a field along its vectors. A warp has areas beside each other,
- * each between the centres of four blocks, of luma or of both components of chroma, in one picture.
- * An area is computed once for each different vector of its blocks. A lane has two columns of it,
+ * Compensates the pictures around a field along its vectors. A warp computes neighbouring areas of
+ * luma, or of both components of chroma, from one picture. An area lies between the centres of four
+ * blocks, and is computed once for each different vector of these. A lane has two of its columns,
  * two samples apart: for samples of bytes it filters both at once, in the halves of a word.
  *
  * Data flow, all in registers:
@@ -20,10 +20,11 @@
 #include "libavfilter/gpume/field/cells.cuh"
 #include "libavfilter/gpume/mvdeint/device.cuh"
 
-/** Number of columns of a lane, and lines of small areas. */
+/** Number of columns of a lane. */
 #define COLUMNS   2
+/** Number of lines of the smaller areas. */
 #define FEW_LINES 4
-/** Makes both sums in the halves of a word positive. */
+/** Keeps both sums in the halves of a word from becoming negative. */
 #define BIAS      (MVDEINT_BYTES == 1 ? 1 << 13 : 0)
 
 /** The six taps of a position between samples. */
@@ -145,7 +146,7 @@ static __device__ __forceinline__ void add_vector(const MvdeintCudaMatchArgs &ar
     }
 }
 
-/** Returns a candidate's field, or the address of its picture, and the parity of its lines. */
+/** Returns the address of a candidate's picture, or 0. Sets its field and the parity of its lines. */
 static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchArgs &args, int n, GpumeCellSource *field,
                                                         int *parity)
 {
@@ -171,7 +172,7 @@ static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchAr
 static __device__ __forceinline__ void find_real(const MvdeintCudaComponent &c, const Columns &at, int parity,
                                                  const GpumeU32 *vectors, int (*reals)[COLUMNS])
 {
-    /* of lines 0, 2, ... and of lines 1, 3, ... */
+    /* lines 0, 2, ... have equal shares before weighting, and so have lines 1, 3, ... */
     GPUME_UNROLL for (int odd = 0; odd < 2; odd++) {
         int real[4];
 
@@ -249,7 +250,7 @@ static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, c
 }
 
 /**
- * Loads the vectors of the blocks around an area, of which each lane has the same.
+ * Loads the vectors of the four blocks around an area. All lanes of the area get the same vectors.
  * @param lane the lane's number in the area, which has at least four
  */
 static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &args, const GpumeCellSource &field,
@@ -274,7 +275,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     GPUME_SHARED(GpumeU64, taps);
     const int candidate = blockIdx.z % MVDEINT_MAX_CANDIDATES, group = blockIdx.z / MVDEINT_MAX_CANDIDATES;
     const int component = group == 2 ? 3 : group, nb = group == 1 && args.components.nb > 2 ? 2 : 1;
-    /* lanes of an area of one component, and of all of them */
+    /* number of lanes of an area in one component, and in all components of the group */
     const int log2_part = mvdeint_component(args.components, component).hsub ? 1 : 2;
     const int log2_lanes = log2_part + nb - 1;
     const int lane = threadIdx.x & ((1 << log2_lanes) - 1), number = lane & ((1 << log2_part) - 1);
@@ -301,7 +302,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     at.y     = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c.vsub;
     load_vectors(args, field, tx, ty, lane, vectors);
 
-    /* once for each different vector */
+    /* adds the samples of each different vector once */
     GPUME_NO_UNROLL while (left) {
         const GpumeU32 v = left & 1 ? vectors[0] : left & 2 ? vectors[1] : left & 4 ? vectors[2] : vectors[3];
         GpumeU32 same = 0;
