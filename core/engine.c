@@ -27,7 +27,7 @@ typedef struct Entry {
     int64_t index;              ///< index since the backend was opened, from 0 on
     int is_read;                ///< whether its fields are output; the fields of other pictures need not be searched
 
-    /* its fields; with check from several searches */
+    /* the fields of the picture; with check, several searches find them */
     GpumeFieldSet set;          ///< not allocated yet if nb is 0
     AVBufferRef *same;
     GpumeField found[GPUME_MAX_REFERENCES];     ///< fields of finished searches, by reference

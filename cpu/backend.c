@@ -293,7 +293,7 @@ static void search_row(CPUField *f, int bx, int by, int end)
 
 /**
  * Searches a block of one of several sizes, after the blocks that it consists of.
- * @param b    blocks of each size; that of this size is searched
+ * @param b    blocks of each size; the block of this size is searched
  * @param maps memory for maps of four blocks of each smaller size, if there are sums of samples
  */
 static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)

@@ -35,7 +35,7 @@ typedef unsigned (*GpumeGlobalRow)(uint16_t *cost, const uint8_t *cur, const uin
 /** The full search of one picture's blocks in another picture. */
 typedef struct GpumeGlobalField {
     GpumeGlobalRow cost_row;
-    GpumeCostOne sad[GPUME_GLOBAL_BLOCK];   ///< of blocks of 1, 2, ... columns, with samples of 8 bits
+    GpumeCostOne sad[GPUME_GLOBAL_BLOCK];   ///< functions for blocks of 1, 2, ... columns of 8-bit samples
     GpumePlaneData cur, ref;    ///< GPUME_GLOBAL_LEVEL of both
     atomic_int *vectors;        ///< vector of each block, see global.c
 } GpumeGlobalField;

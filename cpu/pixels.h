@@ -32,7 +32,7 @@ typedef struct GpumeChoice {
     GpumeVector vectors[16];    ///< the neighbours' vectors in raster order, then the vectors around its own in
                                 ///< raster order
     GpumeVector own;
-    uint32_t penalties[16];     ///< of vectors
+    uint32_t penalties[16];     ///< penalties of vectors[]
     uint32_t reserved;
     GpumeVector min, max;       ///< limits of admissible vectors
     int32_t threshold;          ///< see gpume_difference()

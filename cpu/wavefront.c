@@ -79,7 +79,7 @@ static int can_begin(const GpumeFront *front, int by, int end)
     const GpumeWavefront *w = front->w;
     const int needed = gpume_needs_above(end - 1, w->bw);
 
-    /* and the previous field's row below, which must be finished up to there */
+    /* the row above must be finished up to there, and so must the row below in the previous field */
     return (!by || has_found(front->ages[0], by - 1, needed)) &&
            (!gpume_has_memory(w->algo) || has_found(front->ages[1], FFMIN(by + 1, w->bh - 1), needed));
 }

@@ -603,7 +603,7 @@ struct BoundedSearch : BoundedCandidates {
         const int max_dx = gpume_max_displacement(range, p.width, x0 + SIDE);
         const int first  = gpume_min_displacement(range, y0 + (parts - 1) * SIDE);
         const int last   = gpume_max_displacement(range, p.height, y0 + HEIGHT);
-        int columns;                // of candidates, four to a word
+        int columns;                // words of a row of candidates, four candidates to a word
 
         left    = (x0 + min_dx) & ~3;
         columns = (x0 + max_dx - left) / 4 + 1;
@@ -652,7 +652,7 @@ GPUME_KERNEL(GPUME_CUDA_FULL_THREADS, 2)
                 done = h / SIDE * SIDE;
                 BoundedSearch<SIDE>(a, shared, at).search(done / SIDE);
             } else if (PARTS == 1 && h == SIDE / 2) {
-                /* as in 1080 lines */
+                /* half a block is left, as with 1080 lines */
                 done = h;
                 BoundedSearch<SIDE / 2>(a, shared, at).search(1);
             }

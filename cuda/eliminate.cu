@@ -135,7 +135,7 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 
     for (int i = threadIdx.x; i < 4 * rows; i += GPUME_CUDA_SEA_THREADS)
         t.sums[(i + 1) * t.phase - 1] = 0;
-    /* and the word that is read with the last one */
+    /* clears what is read beyond the last row, too */
     for (int i = threadIdx.x; i <= GPUME_CUDA_SEA_ROWS_BEHIND * t.pitch; i += GPUME_CUDA_SEA_THREADS)
         t.sums[rows * t.pitch + i] = 0;
 }
@@ -801,7 +801,7 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
     const int warp = threadIdx.x / 32;
     GpumeSeaTile t;
     GpumeSeaWarp w;
-    int go_on, searching, left = 1;     // of this warp, and of any
+    int go_on, searching, left = 1;     // whether this warp still searches; whether any does
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;

@@ -24,12 +24,12 @@
  * copy begins a sample later than the previous one.
  */
 
-/** Warps of a thread block; and threads. */
+/** Number of warps and of threads of a thread block. */
 #define GPUME_CUDA_SCAN_WARPS   4
 #define GPUME_CUDA_SCAN_THREADS (32 * GPUME_CUDA_SCAN_WARPS)
 /** Rows of a warp's tile, for this side of the largest blocks. */
 #define GPUME_CUDA_SCAN_TILE_HEIGHT(largest) ((largest) > 8 ? 16 : 8)
-/** Candidates that a lane tests at a time: in a row, one word apart; and in a column. */
+/** Number of candidates that a lane tests at a time, in a row (one word apart) and in a column. */
 #define GPUME_CUDA_SCAN_DX 4
 #define GPUME_CUDA_SCAN_DY 2
 /**
@@ -53,16 +53,16 @@
 /** Words between rows of the window: consecutive rows are in different banks. */
 #define GPUME_CUDA_SCAN_PITCH(copy_words, copies) ((copies) * (copy_words) + 4)
 
-/** Side of the largest blocks of a scan, whose area has a tile for each warp; and of blocks merged from them. */
+/** Sides of the largest blocks of a scan, whose area has a tile for each warp, and of blocks merged from them. */
 #define GPUME_CUDA_SCAN_SQUARE  32
 #define GPUME_CUDA_MERGE_SQUARE 64
 /** Words in which warps exchange costs of tiles; with one byte for each sample, costs are halves of words. */
 #define GPUME_CUDA_SCAN_EXCHANGED(copies) (GPUME_CUDA_SCAN_THREADS * GPUME_CUDA_SCAN_DX * ((copies) == 4 ? 1 : 2))
-/** Maximum number of threads that merge a square; and costs that a thread loads at once. */
+/** Maximum number of threads that merge a square, and number of costs that a thread loads at once. */
 #define GPUME_CUDA_MERGE_THREADS  256
 #define GPUME_CUDA_MERGE_TOGETHER 4
 
-/** Number of block sizes of scans, which are 4, 8, 16, 32 and 64; and the index of a side. */
+/** Number of block sizes of scans, which are 4, 8, 16, 32 and 64, and the index of a size. */
 #define GPUME_CUDA_NB_SIZES 5
 #define GPUME_CUDA_SIZE(side) ((side) == 4 ? 0 : (side) == 8 ? 1 : (side) == 16 ? 2 : (side) == 32 ? 3 : 4)
 
@@ -120,7 +120,7 @@ typedef struct GpumeCudaFullShape {
 
 /* Successive elimination (eliminate.cu). */
 
-/** Threads of a thread block; and the samples that it searches. */
+/** Number of threads of a thread block, and size of the area that it searches. */
 #define GPUME_CUDA_SEA_THREADS     256
 #define GPUME_CUDA_SEA_TILE_WIDTH   64
 #define GPUME_CUDA_SEA_TILE_HEIGHT  32

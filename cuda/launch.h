@@ -30,7 +30,7 @@ typedef struct GpumeCudaKernel {
     const GpumeCuda *cuda;
     /** init and launch set all members but cur, mvs, vectors, costs and, of fields, plane and reference. */
     GpumeCudaArgs args;
-    /** in launch order; those after the first search the remaining blocks */
+    /** Kernels in launch order. All but the first search the remaining blocks. */
     GpumeCudaLaunch launches[GPUME_MAX_STAGES];
     int nb_launches;
     int new_remaining;          ///< the counts of args.remaining are not yet 0

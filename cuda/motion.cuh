@@ -108,7 +108,7 @@ struct GpumeMatches {
     /** Rows that are loaded at a time. */
     static const int ROWS     = WORDS > 4 ? (PARTS ? 1 : 2) : PARTS && WORDS > 1 ? 2 : WORDS == 2 && SIDE == 8 ? 8 : 4;
 
-    /** Words that are loaded at once; and how many loads a row of a match needs at any position. */
+    /** Number of words that are loaded at once, and of loads that a row of a match needs at any position. */
     static const int UNIT   = !PARTS || SIDE < 16 ? 1 : WORDS > 4 ? 4 : 2;
     static const int UNITS  = (WORDS * 4 + 2 * (UNIT * 4) - 2) / (UNIT * 4);
 

@@ -33,7 +33,7 @@
  */
 #define GPUME_CUDA_PARTS_PLANE(linesize, plane) ((plane) * ((linesize) / GPUME_NB_PLANES))
 
-/** Size of a tile of half samples; and words of shared memory. */
+/** Size of a tile of half samples, threads of a thread block, and words of shared memory. */
 #define GPUME_CUDA_HALVES_WIDTH    64
 #define GPUME_CUDA_HALVES_HEIGHT   16
 #define GPUME_CUDA_HALVES_THREADS  256

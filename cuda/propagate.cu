@@ -84,7 +84,7 @@ struct GpumeStepField {
 template<class Cost, int SIDE, int PARTS>
 struct GpumeStepBeginning : GpumeStepField {
     typedef GpumeMatcher<Cost, SIDE, PARTS> Matcher;
-    /** Candidates of a block that are tested at a time; and blocks of a warp. */
+    /** Number of candidates of a block that are tested at a time, and of blocks of a warp. */
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
     static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
 
@@ -304,8 +304,8 @@ struct GpumeStepVisit : GpumeStepField {
         gpume_around(c & 7, &x, &y);
         const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
         const int is_other = c < 8 && has;
-        /* the state of the neighbour, or of the block itself; and how many phases later (or
-         * earlier, if negative) in a pass it is visited */
+        /* state: that of the neighbour, or of the block itself; later: how many phases later in a pass
+         * (earlier, if negative) the neighbour is visited */
         const GpumeU64 *const state = (const GpumeU64 *)a.states + base + at + (is_other ? y * bw + x : 0);
         const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + base + at;
         const int mine  = (now - 1) % GPUME_NB_PHASES;

@@ -82,7 +82,7 @@ template<int SUBPEL> struct GpumeSadSum<GpumeU10, SUBPEL> {
     static const int WORDS  = 64;
     static const int CHAINS = 1;
 
-    GpumeU32 sum, odd;          ///< of pairs of words; of a word that is not yet paired
+    GpumeU32 sum, odd;          ///< the sum of pairs of words; the sum of a word that is not paired yet
     int nb;                     ///< words added so far
 
     static __device__ __forceinline__ GpumeU32 mean(GpumeU32 a, GpumeU32 b)

@@ -36,18 +36,18 @@ typedef struct GpumeCudaPlane {
 /** Warps of a thread block. */
 #define GPUME_CUDA_PATTERN_WARPS 4
 /**
- * Maximum number of warps that share a block of any size; and words of shared memory for each warp:
- * costs, by parity.
+ * Maximum number of warps that share a block of any size, and number of words of shared memory for
+ * the costs of each warp, by parity.
  */
 #define GPUME_CUDA_PATTERN_TEAM       8
 #define GPUME_CUDA_PATTERN_TEAM_WORDS (2 * GPUME_MAX_PATTERN_POINTS)
 /** Lanes of a warp that search a block of 4, 8 or 16. */
 #define GPUME_CUDA_PATTERN_LANES(side) ((side) == 4 ? 4 : (side) == 8 ? 16 : 32)
-/** Width in samples of the blocks of a warp; and height. */
+/** Width and height of the blocks of a warp, in samples. */
 #define GPUME_CUDA_PATTERN_TILE_WIDTH 16
 #define GPUME_CUDA_PATTERN_TILE_HEIGHT(side) \
     (32 / GPUME_CUDA_PATTERN_LANES(side) * (side) * (side) / GPUME_CUDA_PATTERN_TILE_WIDTH)
-/** Margin of the window in samples, to the left and right; and above and below. Rows are loaded 8 at a time. */
+/** Margins of the window in samples: left and right, above and below. Rows are loaded 8 at a time. */
 #define GPUME_CUDA_PATTERN_MARGIN_X 16
 #define GPUME_CUDA_PATTERN_MARGIN_Y(side) ((side) == 4 ? 16 : 12)
 #define GPUME_CUDA_PATTERN_WINDOW_WIDTH \
@@ -105,7 +105,7 @@ typedef struct GpumeCudaField {
     int reference;              ///< index in GpumeParams.distance
     int source;                 ///< AVMotionVector.source: the distance of the reference
     /* predictive search */
-    unsigned epoch;             ///< of this search
+    unsigned epoch;             ///< epoch of this search
     unsigned last_epoch;        ///< epoch of the previous search, which may still be running
     /** GPUME_CUDA_VECTOR[bh][bw]: of this search, the previous, and the one before the previous. */
     unsigned long long vectors[GPUME_NB_AGES];

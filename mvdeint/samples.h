@@ -20,8 +20,8 @@
 /** The lines that exist for an estimate from three fields. */
 enum MvdeintKind {
     MVDEINT_ALONE,              ///< only lines of the field itself
-    MVDEINT_NEAREST,            ///< and the neighbouring lines; near the picture's edge
-    MVDEINT_NEAR,               ///< and lines two above and below
+    MVDEINT_NEAREST,            ///< also the neighbouring lines of other fields; near the picture's edge
+    MVDEINT_NEAR,               ///< also the lines two above and below
     MVDEINT_ALL,
 };
 

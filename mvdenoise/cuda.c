@@ -100,8 +100,8 @@ typedef struct CUDABackend {
     /* the following depend on the layout */
     GpumeCells cells;
     GpumeCudaPadding padding;
-    MvdenoiseCudaComponents patches, stacks;        ///< the patches, for kernels with a thread block for each group
-                                                    ///< of patches; stacks: the same for stacks.cu
+    MvdenoiseCudaComponents patches, stacks;        ///< patches: for kernels with a thread block for each group of
+                                                    ///< patches; stacks: the same for stacks.cu
     MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
     int patch_grid, stack_grid, block_grid[2];      ///< number of thread blocks for them

@@ -42,7 +42,7 @@
 /** Maximum weight of a level in the line through all of them, so that sums fit. */
 #define MVDENOISE_MOST_WEIGHT   4095
 
-/** Quantiles in 1/256: of energies initially, of differences; of textures, up to which blocks are calm; the median. */
+/** Quantiles in 1/256: energies at first; differences; textures, up to which blocks are calm; the median. */
 #define MVDENOISE_QUANTILE          26
 #define MVDENOISE_QUANTILE_MATCHED  51
 #define MVDENOISE_QUANTILE_CALM     64
@@ -233,7 +233,7 @@ GPUME_INLINE int mvdenoise_is_known(const MvdenoiseFound *f, int level, unsigned
     return FFMIN(f->nb_fine[level], f->nb_total[level]) >= least;
 }
 
-/** Returns sigma^2 of white noise; that of a camera is white at each level. */
+/** Returns sigma^2, if the noise is white. The noise of a camera is white at each level. */
 GPUME_INLINE long long mvdenoise_white(const MvdenoiseFound *f)
 {
     long long sum = 0, nb = 0;
@@ -308,7 +308,7 @@ GPUME_INLINE void mvdenoise_fit_line(long long *line, const long long *squares, 
         line[i] = n ? FFMAX(y + slope * (n * i - x), 0) / n * 16 : 0;
 }
 
-/** Sets sigma of levels with too few blocks to that of the nearest known level; of two, the darker one. */
+/** Sets sigma of levels with too few blocks to that of the nearest known level, or the darker one of two. */
 GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
 {
     int sigma[MVDENOISE_LEVELS];

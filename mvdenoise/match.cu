@@ -130,7 +130,7 @@ static __device__ __forceinline__ int cell_of(const GpumeCells &g, const Mvdenoi
     return row * g.cols + col;
 }
 
-/** Returns this lane's candidate, in quarters of the component's samples; that of the last lane is zero. */
+/** Returns this lane's candidate, in quarters of the component's samples. The last lane's candidate is zero. */
 static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaComponent &c, GpumeU32 word, int lane)
 {
     return lane == MVDENOISE_PLACES ? 0 : !mvdenoise_is_vector(word) ? word :

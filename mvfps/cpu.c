@@ -47,9 +47,9 @@ typedef struct CPUBackend {
     unsigned vectors_allocated[2];
     unsigned *sads;             ///< sums of absolute differences of the initial vectors
     unsigned sads_allocated;
-    MvfpsCellSums *sums;        ///< of each cell
+    MvfpsCellSums *sums;        ///< sums for each cell
     unsigned sums_allocated;
-    int has_sums;               ///< whether they are those of the pair
+    int has_sums;               ///< whether sums are those of the pair
     MvfpsChange *changes;
     unsigned changes_allocated;
     MvfpsVector *offsets;

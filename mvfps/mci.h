@@ -35,7 +35,7 @@ typedef struct MvfpsPhase {
     const GpumeLayout *layout;
     const GpumePadded *before, *after;
     MvfpsFields fields;
-    const MvfpsCellSums *sums;  ///< of each cell
+    const MvfpsCellSums *sums;  ///< sums for each cell
     MvfpsRates rates;
     int part;               ///< 1 to MVFPS_PARTS - 1
     MvfpsDsp dsp;

@@ -248,7 +248,7 @@ struct MvfpsSums {
             alpha.init(taps, MVFPS_CUDA_WINDOW, taps, MVFPS_CUDA_WINDOW);
     }
 
-    /** What a hypothesis shows; its share and difference follow from luma. */
+    /** Adds the samples of a hypothesis. Its share and difference follow from luma. */
     __device__ __forceinline__ void add(const MvfpsTile &t, MvfpsHypothesis h)
     {
         const MvfpsCudaTilesArgs &args = t.args;

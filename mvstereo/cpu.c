@@ -31,7 +31,7 @@ typedef struct CPUBackend {
     const MvstereoConfig *cfg;
     int w, h;                   ///< 0: not open
     MvstereoPlane luma[2];
-    MvstereoCounts (*counts)[2];        ///< of both views, of each thread
+    MvstereoCounts (*counts)[2];        ///< counts of each thread for both views
     uint8_t table[256];         ///< luma of the left view that corresponds to luma of the right one
     int is_rough;               ///< both views are smoothed, and matched with tolerance
     MvstereoMatcher matcher;

@@ -129,7 +129,7 @@ typedef struct MvstereoCudaArgs {
     long long search_linesize, before_linesize;
     unsigned long long vectors;         ///< AVMotionVector[][vectors_w] into the view before; 0: there was none
     int temporal, vectors_w;
-    /* of the pair before and of this one, disparities in 1/16 from 0 */
+    /* arrays of the pair before and of this pair; disparities in 1/16, from 0 */
     unsigned long long disparities[2], ages[2];
     int fill, output, counts;           ///< counts: whether to count disparities
     unsigned long long out, chroma;     ///< planes of the output; 0: the output has no chroma

@@ -12,10 +12,10 @@
 #define AVFILTER_GPUME_MVSTEREO_MODULES_H
 
 /**
- * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits or,
- * 0, of any. The variant of views, pieces and map is a step; of paths and winners, the binary logarithm of the greatest
- * number of disparities, in MVSTEREO_WINDOW; plus 16 where it is for compute capability 8.0 and later. One row a line:
- * makefiles read it with sed.
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu. depth: 8, 16 (up to 16 bits) or 0 (any).
+ * The variant of views, pieces and map is a step. The variant of paths and winners is the binary logarithm of the
+ * greatest number of disparities, in MVSTEREO_WINDOW, plus 16 for compute capability 8.0 and later. Write one row on
+ * each line: makefiles read the list with sed.
  */
 #define MVSTEREO_CUDA_MODULES(M) \
     M(mvstereo_luma_8,    luma,     8, 0) \

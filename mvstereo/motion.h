@@ -18,7 +18,7 @@
 /** Zeroed before the first view. */
 typedef struct MvstereoMotion {
     GpumeEngine *engine;
-    GpumeResult result;         ///< of the last view, with its luma
+    GpumeResult result;         ///< result for the last view, with its luma
     AVFrame *before;            ///< luma of the view before
 } MvstereoMotion;
 

@@ -18,11 +18,11 @@ static const GpumeFrameBackend *const backends[] = {
 struct Mvstereo {
     MvstereoConfig cfg;
     enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
-    int temporal;               ///< of the configuration; cfg has what is done for the last views
+    int temporal;               ///< the option; cfg.temporal is what is done for the last views
     const MvstereoBackend *backend;
     void *priv;
-    int w, h;                   ///< of the last views
-    MvstereoRange range;        ///< of the maps since views had this size
+    int w, h;                   ///< size of the last views
+    MvstereoRange range;        ///< range of the maps since views had this size
 };
 
 enum AVPixelFormat ff_mvstereo_hw_format(int i)

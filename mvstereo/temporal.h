@@ -15,13 +15,13 @@
 #include "libavfilter/gpume/mvstereo/plane.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** What is kept of a view's pairs. Zeroed before the first one. */
+/** What is kept of the previous pairs of a view. Zeroed before the first pair. */
 typedef struct MvstereoTemporal {
     MvstereoMotion motion;
-    MvstereoPlane disparity[2]; ///< of the pair before and of this one, in 1/16, from 0
-    MvstereoPlane age[2];       ///< 0: it is not known, or has not been confirmed
-    uint8_t *scratch;           ///< of all threads
-    size_t scratch_size;        ///< of one thread
+    MvstereoPlane disparity[2]; ///< disparities of the pair before and of this pair, in 1/16, from 0
+    MvstereoPlane age[2];       ///< ages of these; 0: the disparity is not known, or has not been confirmed
+    uint8_t *scratch;           ///< scratch memory of all threads
+    size_t scratch_size;        ///< bytes for one thread
 
     /* the current work */
     AVFrame *frame;             ///< luma for the search

@@ -492,7 +492,7 @@ static int run_bwdif(const Case *c, AVFrame **out)
     return nb;
 }
 
-/* Compares the estimates of three fields with bwdif's frames; of a lone frame bwdif makes none of one field. */
+/* Compares estimates from three fields with bwdif's frames. A single frame is left out: bwdif differs there. */
 static void compare_with_bwdif(uint64_t seed)
 {
     AVFrame *frames[DEINT_MAX_FIELDS];

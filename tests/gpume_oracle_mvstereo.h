@@ -21,12 +21,12 @@ typedef struct StereoOracle {
     int w, h;
     int m, n;               ///< the range of disparities is m to m + n - 1
     int rows, fill, fast;
-    int tolerance;          ///< of the census
+    int tolerance;          ///< tolerance of the census
     int nb;                 ///< number of disparities tried for each sample, at most n
     int *base;              ///< first disparity tried for each sample, minus m
     uint8_t *left, *right;
     uint8_t table[256];
-    uint64_t *census[2];    ///< of each sample of the left view and of the right one
+    uint64_t *census[2];    ///< census of each sample of the left view and of the right one
     int *gradient[2];
     int *v;                 ///< disparity - m, in 1/16 sample; -1: a hole
     int *age;

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "fps"), os.path.join(HERE, "..", "quality")]
 from fps import CORES, Failed, cell, has_filter, run, sums, use_matplotlib  # noqa: E402
 
-STEP = 1.2          # of a parameter
+STEP = 1.2          # factor between the tried values of a parameter
 MOST = 30           # values of it
 ALIKE = 0.002       # dB, by which more is not better
 
@@ -41,8 +41,8 @@ TUNED = {
     "fftdnoiz": (lambda v: f"fftdnoiz=overlap=0.75:prev=1:next=1:sigma={min(v, 100):.3g}", lambda s: 1.6 * s),
     "dctdnoiz": (lambda v: f"dctdnoiz=sigma={v:.3g}", lambda s: 2 * s),
     "nlmeans": (lambda v: f"nlmeans=p=5:r=5:s={min(max(v, 1), 30):.3g}", lambda s: 0.8 * s),
-    # Two passes. Its sigma is not that of the noise: the first wants some 7 times as much, the second 30,
-    # and groups of more than one patch take hardly anything out.
+    # Two passes. The option sigma is not the noise's: the first pass needs about 7 times as much, the second 30.
+    # Groups of more than one patch remove hardly any noise.
     "bm3d": (lambda v: f"split[a][b];[a]bm3d=block=8:bstep=2:group=1:estim=basic:sigma={v:.3g}[p];"
                        f"[b][p]bm3d=block=8:bstep=2:group=1:estim=final:ref=1:sigma={4.3 * v:.3g}",
              lambda s: 7 * s),
@@ -71,7 +71,7 @@ OURS = {
 }
 METHODS = [*TUNED, *DEGRAIN, *OURS]
 DEFAULT = "mvdenoise"
-WINDOW = 300, 225   # of the picture
+WINDOW = 300, 225   # size of the part of a frame that the picture shows
 AREA = 16           # samples a side of what may be among the worst
 COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "worst": ("worst 1 %, dB", ".2f"), "ssim": ("SSIM", ".4f"),
            "vmaf": ("VMAF", ".1f")}
@@ -139,7 +139,7 @@ class Filter:
 
     def __init__(self, name, text, args):
         self.name, self.text, self.ffmpeg = name, text, args.ffmpeg
-        self.loops = 0  # of the clip, where rates are measured
+        self.loops = 0  # how often the clip is repeated when rates are measured
 
     def setting(self, v):
         return self.text(v) if callable(self.text) else self.text

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import scenes  # noqa: E402
 
-STEP = 0.5  # of the scene's motion, from frame to frame
+STEP = 0.5  # how far the scene's motion advances from frame to frame
 
 
 def part_of(motion, t):
@@ -87,7 +87,7 @@ CLIPS = {name.replace("_", "-"): of_pair(name) for name in (
 CLIPS["writing"] = writing
 
 
-drawn = {}  # of each process: the clip's name and scene
+drawn = {}  # the name and scene of the clip that each process draws
 
 
 def begin(name, scene):

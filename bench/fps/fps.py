@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "quality"))
 
-FIRST, LAST = 3, -5  # of the frames that are compared, as indices in the clip
+FIRST, LAST = 3, -5  # first and last frame that are compared, as indices in the clip
 
 HME = "gpume=algo=hme:dir=both:pel=1:backend=cpu"
 # name: filters that turn 25 frames per second into 50
@@ -42,9 +42,9 @@ PLUGINS = {
     "open-svpflow": "svpflow",
 }
 METHODS = [*FILTERS, *PLUGINS]
-# those of the picture
+# the two methods that the picture shows
 OURS, THEIRS = "mvfps block=8", "minterpolate"
-WINDOW = 300, 225  # of the picture
+WINDOW = 300, 225  # size of the part of a frame that the picture shows
 COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "ssim": ("SSIM", ".4f"), "vmaf": ("VMAF", ".1f")}
 CORES = len(os.sched_getaffinity(0))
 
@@ -81,7 +81,7 @@ class Filter:
 
     def __init__(self, name, args):
         self.name, self.text, self.ffmpeg = name, FILTERS[name], args.ffmpeg
-        self.loops = 0  # of the clip, where rates are measured
+        self.loops = 0  # how often the clip is repeated when rates are measured
 
     def input(self, clip):
         """Input options, and the filters that make 50 frames per second of it."""

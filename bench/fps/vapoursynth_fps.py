@@ -54,7 +54,7 @@ def mvutensils(clip):
 
 
 def svpflow(clip):
-    """SVPflow's interface, by open-svpflow, on the CPU; of its algorithms and masks the best."""
+    """Uses open-svpflow, which has SVPflow's interface, on the CPU, with its best algorithm and mask."""
     pyramid = vs.core.svp1.Super(clip, "{gpu:0,pel:2}")
     fields = vs.core.svp1.Analyse(pyramid["clip"], pyramid["data"], clip,
                                   "{block:{w:16,h:16,overlap:2},refine:[{thsad:200}]}")

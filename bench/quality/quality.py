@@ -25,7 +25,7 @@ import pictures
 
 MEASURES = ("aee", "visible", "over1", "over2", "over4", "psnr")
 COLUMNS = ("group", "pairs", "method", "block") + MEASURES + ("fps", "costs")
-NAME_WIDTH = 26  # of the tables' first column
+NAME_WIDTH = 26  # width of the tables' first column
 CLIP, MEAN = "clip", "mean of groups"
 
 
@@ -242,8 +242,8 @@ def all_methods(options):
             print(f"left out: {title}, not installed for this Python")
         chosen += peers
     chosen += methods.nvofa_peers(device)
-    print("left out: mestimate, ffmpeg does not print its vectors; those of gpume's searches of the "
-          "same names are equal, by test")
+    print("left out: mestimate, because ffmpeg does not print its vectors. gpume's searches of the same "
+          "names find equal vectors, as the tests show")
     return chosen + [methods.Best(1), methods.Best(2), methods.Best(4), methods.Zero()]
 
 

@@ -34,7 +34,7 @@ import pairs
 import pictures
 import quality
 
-QPS = (*range(16, 52, 4), 51)  # of trees
+QPS = (*range(16, 52, 4), 51)  # qp of the trees
 X264_QPS = range(16, 44, 4)
 SIDES = (8, 16, 32, 64)
 COLUMNS = ("group", "pairs", "search", "field", "setting", "bits", "psnr", "vectors", "aee")

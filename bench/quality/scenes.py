@@ -282,7 +282,7 @@ class Scene:
 
     def __init__(self, *layers, sigma=0.0, gain=1.0, offset=0.0, gradient=0.0):
         self.layers = layers
-        self.sigma = sigma  # of the noise in both pictures
+        self.sigma = sigma  # sigma of the noise in both pictures
         self.gain, self.offset, self.gradient = gain, offset, gradient
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures how much maps of noisy videos change from frame to frame beyond what the scene does: a still scene, a pan over
-it, and a pan in which all disparities grow by a quarter of a sample a frame; and how many samples of the last map are off
-by more than one, as stereo.py counts them. Run by stereo.sh.
+"""Measures how much maps of noisy videos change from frame to frame, beyond the changes of the scene. The videos are a
+still scene, a pan over it, and a pan in which all disparities grow by a quarter of a sample a frame. Also counts how many
+samples of the last map are off by more than one, as stereo.py does. Run by stereo.sh.
 
 usage: flicker.py FFMPEG DATA"""
 

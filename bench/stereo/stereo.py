@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares maps of disparities with ground truth: bad-1, the share of known, non-occluded samples that are off by more
-than one, with every method's holes filled alike; and user time. Run by stereo.sh.
+than one, with every method's holes filled alike. Also measures user time. Run by stereo.sh.
 
 usage: stereo.py FFMPEG DATA OUT [CONDITIONS [METHODS]]"""
 

@@ -8,10 +8,10 @@
 #include "libavutil/aarch64/asm.S"
 
 /*
- * In all functions: cur in x0, its linesize in x1; of the candidates the linesize in x3; rows in w4.
- * Rows of 128 and 256 bytes are taken in parts of 64. Registers v0 to v3 have samples of the block, v4
- * to v7 those of a candidate; sums are in v16 to v19 and, of bytes, those of high halves in v20 to v23:
- * with 16 rows of 128 samples both together still fit words.
+ * In all functions, cur is in x0, its linesize in x1, the candidates' linesize in x3, and the number of
+ * rows in w4. Rows of 128 and 256 bytes are processed in parts of 64. Registers v0 to v3 have samples of
+ * the block, v4 to v7 samples of a candidate. Sums are in v16 to v19; with bytes, the sums of high halves
+ * are in v20 to v23. With 16 rows of 128 samples, the sums of both still fit into words.
  */
 
 // Loads a part of a row, or all of it, to the register first and those behind it; pointer: to the next.

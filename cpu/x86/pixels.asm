@@ -34,7 +34,7 @@ later:
 %assign R R + 1
 %endrep
 bit_of:   dd 1, 2, 4, 8, 16, 32, 64, 128
-; of GpumePixels.locate[1]: the order in which unpacking leaves eight as they were
+; for GpumePixels.locate[1]: the order of words from which unpacking restores the order of eight
 unpacked: dd 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15
 
 struc Places
@@ -438,10 +438,10 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     movd [choiceq+OWN], xm0
     movu [choiceq+NEIGHBOURS], ym1
     movu [choiceq+AROUND], ym3
-    ; those around the own vector, then the neighbours'
+    ; the vectors around the own one, then the neighbours' vectors
     vinserti64x4 m3, m3, ym1, 1
 
-    ; which are the same as others before: neighbours are in the upper half
+    ; find vectors that are the same as earlier ones: neighbours are in the upper half
     vpconflictd m4, m3
     vextracti64x4 ym4, m4, 1
     mov       tmpd, 0xff
@@ -456,13 +456,13 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     pshufd     xm8, xm7, q1032
     por        xm7, xm8
     pshufd     xm8, xm7, q2301
-    por        xm7, xm8             ; those around it that a neighbour has
+    por        xm7, xm8             ; vectors around it that a neighbour has
 
     ; bounds
     vmovdqu32  ym9{k1}{z}, [boundsq]
     movu      ym10, [boundsq+32]
     vplzcntd   ym6, ym6
-    vpternlogd ym6, ym6, ym6, 0x55  ; its low bits: the place of the only one
+    vpternlogd ym6, ym6, ym6, 0x55  ; the low bits: the index of the only set bit
     vpermd     ym6, ym6, ym10
     knotw       k2, k2
     vpmaxud    ym9{k2}, ym9, ym6

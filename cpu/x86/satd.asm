@@ -106,8 +106,8 @@ SECTION .text
 %endrep
 %endmacro
 
-; FOLD: what a tile costs, in the lowest doubleword of m0 or, for bytes, of each half of it. The sum
-; of a tile of 8x8 bytes is below 2^16. That of larger samples is still to be halved.
+; FOLD: sums the cost of a tile into the lowest doubleword of m0 or, for bytes, of each half of m0. The
+; sum of a tile of 8x8 bytes is below 2^16. The caller has to halve the sum of larger samples.
 %macro FOLD 0
 %if BITS == 8
     psrldq       m1, m0, 8

@@ -20,7 +20,7 @@
 #define CANDIDATE_PAIR  24
 #define MODEL_INTRA     56
 
-// of each candidate, on the stack
+// offsets of arrays on the stack, with a value for each candidate
 #define EXPECTED        0
 #define HALF_LOG2       64
 #define POWER           128
@@ -726,7 +726,7 @@ endfunc
 //            int w, int depth)
 // The buffer has sums of squares of w + 16 columns, then sums, then sums of squares of details.
 function ff_mvdeint_mix_8_neon, export=1
-        // of the column 0; there are two columns before it
+        // x4 and x6: column 0; there are two columns before it
         add             x4, x4, #8
         add             x6, x4, w5, uxtw #2
         add             x6, x6, #64

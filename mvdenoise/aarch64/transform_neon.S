@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// of the transform over space: of its odd rows, of rows 2 and 6
+// coefficients of the transform over space: odd rows, then rows 2 and 6
 const space
         .hword          89, 75, 50, 18, 83, 36, 0, 0
 endconst
@@ -218,7 +218,7 @@ function ff_mvdenoise_over_space_16_neon, export=1
         transpose_32    20, 21, 22, 23
         transpose_32    24, 25, 26, 27
         transpose_32    28, 29, 30, 31
-        // of the right half, what was above is now on the left
+        // in the right half, what was above is now on the left
         forward_32      8, 16, 17, 18, 19, 24, 25, 26, 27
         forward_32      8, 20, 21, 22, 23, 28, 29, 30, 31
         sub             v16.4s, v16.4s, v6.4s
@@ -306,7 +306,7 @@ function ff_mvdenoise_back_10_neon, export=1
         ret
 endfunc
 
-// Factors of the DCTs over time of 2 to 9 values, each once; of 9 values two more
+// Factors of the DCTs over time of 2 to 9 values, each factor once. The DCT of 9 values has two more
 const time
         .hword          724, 0, 0, 0, 0, 0, 0, 0
         .hword          591, 724, 418, 836, 0, 0, 0, 0

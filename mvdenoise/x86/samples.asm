@@ -205,8 +205,8 @@ cglobal mvdenoise_read_%1, 3, 5, 8, dst, a, stride, b, stride3
 READ 8
 READ 16
 
-; Squared differences of two rows from the own patch. %1: the rows, and dst; %2: number of the own ones.
-; Of 16 bits they are in words: %1 are the lower halves, m7 the upper ones
+; Squares the differences of two rows from the own patch. %1: the rows, and dst; %2: number of the own ones.
+; Squares of 16-bit samples are in words: m%1 has the lower halves, m7 the upper ones
 %macro SQUARE 3
 %if %3 < 16
     psubw       m%1, m%2

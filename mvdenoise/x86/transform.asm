@@ -56,10 +56,10 @@ full_f:     times 8 dd 134217728.0
 first:      dw -1
             times 63 dw 0
 
-; Factors of the DCTs over time of K values, in words. forward_K: of each even row the first half, by which sums
-; of the two values at the same distance from either end are multiplied, then of each odd row, by which
-; differences are. An odd number is followed by 512: 1 times that rounds. inverse_K: of each value the even rows,
-; then the odd ones, likewise. %1: K, then the first halves of the rows
+; Factors of the DCTs over time of K values, in words. forward_K has the first half of each even row, by which the
+; sums of the two values at the same distance from either end are multiplied, then the first half of each odd row,
+; by which their differences are multiplied. An odd number of factors is followed by 512, which, times 1, rounds.
+; inverse_K has the even rows of each value, then the odd ones, likewise. %1: K, then the first halves of the rows
 %macro DCT 2-*
 %assign K %1
 %assign I 0
@@ -198,8 +198,8 @@ SECTION .text
     packssdw    m%1, m11
 %endmacro
 
-; Transform the columns of m0 to m7, a patch in each lane. %1: shift, %2: rounding, %3: the factor by which the sums
-; of all are multiplied, or none; m8 to m14: clobbered
+; Transforms the columns of m0 to m7, a patch in each lane. %1: shift, %2: rounding, %3: the factor by which sums of
+; all values are multiplied, or nothing; m8 to m14: clobbered
 %macro FORWARD 3
     psubw       m8, m0, m7
     paddw       m0, m7
@@ -234,7 +234,7 @@ SECTION .text
     mova        m4, m13
 %endmacro
 
-; A row of two patches; of 8 bits twice its samples. %1: dst; %2: 8 or 10; %3: where it begins; m8: clobbered
+; Loads a row of two patches, doubling samples of 8 bits. %1: dst; %2: 8 or 10; %3: where it begins; m8: clobbered
 %macro LOAD_ROW 3
 %if %2 == 8
     movq        xm%1, [aq + %3]

@@ -36,7 +36,7 @@ const taps, align=2
         .byte            0,  3, 63, -2
 endconst
 
-// of vectors that are alike, by the cell
+// limits of differences between similar vectors, by cell
 const limits
         .word           2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
         .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128

@@ -331,7 +331,7 @@ cglobal mvstereo_least, 2, 2, 2, sums, range
 %endmacro
 
 ; void mvstereo_weighted_median(const MvstereoMedian *m)
-; its weights are on the stack: 81 rows of 16 words
+; the weights are on the stack: 81 rows of 16 words
 cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, stride, nb, row, luma, valid, weight, \
                                                    count, bit
     mov           dstq, [argq]

@@ -15,7 +15,7 @@ film, out = sys.argv[1:3]
 times, steps = [0.0], [np.zeros(2)]
 for field in gpume.vectors(film, block=16):
     sound = field.mv[field.consistent]
-    # the background is what most blocks do; its match in the frame before is where it was
+    # most blocks show the background; the median vector leads to where the background was in the frame before
     steps.append(np.median(sound, axis=0) if len(sound) else np.zeros(2))
     times.append(field.pts_time or 0.0)
 path = np.cumsum(steps, axis=0)

@@ -12,7 +12,7 @@ import numpy as np
 import gpume
 
 LEAST = 0.5     # samples a frame that count as motion
-SHARE = 0.02    # of the region's blocks that have to move
+SHARE = 0.02    # share of the region's blocks that have to move
 
 film, out = sys.argv[1:3]
 total, moving_since = None, None

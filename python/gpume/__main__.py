@@ -84,7 +84,7 @@ def _shared(args: argparse.Namespace) -> Dict[str, Any]:
 
 
 def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
-    """Write what the filter writes; of .npz one for each field, in a folder."""
+    """Write the filter's own file, or for .npz one file for each field, in a folder."""
     def command(files: str) -> List[str]:
         filters = [*size_filters(args.size, args.input_options), search_text(args.device, files, **options)]
         return [*input_arguments(args.input, args.start, args.duration, args.input_options, True),

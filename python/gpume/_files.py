@@ -119,7 +119,7 @@ def read_kitti(path: PathLike) -> Tuple[npt.NDArray[np.float32], npt.NDArray[np.
 
 
 def write_npz(path: PathLike, field: Field) -> None:
-    """Write all of a field, compressed, for numpy.load(): its attributes by their names; of pts none is missing."""
+    """Write all attributes of a field, compressed, for numpy.load(). An attribute that is None is left out."""
     import io
     values = {name: getattr(field, name) for name in Field.__slots__ if getattr(field, name) is not None}
     buffer = io.BytesIO()
@@ -136,7 +136,7 @@ def write_png(path: PathLike, picture: npt.ArrayLike) -> None:
 
 
 # What mvview draws, see doc/mvview-definition.md: lengths of the steps of hue, and how red, green
-# and blue change in each; 0, 1: none, all of it; 2: rises, 3: falls.
+# and blue change in each step. 0: stays 0, 1: stays at the maximum, 2: rises, 3: falls.
 _STEPS = (15, 6, 4, 11, 13, 6)
 _CHANGES = ((1, 3, 0, 0, 2, 1), (2, 1, 1, 3, 0, 0), (0, 0, 2, 1, 1, 3))
 

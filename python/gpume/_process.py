@@ -241,7 +241,7 @@ class Output:
     def complete(self) -> None:
         """Give it its name."""
         if self.fd is not None:
-            # of a file without a name; with a folder's descriptor, which does not matter, links are followed
+            # gives a file without a name a name; os.link() follows links only if a folder's descriptor is passed
             os.link(f"/proc/self/fd/{self.fd}", self._part, src_dir_fd=self.fd, follow_symlinks=True)
         if self._overwrite:
             os.replace(self._part, self._target)

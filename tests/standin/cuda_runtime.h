@@ -540,7 +540,7 @@ STANDIN_INLINE unsigned gpume_lane(void) { return standin_lane(); }
 struct StandinKernel {
     const char *name;
     void (*invoke)(void *const *args);
-    const unsigned *sizes;      ///< of the parameters
+    const unsigned *sizes;      ///< sizes of the parameters
     int nb_params;
     StandinKernel *next;
 };
