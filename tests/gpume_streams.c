@@ -316,7 +316,8 @@ static void going_on(const StreamKind *kind, int nb)
 {
     int nb_failed = 0;
 
-    for (int seed = 1; seed <= nb; seed++) {
+    /* number 396 made mvdeint read a freed frame */
+    for (int seed = 300; seed < 300 + nb; seed++) {
         TestRandom d = { .state = seed };
         StreamCase c;
 
@@ -363,7 +364,7 @@ int main(int argc, char **argv)
         if (avfilter_get_by_name(stream_kinds[i].filter)) {
             random_streams(&stream_kinds[i], (quick ? 100 : 1000) * stream_kinds[i].least_frames);
             format_that_changes(&stream_kinds[i]);
-            going_on(&stream_kinds[i], quick ? 400 : 4000);
+            going_on(&stream_kinds[i], quick ? 100 : 4000);
         }
     bits_above();
     one_by_one();
