@@ -92,7 +92,7 @@ static const AVOption mvdenoise_options[] = {
       { .i64 = 1 }, 0, 1, FLAGS },
     { "strength", "factor of sigma, given or estimated", OFFSET(strength), AV_OPT_TYPE_DOUBLE, { .dbl = 1 },
       0, 10, FLAGS },
-    { "passes", "1: only threshold coefficients; 2: then filter the noisy ones, guided by that result", OFFSET(passes),
+    { "passes", "1: threshold coefficients; 2: then filter the noisy frames again, guided by it", OFFSET(passes),
       AV_OPT_TYPE_INT, { .i64 = 2 }, 1, 2, FLAGS },
     { "dense", "patches every 2 samples instead of every 4: about 0.3 dB more, 2 to 3 times the time", OFFSET(dense),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
@@ -206,8 +206,8 @@ static void check_effect(AVFilterContext *ctx)
     const enum AVPixelFormat format = hw ? ((const AVHWFramesContext *)hw->data)->sw_format : inlink->format;
 
     if (!(s->planes & ((1 << av_pix_fmt_count_planes(format)) - 1)))
-        av_log(ctx, AV_LOG_WARNING, "The format %s has no plane of planes=%d, so the frames stay as they are.\n",
-               av_get_pix_fmt_name(format), s->planes);
+        av_log(ctx, AV_LOG_WARNING, "The format %s has none of the planes that planes=%d selects, so the frames "
+               "stay as they are.\n", av_get_pix_fmt_name(format), s->planes);
     if (s->sigma > 0 && s->strength > 0 && s->sigma * s->strength * MVDENOISE_SIGMA_ONE < MVDENOISE_SIGMA_MIN)
         av_log(ctx, AV_LOG_WARNING, "sigma * strength is %g, less than %g, so the frames stay as they are. sigma is in "
                "units of 8-bit samples; 5 to 20 is usual.\n", s->sigma * s->strength,

@@ -349,8 +349,8 @@ static av_cold int check_options(AVFilterContext *ctx)
     };
 
     if (!finds_range(s) && (s->max <= s->min || s->max - s->min > MVSTEREO_MAX_RANGE)) {
-        av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d are %d disparities, not 1 to %d. Set max to more than min, or remove "
-               "both.\n", s->min, s->max, s->max - s->min, MVSTEREO_MAX_RANGE);
+        av_log(ctx, AV_LOG_ERROR, "min=%d:max=%d is a range of %d disparities; it must have 1 to %d. Set max to more "
+               "than min, or remove both.\n", s->min, s->max, s->max - s->min, MVSTEREO_MAX_RANGE);
         return AVERROR(EINVAL);
     }
     if (s->layout > 0 && (s->layout & ~RIGHT_FIRST) > LAYOUT_FRAMES) {
@@ -487,8 +487,8 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     if (s->decided & RIGHT_FIRST)
         FFSWAP(MvstereoView, pair.views[0], pair.views[1]);
     if (pair.w < 1 || pair.h < 1 || (other && (other->width != pair.w || other->height != pair.h))) {
-        av_log(ctx, AV_LOG_ERROR, "A frame of %dx%d samples has no two views of the same size; the other has %dx%d.\n",
-               (*frame)->width, (*frame)->height, other ? other->width : 0, other ? other->height : 0);
+        av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d and %dx%d samples do not have two views of the same size.\n",
+               (*frame)->width, (*frame)->height, (other ? other : *frame)->width, (other ? other : *frame)->height);
         ret = AVERROR(EINVAL);
         goto end;
     }
@@ -571,7 +571,7 @@ static av_cold int config_output(AVFilterLink *outlink)
         return AVERROR(EINVAL);
     }
     if (in->hw_frames_ctx && ff_mvstereo_output_format(s->output, 1) == AV_PIX_FMT_NONE) {
-        av_log(ctx, AV_LOG_ERROR, "output=float and output=left+gray8 are not made of hardware frames; insert "
+        av_log(ctx, AV_LOG_ERROR, "output=float and output=left+gray8 cannot be made from hardware frames; insert "
                "hwdownload before mvstereo.\n");
         return AVERROR(ENOSYS);
     }

@@ -118,7 +118,7 @@ static int check_tree(const GpumeParams *p, void *log_ctx)
         return AVERROR(EINVAL);
     }
     if (p->lambda < GPUME_AUTO || p->lambda > GPUME_MAX_LAMBDA) {
-        av_log(log_ctx, AV_LOG_ERROR, "'lambda' is %d; it must be 0 to %d, or -1 for that of qp.\n",
+        av_log(log_ctx, AV_LOG_ERROR, "'lambda' is %d; it must be 0 to %d, or -1 to derive it from qp.\n",
                p->lambda, GPUME_MAX_LAMBDA);
         return AVERROR(EINVAL);
     }

@@ -111,7 +111,7 @@ static av_cold int probe(CUDAContext *s, int fallback)
     if (!cu_init || !get_count || cu_init(0) != CUDA_SUCCESS ||
         get_count(&nb_devices) != CUDA_SUCCESS || nb_devices < 1) {
         av_log(s->cuda.log_ctx, level, "The NVIDIA driver finds no device; "
-               "backend=cpu searches without one.\n");
+               "use backend=cpu.\n");
         ret = AVERROR(ENODEV);
     }
     FFNV_FREE_FUNC(lib);

@@ -57,8 +57,8 @@ av_cold int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite
     n->values   = av_malloc_array(w * (size_t)h, 4);
     ret = n->map && n->values ? ff_gpume_file_open(&n->file, path, overwrite, log_ctx) : AVERROR(ENOMEM);
     if (ret >= 0 && !ff_gpume_file_can_rewind(&n->file)) {
-        av_log(log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known at its end, so it "
-               "cannot be written to a pipe.\n");
+        av_log(log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known only at the end, "
+               "so it cannot be written to a pipe.\n");
         n->file.failed = 1;
         ret = AVERROR(ESPIPE);
     }
