@@ -396,7 +396,7 @@ struct GpumeSeaEvaluator {
         GPUME_UNROLL for (int i = 0; i < blocks; i++) {
             const GpumeU32 cost = gpume_of_lane((GpumeU32)(best >> 32), i * lanes);
 
-            /* no block is outside the picture */
+            /* no candidate is better for a block without a cost: it is outside the picture */
             start[i] = cost == ~0u ? 0 : ~((cost + slack) >> t.scale);
         }
     }
@@ -472,7 +472,7 @@ struct GpumeSeaBounds : GpumeSeaEvaluator {
         int dy = gpume_max(min_dy, gpume_min(0, t.cy + a.sea.chunk_height - 1));
         GpumeU32 least = ~0u >> 5;
 
-        /* otherwise it is one of the points */
+        /* with a single block, the centre is one of the points that are tried below */
         if (blocks > 1 && dx <= max_dx && dy <= max_dy)
             least = bound(t, dx, dy);
 

@@ -138,7 +138,7 @@ static __device__ __forceinline__ int rank_of(const Stack &s, int i)
 }
 
 #if MOST == 5
-/** Transforms stacks of five patches over time, the most frequent ones. */
+/** Transforms stacks of five patches, the most frequent number, over time. */
 static __device__ __forceinline__ void over_five(int c[MOST][8])
 {
     const int round = 1 << MVDENOISE_LOG2_TIME >> 1;

@@ -166,7 +166,7 @@ function ff_gpume_sea_\name\()_neon, export=1
         ldp             x19, x20, [sp], #32
         ret
 
-        // the quarters of those that are left
+        // bounds by quarters for the remaining candidates
 5:      ldr             w19, [x0, #NB_QUARTERS]
         movi            v0.8h, #0
         movi            v1.8h, #0
@@ -274,7 +274,7 @@ function ff_gpume_sea_join_neon, export=1
         b               1b
 2:      ret
 
-        // a bit for each of the group
+        // makes a bit for each candidate of the group
 3:      and             v16.16b, v16.16b, v30.16b
         and             v17.16b, v17.16b, v30.16b
         addp            v16.16b, v16.16b, v17.16b

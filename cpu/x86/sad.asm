@@ -30,7 +30,7 @@ SECTION .text
 %endif
 %endmacro
 
-; LOAD_ONE dst, pointer: the last of an odd number of rows, and zeros.
+; LOAD_ONE dst, pointer: loads the last of an odd number of rows, and zeros.
 %macro LOAD_ONE 2
 %if BYTES == 4
     movd        xm%1, [%2]
@@ -41,8 +41,8 @@ SECTION .text
 %endif
 %endmacro
 
-; ACCUMULATE sum, cur, ref: the last is overwritten. A difference of 16 bits is
-; made signed for pmaddwd, and what that takes away is added to the sum at the end.
+; ACCUMULATE sum, cur, ref: overwrites ref. Differences of 16 bits are made signed for
+; pmaddwd by subtracting a bias; the biases are added to the sum at the end.
 %macro ACCUMULATE 3
 %if BITS == 8
     psadbw      m%3, m%2
@@ -291,7 +291,7 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
     movu     [sadq], xm4
     RET
 
-; the same for two
+; the same for two candidates
 cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad, pair1, pair2, pair3, row, below
 %assign I 3
 %rep 4
@@ -320,14 +320,14 @@ cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad
 %endif
 %endmacro
 
-; AROUND_ONE sum, two of the five
+; AROUND_ONE sum, a, b: adds the cost of the mean of two of the five rows
 %macro AROUND_ONE 3
     pavgb        m6, m%2, m%3
     psadbw       m6, m0
     paddd       m%1, m6
 %endmacro
 
-; SUM_FOUR_QWORDS where to, sums of psadbw in 4 registers, the first of which is xm%2 then
+; SUM_FOUR_QWORDS address, four registers with sums of psadbw: stores the four totals, and leaves them in xm%2
 %macro SUM_FOUR_QWORDS 5
     psllq       m%3, 32
     psllq       m%5, 32
@@ -395,7 +395,7 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
     RET
 %endmacro
 
-; SAD_NARROW bits: at most 16 bytes in two rows
+; SAD_NARROW bits: functions for widths of at most 16 bytes in two rows
 %macro SAD_NARROW 1
     SAD %1,   4
 %if %1 == 8
@@ -403,7 +403,7 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
 %endif
 %endmacro
 
-; SAD_WIDE bits: above that
+; SAD_WIDE bits: functions for larger widths
 %macro SAD_WIDE 1
 %if %1 == 16
     SAD %1,   8
