@@ -109,19 +109,24 @@ static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int s
     const int16_t *map = mvstereo_row16(t->map, y);
     const int w = t->luma->w, h = t->luma->h;
 
-    for (int x = start; x < end; x++) {
-        const AVMotionVector *mv = vector_at(t, x, y);
-        const int from_x = (4 * x + mv->motion_x + 2) >> 2, from_y = (4 * y + mv->motion_y + 2) >> 2;
-        const uint16_t *sums = s->sums + x;
+    for (int block = start; block < end; block += MVSTEREO_BLOCK) {
+        const AVMotionVector *mv = vector_at(t, block, y);
+        const int dx = (mv->motion_x + 2) >> 2, from_y = y + ((mv->motion_y + 2) >> 2);
+        const int16_t *before    = mvstereo_row16(&t->disparity[0], av_clip(from_y, 0, h - 1));
+        const uint8_t *old_ages  = mvstereo_row8(&t->age[0], av_clip(from_y, 0, h - 1));
+        unsigned *changes        = s->parts[block / PART].changes;
 
-        expected[x] = UNKNOWN;
-        if (sums[0] + sums[1] + sums[2] + sums[3] + sums[4] > MVSTEREO_STILL || from_x < 0 || from_x >= w ||
-            from_y < 0 || from_y >= h)
-            continue;
-        expected[x] = mvstereo_row16(&t->disparity[0], from_y)[from_x] - t->first;
-        ages[x]     = mvstereo_row8(&t->age[0], from_y)[from_x];
-        s->parts[x / PART].changes[av_clip(map[x] - expected[x], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) +
-                                   MVSTEREO_CHANGES]++;
+        for (int x = block; x < FFMIN(block + MVSTEREO_BLOCK, end); x++) {
+            const uint16_t *sums = s->sums + x;
+
+            expected[x] = UNKNOWN;
+            if (sums[0] + sums[1] + sums[2] + sums[3] + sums[4] > MVSTEREO_STILL || x + dx < 0 || x + dx >= w ||
+                from_y < 0 || from_y >= h)
+                continue;
+            expected[x] = before[x + dx] - t->first;
+            ages[x]     = old_ages[x + dx];
+            changes[av_clip(map[x] - expected[x], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) + MVSTEREO_CHANGES]++;
+        }
     }
 }
 
