@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Measures searches and mvfps on the CPU by the number of threads: 'make bench-scaling'.
+# Measures searches, mvfps, mvdeint and mvstereo on the CPU by the number of threads: 'make bench-scaling'.
 #
 # usage: scaling.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg; INPUT is any clip, by default pictures that ffmpeg draws. Environment
@@ -81,5 +81,10 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     measure 'umh 16x16' gpume=algo=umh:block=16:range=16:backend=cpu
     measure 'fs 16x16'  gpume=algo=fs:block=16:range=16:backend=cpu
     measure 'hme 8x8 both + mvfps' gpume=algo=hme:block=8:dir=both:backend=cpu,mvfps=fps=50
+    measure 'mvdeint passes=1' setfield=tff,mvdeint=passes=1
+    # parts of the same picture are views 32 samples apart
+    views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128'
+    measure 'mvstereo'         "$views"
+    measure 'mvstereo fast=1' "$views:fast=1"
 done
 say "results: $csv"
