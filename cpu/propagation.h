@@ -74,7 +74,9 @@ typedef struct GpumeStepRun {
     GpumeGlobalField global[2];
     GpumeGlobalField *back; ///< the search in the opposite direction
     atomic_int *done;       ///< for each row: 1 after the initial vectors, plus one for each pass
+    char before[64];        ///< a line of a cache has nothing else of this struct or another one beside next
     atomic_int next[GPUME_MAX_WAVES];   ///< the first row that no thread has taken
+    char after[64];
 } GpumeStepRun;
 
 /**

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #if HAVE_PTHREADS
+#include <pthread.h>
 #include <sched.h>
 #endif
 
@@ -35,6 +36,10 @@ typedef struct Run {
     int64_t begin;          ///< time of the beginning, microseconds
     int64_t min_time;       ///< minimum time that threads shall work, microseconds
     atomic_int stop;
+    atomic_int nb_inside;   ///< workers that have begun and not ended
+#if HAVE_PTHREADS
+    pthread_t caller;
+#endif
     atomic_llong busy;      ///< microseconds that all workers together have worked
 } Run;
 
@@ -107,16 +112,23 @@ static int take_units(GpumeTask *t, int nb_workers, int is_oldest, int *start)
     return nb;
 }
 
-/* Runs some units of a task. Returns whether any could run. */
-static int do_task(const Run *r, GpumeTask *t, int worker, int is_oldest)
+/* What a thread has done. */
+enum Done {
+    NOTHING,                ///< no unit could run
+    UNITS,
+    TASK,                   ///< units that were the last ones of a task
+};
+
+/* Runs some units of a task. */
+static enum Done do_task(const Run *r, GpumeTask *t, int worker, int is_oldest)
 {
     int start, nb = take_units(t, r->nb_workers, is_oldest, &start);
 
     if (nb <= 0)
-        return 0;
+        return NOTHING;
     t->run(t->arg, worker, start, start + nb);
-    atomic_fetch_add_explicit(&t->done, nb, memory_order_acq_rel);
-    return 1;
+    nb += atomic_fetch_add_explicit(&t->done, nb, memory_order_acq_rel);
+    return nb == t->nb_units ? TASK : UNITS;
 }
 
 /* Replaces the task that a thread stays with by t, which may be NULL. */
@@ -130,13 +142,15 @@ static void stay_with(GpumeTask **own, GpumeTask *t)
 }
 
 /*
- * Runs some units. Returns whether any could run.
+ * Runs some units.
  * @param own the task with which the thread stays, or NULL
  */
-static int do_units(const Run *r, int worker, GpumeTask **own)
+static enum Done do_units(const Run *r, int worker, GpumeTask **own)
 {
-    if (*own && do_task(r, *own, worker, 0))
-        return 1;
+    enum Done done = *own ? do_task(r, *own, worker, 0) : NOTHING;
+
+    if (done)
+        return done;
     stay_with(own, NULL);
     for (int shared = 0; shared < 2; shared++)
         for (int i = 0; i < r->nb_lists; i++) {
@@ -147,15 +161,17 @@ static int do_units(const Run *r, int worker, GpumeTask **own)
             for (int k = atomic_load_explicit(&l->first, memory_order_relaxed); k < l->nb; k++) {
                 GpumeTask *t = l->tasks[k];
 
-                if (!shared && atomic_load_explicit(&t->nb_own, memory_order_relaxed) ||
-                    !do_task(r, t, worker, !i))
+                if (!shared && atomic_load_explicit(&t->nb_own, memory_order_relaxed))
+                    continue;
+                done = do_task(r, t, worker, !i);
+                if (!done)
                     continue;
                 if (t->take)
                     stay_with(own, t);
-                return 1;
+                return done;
             }
         }
-    return 0;
+    return NOTHING;
 }
 
 /*
@@ -181,10 +197,14 @@ static void work_on(void *opaque, int worker, int nb_workers)
     GpumeTask *own = NULL;
     int n = 0;
 
+    atomic_fetch_add_explicit(&r->nb_inside, 1, memory_order_relaxed);
     while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
-        if (shall_stop(r)) {
+        const enum Done done = do_units(r, worker, &own);
+
+        /* between the units of a task there is no reason to stop */
+        if (done != UNITS && shall_stop(r)) {
             atomic_store_explicit(&r->stop, 1, memory_order_relaxed);
-        } else if (do_units(r, worker, &own)) {
+        } else if (done) {
             if (n)
                 since = av_gettime_relative();
             n = 0;
@@ -198,6 +218,13 @@ static void work_on(void *opaque, int worker, int nb_workers)
     if (!n)
         busy += av_gettime_relative() - since;
     atomic_fetch_add_explicit(&r->busy, busy, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&r->nb_inside, 1, memory_order_release);
+#if HAVE_PTHREADS
+    /* the caller would sleep until the others have ended, and waking it takes long, so it ends last */
+    if (pthread_equal(pthread_self(), r->caller))
+        for (int i = 0; atomic_load_explicit(&r->nb_inside, memory_order_acquire); i++)
+            wait_a_little(i);
+#endif
 }
 
 static int nb_done(GpumeTaskList *const *lists, int nb_lists)
@@ -225,6 +252,10 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
         r.nb_workers = av_clip64((nb_lists - before) * s->work / (2 * FFMAX(s->loss, 1)), 1, r.nb_workers);
     atomic_init(&r.stop, 0);
     atomic_init(&r.busy, 0);
+    atomic_init(&r.nb_inside, 0);
+#if HAVE_PTHREADS
+    r.caller = pthread_self();
+#endif
     gpume_execute(&s->executor, work_on, &r, r.nb_workers);
 
     busy    = 16 * atomic_load_explicit(&r.busy, memory_order_relaxed);

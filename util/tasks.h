@@ -42,9 +42,12 @@ typedef struct GpumeTask {
     int least;              ///< the least number of units that a thread takes at once; 0: 1
     const struct GpumeTask *needs[GPUME_MAX_NEEDS]; ///< the tasks that must be done before; some may be NULL
 
+    /* Threads change what follows. A line of a cache has nothing else of this task or another one. */
+    char before[64];
     atomic_int next;        ///< the first unit that nobody has taken
     atomic_int done;        ///< number of units that are done
     atomic_int nb_own;      ///< number of threads that stay with this task
+    char after[64];
 } GpumeTask;
 
 /** A list of tasks. A task comes after the tasks that it depends on, and may be in several lists. */
