@@ -16,9 +16,8 @@
 #include "libavfilter/gpume/mvstereo/match.h"
 #include "libavfilter/gpume/util/tasks.h"
 
-/** Columns of a strip, in which a thread continues paths from above and below. */
+/** The least width of a strip, in which a thread continues paths from above and below. */
 #define MIN_STRIP 16
-#define MAX_STRIP 64
 
 /** Samples of a row whose paths from the left are computed and then added, while they are in the nearest cache. */
 #define RUN 32
@@ -167,10 +166,11 @@ static av_cold void divide(MvstereoMatcher *m)
     m->nb_buffers = threads > 1 ? 2 : 1;
     /* Memory holds three rows of costs for each row of a buffer (costs, above, below) and one for each band (ends).
      * About sqrt(h / 3 nb_buffers) rows minimize the sum. Threads need more rows, so that they do not wait. */
-    m->band       = FFMAX(ceil(sqrt(m->h / (3. * m->nb_buffers))), 3 * threads / 2);
+    m->band       = FFMAX(ceil(sqrt(m->h / (3. * m->nb_buffers))), 2 * threads);
     m->band       = av_clip(m->band, 2, FFMAX(m->h, 2));
     m->nb_bands   = (m->h + m->band - 1) / m->band;
-    m->strip      = av_clip(m->w / (2 * threads), MIN_STRIP, MAX_STRIP);
+    /* several strips for each thread, because their times differ; wide ones read features in longer runs */
+    m->strip      = threads > 1 ? FFMAX(m->w / (4 * threads), MIN_STRIP) : m->w;
     m->nb_strips  = (m->w + m->strip - 1) / m->strip;
 }
 
