@@ -92,8 +92,8 @@ struct GpumeSeaTile {
     GpumeU32 *cur_sums;         ///< sums of the tile, as bytes: GPUME_CUDA_SEA_SQUARE / 4 in a word
     GpumeU32 *sums;             ///< sums at every displacement of a chunk, as bytes
     /**
-     * Words from x to x + 4 * GPUME_CUDA_SEA_SQUARE / 4: sums of every fourth column are adjacent, so
-     * that a word has the sums of a row of 4x4 squares of a square.
+     * Number of words in a phase, which has the sums at every fourth column of a row. Because these
+     * are adjacent, a word has the sums of a row of 4x4 squares of a square.
      */
     int phase;
     int pitch;                  ///< words between rows: four phases

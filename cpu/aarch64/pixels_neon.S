@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// Samples beside each other, from two registers: a to f begin with sample 0 to 5.
+// Sets b to f to the samples of two adjacent registers from sample 1, 2, 3, 4 or 5 on.
 .macro beside size, last, behind, b, c, d, e, f
         ext             v\b\().16b, v\last\().16b, v\behind\().16b, #1 * \size
         ext             v\c\().16b, v\last\().16b, v\behind\().16b, #2 * \size
@@ -16,8 +16,8 @@
         ext             v\f\().16b, v\last\().16b, v\behind\().16b, #5 * \size
 .endm
 
-// The taps 1, -5, 20, 20, -5, 1 for eight of the samples in v0 and v3 to v7: sums in dst. v30 and v31 have
-// 20 and 5. half: 2 for the high halves
+// Applies the taps 1, -5, 20, 20, -5, 1 to eight samples of v0 and v3 to v7: the sums are in dst. half: 2 for the
+// high halves of registers; v30, v31: 20 and 5; clobbers v18 and v19
 .macro taps_bytes dst, lanes, half
         uaddl\half      v\dst\().8h, v0.\lanes, v7.\lanes
         uaddl\half      v18.8h, v3.\lanes, v6.\lanes
@@ -26,6 +26,7 @@
         mla             v\dst\().8h, v19.8h, v30.8h
 .endm
 
+// Applies the taps to all samples of these registers: the sums are in v16 and v17, half samples in v18.
 .macro taps_16
         taps_bytes      16, 8b
         taps_bytes      17, 16b, 2
@@ -69,7 +70,7 @@ function ff_gpume_below_8_neon, export=1
         ret
 endfunc
 
-// Eight half samples of the sums in registers a and b, to a half of v18
+// Computes eight half samples from the sums in registers a and b, to a half of v18.
 .macro centre lanes, a, b, half
         beside          2, \a, \b, 3, 4, 5, 6, 7
         add             v7.8h, v7.8h, v\a\().8h
@@ -101,7 +102,7 @@ function ff_gpume_centre_8_neon, export=1
         ret
 endfunc
 
-// void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n), n a multiple of 16
+// void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n): n is a multiple of 16
 function ff_gpume_halve_8_neon, export=1
 1:      ld1             {v0.16b, v1.16b}, [x1], #32
         ld1             {v2.16b, v3.16b}, [x2], #32
@@ -117,6 +118,7 @@ function ff_gpume_halve_8_neon, export=1
         ret
 endfunc
 
+// Stores the means of 64 bytes of two blocks.
 .macro mean_64 lanes, dst, one, other
         ld1             {v0.16b, v1.16b, v2.16b, v3.16b}, [x1], \one
         ld1             {v4.16b, v5.16b, v6.16b, v7.16b}, [x2], \other
@@ -198,12 +200,12 @@ endfunc
 #define BOUNDS     168
 
 const around
-        // the eight around a vector, in raster order
+        // offsets of the eight vectors around a vector, in raster order
         .hword          -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
         .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
 endconst
 
-// Notes which neighbours are equal to those before them by some places, shifted in v5 and v6
+// Marks the neighbours in v20 and v21 that equal the vectors in low and high, which are shifted by some places.
 .macro same_before low, high
         cmeq            v5.4s, v\low\().4s, v0.4s
         cmeq            v6.4s, v\high\().4s, v1.4s
@@ -211,7 +213,7 @@ endconst
         orr             v21.16b, v21.16b, v6.16b
 .endm
 
-// Adds how far four vectors are from the neighbour in v4, at most the threshold
+// Adds the differences of four vectors from the neighbour's vector in v4, each at most v30. Clobbers v5.
 .macro add_difference sum, vectors
         sabd            v5.8h, v\vectors\().8h, v4.8h
         uaddlp          v5.4s, v5.8h
@@ -219,7 +221,8 @@ endconst
         add             v\sum\().4s, v\sum\().4s, v5.4s
 .endm
 
-// Lets be what is admissible and not there yet; v28 has min, v29 max
+// Replaces marks of duplicates by marks of vectors that are admissible and no duplicates. v28: min; v29: max; clobbers
+// v5 and v6
 .macro admissible found, vectors
         cmgt            v5.8h, v28.8h, v\vectors\().8h
         cmgt            v6.8h, v\vectors\().8h, v29.8h
@@ -244,8 +247,8 @@ function ff_gpume_candidates_neon, export=1
         ld1r            {v30.4s}, [x4], #4
         ld1r            {v26.4s}, [x4]                  // factor
 
-        // which are there already: equal to the own one, or to a neighbour before; where there is none
-        // before, the own one again
+        // marks duplicates: neighbours that equal the own vector or an earlier neighbour; before the first neighbour,
+        // the own vector is repeated
         cmeq            v20.4s, v0.4s, v31.4s
         cmeq            v21.4s, v1.4s, v31.4s
         ext             v16.16b, v31.16b, v0.16b, #12
@@ -264,7 +267,7 @@ function ff_gpume_candidates_neon, export=1
         movi            v22.4s, #0
         movi            v23.4s, #0
 
-        // penalties: the own one in v24
+        // penalties: of the own vector in v24
         sabd            v24.8h, v0.8h, v31.8h
         sabd            v25.8h, v1.8h, v31.8h
         uaddlp          v24.4s, v24.8h
@@ -315,7 +318,7 @@ function ff_gpume_candidates_neon, export=1
         add             v24.4s, v24.4s, v25.4s
         str             s24, [x0, #SUM]
 
-        // which may be better than the own vector
+        // candidates that may be better than the own vector
         add             x4, x0, #BOUNDS
         ld1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x4]
         add             v4.4s, v4.4s, v16.4s

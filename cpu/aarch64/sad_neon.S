@@ -14,7 +14,7 @@
  * are in v20 to v23. With 16 rows of 128 samples, the sums of both still fit into words.
  */
 
-// Loads a part of a row, or all of it, to the register first and those behind it; pointer: to the next.
+// Loads a row, or a part of 64 bytes, to register first and those behind it, and adds linesize to the pointer.
 .macro load_part bytes, first, pointer, linesize
 .if \bytes == 4
         ldr             s\first, [\pointer]
@@ -42,7 +42,7 @@
 .endif
 .endm
 
-// Adds the absolute differences of a and b to a sum; high: that of the high halves.
+// Adds the absolute differences of a and b to sum; high: the sum of the high halves. May clobber b.
 .macro accumulate kind, bytes, sum, high, a, b
 .ifc \kind, dotprod
         uabd            v\b\().16b, v\a\().16b, v\b\().16b
@@ -60,6 +60,7 @@
 .endif
 .endm
 
+// Adds the absolute differences of v0 to v3 and v4 to v7, as many as the row has.
 .macro accumulate_part kind, bytes, sum, high
         accumulate      \kind, \bytes, \sum, \high, 0, 4
 .if \bytes >= 32
@@ -71,13 +72,14 @@
 .endif
 .endm
 
-// Parts of 64 bytes: x7 and x8 lead from the last one to the next row.
+// Adds the absolute differences of a part of a row, for one candidate.
 .macro part_one kind, bytes, linesize_cur, linesize_ref
         load_part       \bytes, 0, x0, \linesize_cur
         load_part       \bytes, 4, x2, \linesize_ref
         accumulate_part \kind, \bytes, 16, 20
 .endm
 
+// Does the same for four candidates.
 .macro part_four kind, bytes, linesize_cur, linesize_ref
         load_part       \bytes, 0, x0, \linesize_cur
         load_part       \bytes, 4, x10, \linesize_ref
@@ -90,7 +92,7 @@
         accumulate_part \kind, \bytes, 19, 23
 .endm
 
-// The mean of two candidates, in v4 to v7
+// Adds the absolute differences of the block and the mean of two candidates. Clobbers v4 to v7 and v24 to v27.
 .macro mean_part kind, bytes, one, other, linesize, sum, high
         load_part       \bytes, 4, \one, \linesize
         load_part       \bytes, 24, \other, \linesize
@@ -105,6 +107,7 @@
         accumulate_part \kind, \bytes, \sum, \high
 .endm
 
+// Adds the absolute differences of a part of a row, for four candidates, each of which is the mean of two.
 .macro part_means kind, bytes, linesize_cur, linesize_ref
         load_part       \bytes, 0, x0, \linesize_cur
         mean_part       \kind, \bytes, x6,  x9,  \linesize_ref, 16, 20
@@ -113,6 +116,7 @@
         mean_part       \kind, \bytes, x14, x15, \linesize_ref, 19, 23
 .endm
 
+// Processes a row, in parts of 64 bytes if it has more. x7, x8: bytes from the last part to the next row
 .macro row part, kind, bytes
 .if \bytes <= 64
         part_\part      \kind, \bytes, x1, x3
@@ -124,7 +128,7 @@
 .endif
 .endm
 
-// All rows; narrow ones two at a time.
+// Processes all rows, narrow ones two at a time.
 .macro rows part, kind, bytes
 .ifc \kind, dotprod
         movi            v31.16b, #1
@@ -183,7 +187,7 @@ endfunc
 .endif
 .endm
 
-// The sums of four, in v16 to v19, to the address in x16
+// Stores the totals of the four sums in v16 to v19 at the address in x16.
 .macro store_four kind
 .ifc \kind, bytes
         add             v16.8h, v16.8h, v20.8h

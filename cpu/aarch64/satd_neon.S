@@ -72,7 +72,7 @@
         usubl           v\dst\().8h, v0.8b, v1.8b
 .endm
 
-// Does the same with a row of 4 bytes.
+// Does the same for a row of 4 bytes.
 .macro difference_4 dst, cur, ref
         ldr             s0, [\cur]
         ldr             s1, [\ref]

@@ -91,7 +91,7 @@ endfunc
 
 // int bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
 // int bound_and_store(the same)
-// 16 candidates at a time. Sums have 15 bits: two differences fit a word.
+// Checks 16 candidates at a time. Sums have 15 bits: the sum of two differences fits a word.
 .macro bound name, stores
 function ff_gpume_sea_\name\()_neon, export=1
         stp             x19, x20, [sp, #-32]!
@@ -208,7 +208,8 @@ endfunc
         bound           bound, 0
         bound           bound_and_store, 1
 
-// Bounds of 16 candidates, and which of them are to be kept
+// Computes and stores the bounds of 16 candidates, and sets a byte of kept to -1 for each one to be kept. Clobbers v0
+// to v7.
 .macro join_16 kept
         ld1             {v0.8h, v1.8h}, [x4], #32
         ld1             {v2.8h, v3.8h}, [x5], #32

@@ -9,7 +9,8 @@
 
 SECTION .text
 
-; COSTS group: eight candidates side by side
+; COSTS group: stores the costs of eight adjacent candidates, and updates the least costs in m4; m5: samples of the
+; block; clobbers m0 to m3
 %macro COSTS 1
     movu         m0, [refq + 8 * %1]
     movu         m1, [refq + linesizeq + 8 * %1]

@@ -10,7 +10,7 @@
 SECTION_RODATA 32
 
 ones_b:   times 32 db 1
-; the six taps, two at a time: of bytes, and of words
+; pairs of the six taps, as bytes and as words
 outer_b:  times 16 db 1, -5
 middle_b: times 16 db 20, 20
 inner_b:  times 16 db -5, 1
@@ -20,9 +20,9 @@ inner_w:  times 8 dw -5, 1
 round_16: times 16 dw 16
 round_2:  times 16 dw 2
 round_512: times 8 dd 512
-; the eight around a vector, in raster order
+; offsets of the eight vectors around a vector, in raster order
 around:   dw -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
-; for neighbour r, which come after it
+; masks of the neighbours after neighbour R
 later:
 %assign R 0
 %rep 8
@@ -34,7 +34,7 @@ later:
 %assign R R + 1
 %endrep
 bit_of:   dd 1, 2, 4, 8, 16, 32, 64, 128
-; for GpumePixels.locate[1]: the order of words from which unpacking restores the order of eight
+; order of dwords in each half that becomes 0, 1, 2, ... when gpume_locate_pairs interleaves qwords
 unpacked: dd 0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15
 
 struc Places
@@ -48,7 +48,8 @@ endstruc
 
 SECTION .text
 
-; TAPS_B sum of the low eight of each lane, of the high ones: from samples at m0 to m5
+; TAPS_B: applies the six taps to the bytes in m0 to m5. The sums of the low eight bytes of each lane are in m6, those
+; of the high eight bytes in m0. Clobbers m1 to m4.
 %macro TAPS_B 0
     punpcklbw   m6, m0, m1
     punpckhbw   m0, m1
@@ -68,7 +69,7 @@ SECTION .text
     paddw       m0, m4
 %endmacro
 
-; ROUND_B dst: half samples of the sums in m6 and m0
+; ROUND_B: rounds the sums in m6 and m0 to half samples in m1; m7: rounding; clobbers m2
 %macro ROUND_B 0
     paddw       m1, m6, m7
     paddw       m2, m0, m7
@@ -128,7 +129,7 @@ cglobal gpume_below_8, 4, 10, 8, dst, sums, rows, n, row1, row2, row3, row4, row
     jl .loop
     RET
 
-; CENTRE dst, offset: sixteen half samples as words
+; CENTRE dst, offset in sums: computes sixteen half samples as words; m7: rounding; clobbers m0 to m6
 %macro CENTRE 2
     movu        m0, [sumsq+%2]
     movu        m1, [sumsq+%2+2]
@@ -175,7 +176,7 @@ cglobal gpume_centre_8, 3, 3, 9, dst, sums, n
     jg .loop
     RET
 
-; void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n), n a multiple of 32
+; void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n): n is a multiple of 32
 cglobal gpume_halve_8, 4, 4, 6, dst, upper, lower, n
     movsxdifnidn nq, nd
     mova        m4, [ones_b]
@@ -205,8 +206,8 @@ cglobal gpume_halve_8, 4, 4, 6, dst, upper, lower, n
     jg .loop
     RET
 
-; The means are 256 bytes apart, see GPUME_AVERAGE_LINESIZE.
-; AVERAGE bits, width
+; AVERAGE bits, width: defines the function for the mean of two blocks, whose rows are stored 256 bytes apart (see
+; GPUME_AVERAGE_LINESIZE)
 %macro AVERAGE 2
 %assign BYTES %2 * %1 / 8
 %if BYTES >= 32
@@ -273,7 +274,8 @@ AVERAGE 16, WIDTH
 %define SUM        164
 %define BOUNDS     168
 
-; DIFFERENCE vectors, sum: adds the differences from the neighbour in m9
+; DIFFERENCE vectors, sum: adds the differences of vectors from the neighbour in m9, each at most m4; m3: ones;
+; clobbers m10
 %macro DIFFERENCE 2
     psubw       m10, m%1, m9
     pabsw       m10, m10
@@ -282,7 +284,8 @@ AVERAGE 16, WIDTH
     paddd       m%2, m10
 %endmacro
 
-; NEIGHBOUR number, address
+; NEIGHBOUR number, address: adds the differences of all candidates from a neighbour's vector to m5 and m6, and marks
+; the candidates that equal this vector: later neighbours in m7, vectors around the own one in m8. Clobbers m9 and m10.
 %macro NEIGHBOUR 2
     vpbroadcastd m9, [%2]
     pcmpeqd     m10, m1, m9
@@ -301,7 +304,7 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
     lea     belowq, [vq+4*bwq]
     neg        bwq
     vpbroadcastd m0, [vq]
-    ; vectors of the block's own row may just have been written, others' have reached memory
+    ; loads vectors of the block's own row one by one, because their stores may still be in flight
     movu       xm1, [vq+4*bwq-4]
     movu       xm2, [belowq-8]
     pinsrd     xm1, [vq-4], 3
@@ -312,7 +315,7 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
     movu [choiceq+NEIGHBOURS], m1
     movu [choiceq+AROUND], m2
 
-    ; bounds: of what is around the own vector too, if a neighbour has it
+    ; bounds of the neighbours, raised to the bounds of equal vectors around the own one
     movd       xm9, forgottend
     vpbroadcastd m9, xm9
     mova       m10, [bit_of]
@@ -331,7 +334,7 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
 %endrep
     movu [boundsq], m11
 
-    ; penalties; which are the same as the own vector, or as a neighbour before
+    ; penalties, and which candidates equal the own vector or an earlier neighbour
     pcmpeqw     m3, m3
     psrlw       m3, 15
     vpbroadcastd m4, [choiceq+THRESHOLD]
@@ -376,7 +379,7 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
     movd [choiceq+SUM], xm0
     vpbroadcastd m0, xm0
 
-    ; which are not admissible
+    ; removes candidates that are not admissible
     vpbroadcastd m3, [choiceq+MIN]
     vpbroadcastd m4, [choiceq+MAX]
     pmaxsw      m9, m1, m3
@@ -388,7 +391,7 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
     pandn       m7, m7, m9
     pandn       m8, m8, m10
 
-    ; which may be better than the own vector: sums have no sign
+    ; candidates that may be better than the own vector; sums are unsigned
     paddd       m5, m11
     paddd       m6, [boundsq+32]
     pmaxud      m1, m0, m5
@@ -404,12 +407,13 @@ cglobal gpume_candidates_at, 5, 6, 14, choice, v, bw, bounds, forgotten, below
     RET
 
 %if HAVE_AVX512_EXTERNAL
-; SPREAD dst, address: a dword in each
+; SPREAD dst, address: broadcasts a dword
 %macro SPREAD 2
     vpbroadcastd %1, [%2]
 %endmacro
 
-; DIFFERENCES sum, tmp, address of a neighbour: adds the differences of the candidates in m3 from it
+; DIFFERENCES sum, tmp, address of a neighbour's vector: adds the differences of the candidates in m3 from this vector,
+; each at most m17; m16: ones
 %macro DIFFERENCES 3
     SPREAD      %2, %3
     psubw       %2, m3, %2
@@ -427,7 +431,7 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     neg        bwq
     not forgottend
     kmovw       k1, forgottend
-    ; vectors of the block's own row may just have been written, others' have reached memory
+    ; loads vectors of the block's own row one by one, because their stores may still be in flight
     SPREAD      m0, vq
     movu       xm1, [vq+4*bwq-4]
     movu       xm2, [belowq-8]
@@ -441,28 +445,28 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     ; the vectors around the own one, then the neighbours' vectors
     vinserti64x4 m3, m3, ym1, 1
 
-    ; find vectors that are the same as earlier ones: neighbours are in the upper half
+    ; vectors that equal earlier ones; the neighbours are in the upper half
     vpconflictd m4, m3
     vextracti64x4 ym4, m4, 1
     mov       tmpd, 0xff
     vpbroadcastd ym5, tmpd
-    vptestnmd   k2, ym5, ym4        ; not around the own vector
+    vptestnmd   k2, ym5, ym4        ; neighbours that equal no vector around the own one
     pand       ym6, ym4, ym5
     pandn      ym7, ym5, ym4
-    vptestnmd   k3, ym7, ym7        ; no neighbour before is the same
-    vpcmpd      k3{k3}, ym1, ym0, 4 ; nor is the own one
+    vptestnmd   k3, ym7, ym7        ; neighbours that equal no earlier neighbour
+    vpcmpd      k3{k3}, ym1, ym0, 4 ; nor the own vector
     vextracti128 xm7, ym6, 1
     por        xm7, xm6
     pshufd     xm8, xm7, q1032
     por        xm7, xm8
     pshufd     xm8, xm7, q2301
-    por        xm7, xm8             ; vectors around it that a neighbour has
+    por        xm7, xm8             ; vectors around the own one that equal a neighbour
 
-    ; bounds
+    ; bounds of the neighbours, raised to the bounds of equal vectors around the own one
     vmovdqu32  ym9{k1}{z}, [boundsq]
     movu      ym10, [boundsq+32]
     vplzcntd   ym6, ym6
-    vpternlogd ym6, ym6, ym6, 0x55  ; the low bits: the index of the only set bit
+    vpternlogd ym6, ym6, ym6, 0x55  ; the low bits are the index of the only set bit
     vpermd     ym6, ym6, ym10
     knotw       k2, k2
     vpmaxud    ym9{k2}, ym9, ym6
@@ -510,7 +514,7 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     vextracti64x4 [choiceq+PENALTIES], m18, 1
     movu [choiceq+PENALTIES+32], ym18
 
-    ; which may be better than the own vector
+    ; candidates that are admissible and may be better than the own vector
     SPREAD      m1, choiceq+MIN
     SPREAD      m2, choiceq+MAX
     pmaxsw      m1, m3, m1
@@ -529,8 +533,8 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     or         eax, choiced
     RET
 
-; COMPRESS: of the vectors those in maskd, and the first one behind them, in m1; how many they are
-; to nd, and beyond eight to maskd
+; COMPRESS: moves the vectors whose bits are set in maskd to the beginning of m1, and fills m1 with the first of them.
+; nd becomes their number, maskd the number of those beyond eight. Clobbers m0, k1 and tmpd.
 %macro COMPRESS 0
     movu       ym0, [vectorsq]
     vinserti64x4 m0, m0, [vectorsq+32], 1
@@ -546,7 +550,7 @@ cglobal gpume_candidates_at, 5, 7, 24, choice, v, bw, bounds, forgotten, below, 
     sub      maskd, 8
 %endmacro
 
-; OFFSETS dst: in bytes, of the vectors in m0 beginning at whole samples
+; OFFSETS dst: converts the vectors in m0, rounded down to whole samples, to offsets in bytes. Clobbers m2 and m3.
 %macro OFFSETS 1
     movd       xm2, [placesq+Places.log2_pel]
     psraw       m3, m0, xm2
@@ -578,7 +582,8 @@ cglobal gpume_locate_whole, 5, 7, 8, ref, vectors, mask, places, offset, tmp, n
 .end:
     RET
 
-; PAIRS_OF half, its offsets and indices
+; PAIRS_OF half, register of its offsets, register of its indices: stores two pointers for each of eight vectors; m2:
+; the offset of the block; m16 to m19: the base pointers; clobbers m3 to m5
 %macro PAIRS_OF 3
     vpmovsxdq   m3, ym%2
     vpmovzxdq   m4, ym%3
@@ -601,7 +606,7 @@ cglobal gpume_locate_pairs, 5, 7, 20, ref, vectors, mask, places, offset, tmp, n
     movu        m0, [unpacked]
     vpermd      m0, m0, m1
     OFFSETS      1
-    ; the part of a sample
+    ; the fractional part of each vector, as an index
     mov       tmpd, 16
     sub       tmpd, [placesq+Places.log2_pel]
     movd       xm2, tmpd
@@ -626,7 +631,7 @@ cglobal gpume_locate_pairs, 5, 7, 20, ref, vectors, mask, places, offset, tmp, n
 ; uint64_t least_sum(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
 ;                    unsigned evaluated, unsigned mask)
 cglobal gpume_least_sum, 5, 5, 6, choice, bounds, cost, evaluated, mask
-    ; in the parts in which they were just written
+    ; loads costs and bounds in the parts in which they were just written
     movu       xm0, [costq]
     movu       xm1, [costq+32]
     vinserti128 ym0, ym0, [costq+16], 1

@@ -14,8 +14,7 @@ signs: times 16 dw 0x8000
 
 SECTION .text
 
-; Rows narrower than a register are taken two at a time.
-; LOAD_TWO dst, tmp, pointer, stride
+; LOAD_TWO dst, tmp, pointer, stride: loads two rows, each narrower than a register
 %macro LOAD_TWO 4
 %if BYTES == 4
     movd        xm%1, [%3]
@@ -30,7 +29,7 @@ SECTION .text
 %endif
 %endmacro
 
-; LOAD_ONE dst, pointer: loads the last of an odd number of rows, and zeros.
+; LOAD_ONE dst, pointer: loads the last of an odd number of rows, and zeroes the rest of the register
 %macro LOAD_ONE 2
 %if BYTES == 4
     movd        xm%1, [%2]
@@ -41,8 +40,8 @@ SECTION .text
 %endif
 %endmacro
 
-; ACCUMULATE sum, cur, ref: overwrites ref. Differences of 16 bits are made signed for
-; pmaddwd by subtracting a bias; the biases are added to the sum at the end.
+; ACCUMULATE sum, cur, ref: adds the absolute differences of cur and ref to the sum. Clobbers ref and, with 16 bits, m2.
+; Differences of 16 bits are made signed for pmaddwd by subtracting a bias; the biases are added to the sum at the end.
 %macro ACCUMULATE 3
 %if BITS == 8
     psadbw      m%3, m%2
@@ -56,7 +55,8 @@ SECTION .text
     paddd       m%1, m%3
 %endmacro
 
-; SAD_ROWS how many candidates, rows at once: 1 or 2
+; SAD_ROWS number of candidates, number of rows (1 or 2): adds the absolute differences of the rows to the sums in m4 to
+; m7. Clobbers m0 to m3.
 %macro SAD_ROWS 2
 %assign OFFSET 0
 %rep (BYTES + mmsize - 1) / mmsize
@@ -85,7 +85,7 @@ SECTION .text
 %endrep
 %endmacro
 
-; ADVANCE how many candidates, rows
+; ADVANCE number of candidates, number of rows: advances the pointers to the block and to the candidates
 %macro ADVANCE 2
     lea         curq, [curq+%2*curstrideq]
 %assign CANDIDATE 0
@@ -95,7 +95,8 @@ SECTION .text
 %endrep
 %endmacro
 
-; SAD_BODY how many candidates: their sums are in m4, m5, m6, m7.
+; SAD_BODY number of candidates: adds the absolute differences of all rows up in m4, m5, m6 and m7, one for each
+; candidate
 %macro SAD_BODY 1
 %assign SUM 4
 %rep %1
@@ -135,7 +136,7 @@ SECTION .text
 %endif
 %endmacro
 
-; SUM_OF_FOUR: the sums in m4 to m7, transposed and added, in xm4
+; SUM_OF_FOUR: adds up the dwords of each of m4 to m7, and leaves the four totals in xm4. Clobbers m0, m1 and m6.
 %macro SUM_OF_FOUR 0
     punpckhdq    m0, m4, m5
     punpckldq    m4, m5
@@ -191,7 +192,7 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     RET
 %endmacro
 
-; SUM_OF_TWO: the sums of psadbw in m4 and m5, added, in xm4
+; SUM_OF_TWO: adds up the sums of psadbw in each of m4 and m5, and leaves the two totals in xm4. Clobbers m0 and m5.
 %macro SUM_OF_TWO 0
     psllq        m5, 32
     por          m4, m5
@@ -203,7 +204,7 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     paddd       xm4, xm0
 %endmacro
 
-; NEXT_ROWS: ends a loop over one row or, with PAIRS, two
+; NEXT_ROWS: advances by one row or, with PAIRS, by two, and repeats .loop until no rows are left
 %macro NEXT_ROWS 0
     add        rowq, strideq
 %if PAIRS
@@ -217,7 +218,8 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     jg .loop
 %endmacro
 
-; MEANS_LOOP how many candidates, whose sums are in m4, m5, m6, m7
+; MEANS_LOOP number of candidates, each of which is the mean of two blocks: adds the absolute differences of all rows up
+; in m4, m5, m6 and m7, one for each candidate. Clobbers m0 to m3.
 %macro MEANS_LOOP 1
     xor        rowd, rowd
 %if PAIRS
@@ -272,7 +274,7 @@ cglobal gpume_sad_x4_%1_%2, 6, 10, 10, cur, curstride, ref0, refstride, h, sad, 
     NEXT_ROWS
 %endmacro
 
-; SAD_MEANS width: of 8 bits; rows narrower than a register are taken two at a time
+; SAD_MEANS width: defines the functions for samples of 8 bits; rows narrower than a register are loaded two at a time
 %macro SAD_MEANS 1
 %assign BYTES %1
 %assign PAIRS BYTES < mmsize
@@ -291,7 +293,7 @@ cglobal gpume_sad_means_8_%1, 6, 15, 8, cur, curstride, pair0, stride, h, sad, \
     movu     [sadq], xm4
     RET
 
-; the same for two candidates
+; does the same for two candidates
 cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad, pair1, pair2, pair3, row, below
 %assign I 3
 %rep 4
@@ -304,7 +306,7 @@ cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad
     RET
 %endmacro
 
-; LOAD_ROWS dst, pointer: a row, or two narrower than a register
+; LOAD_ROWS dst, pointer: loads a row or, with PAIRS, two rows
 %macro LOAD_ROWS 2
 %if BYTES == 4
     movd       xm%1, [%2+rowq]
@@ -320,14 +322,15 @@ cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad
 %endif
 %endmacro
 
-; AROUND_ONE sum, a, b: adds the cost of the mean of two of the five rows
+; AROUND_ONE sum, a, b: adds the absolute differences of m0 and the mean of a and b to the sum. Clobbers m6.
 %macro AROUND_ONE 3
     pavgb        m6, m%2, m%3
     psadbw       m6, m0
     paddd       m%1, m6
 %endmacro
 
-; SUM_FOUR_QWORDS address, four registers with sums of psadbw: stores the four totals, and leaves them in xm%2
+; SUM_FOUR_QWORDS address, four registers with sums of psadbw: adds up the sums of each register, and stores the four
+; totals. Clobbers the registers.
 %macro SUM_FOUR_QWORDS 5
     psllq       m%3, 32
     psllq       m%5, 32
@@ -343,7 +346,7 @@ cglobal gpume_sad_means_x2_8_%1, 6, 11, 6, cur, curstride, pair0, stride, h, sad
     movu       [%1], xm%2
 %endmacro
 
-; SAD_AROUND width: of 8 bits; rows narrower than a register are taken two at a time
+; SAD_AROUND width: defines the function for samples of 8 bits; rows narrower than a register are loaded two at a time
 %macro SAD_AROUND 1
 %assign BYTES %1
 %assign PAIRS BYTES < mmsize
@@ -395,7 +398,7 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
     RET
 %endmacro
 
-; SAD_NARROW bits: functions for widths of at most 16 bytes in two rows
+; SAD_NARROW bits: defines the functions for rows of at most 8 bytes
 %macro SAD_NARROW 1
     SAD %1,   4
 %if %1 == 8
@@ -403,7 +406,7 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
 %endif
 %endmacro
 
-; SAD_WIDE bits: functions for larger widths
+; SAD_WIDE bits: defines the functions for wider rows
 %macro SAD_WIDE 1
 %if %1 == 16
     SAD %1,   8

@@ -5,17 +5,17 @@
 ; SPDX-License-Identifier: LGPL-2.1-or-later
 ;*****************************************************************************
 
-; Differences of bytes are words: a tile of 8x8 is 8 registers, one of 4x4 is 2 with two rows each, and
-; registers of 32 bytes hold two tiles. Those of larger samples are doublewords, a row a register.
+; Differences of bytes are words: a tile of 8x8 takes 8 registers, a tile of 4x4 takes 2 registers with two rows each,
+; and registers of 32 bytes hold two tiles. Differences of larger samples are dwords: a register holds one row.
 ;
-; The last step of a transform makes of two values their sum and difference, whose absolute values
-; are together twice the larger one of theirs. So half of S is the sum of these.
+; The last step of a transform replaces two values by their sum and their difference. Because
+; |a + b| + |a - b| = 2 * max(|a|, |b|), half of S is the sum of these maxima.
 
 %include "libavutil/x86/x86util.asm"
 
 SECTION .text
 
-; BUTTERFLY a, b: their sum, their difference
+; BUTTERFLY a, b: replaces a by the sum, and b by the difference of a and b. Clobbers m8.
 %macro BUTTERFLY 2
 %if BITS == 8
     psubw        m8, m%1, m%2
@@ -27,7 +27,7 @@ SECTION .text
     SWAP         %2, 8
 %endmacro
 
-; SPLIT a, b: the left halves of both; the right ones
+; SPLIT a, b: interleaves the left halves of both lanes into a, and the right halves into b. Clobbers m8.
 %macro SPLIT 2
 %if BITS == 8
     punpckhwd    m8, m%1, m%2
@@ -39,13 +39,14 @@ SECTION .text
     SWAP         %2, 8
 %endmacro
 
-; SPLIT_LANES a, b
+; SPLIT_LANES a, b: puts the low lanes of both into a, and the high lanes into b. Clobbers m8.
 %macro SPLIT_LANES 2
     vperm2i128   m8, m%1, m%2, q0301
     vinserti128 m%1, m%1, xm%2, 1
     SWAP         %2, 8
 %endmacro
 
+; ABSOLUTE register: replaces values by their absolute values. Clobbers m8.
 %macro ABSOLUTE 1
 %if BITS == 16
     pabsd       m%1, m%1
@@ -58,7 +59,7 @@ SECTION .text
 %endif
 %endmacro
 
-; ALONG_ROWS a, b: transforms what of two registers is left, and leaves the larger ones in a
+; ALONG_ROWS a, b: transforms rows up to the last step, and leaves the maxima in a. Clobbers b and m8.
 %macro ALONG_ROWS 2
     SPLIT        %1, %2
     BUTTERFLY    %1, %2
@@ -79,7 +80,7 @@ SECTION .text
 %endif
 %endmacro
 
-; TRANSFORM: of the differences in the registers; the larger ones, added up, in m0
+; TRANSFORM: transforms the differences in m0 and the registers behind it, and leaves the sums of the maxima in m0
 %macro TRANSFORM 0
 %assign HALF REGISTERS / 2
 %rep 3
@@ -106,8 +107,8 @@ SECTION .text
 %endrep
 %endmacro
 
-; FOLD: sums the cost of a tile into the lowest doubleword of m0 or, for bytes, of each half of m0. The
-; sum of a tile of 8x8 bytes is below 2^16. The caller has to halve the sum of larger samples.
+; FOLD: sums the cost of a tile into the lowest dword of m0 or, for bytes, of each half of m0. The
+; sum of a tile of 8x8 bytes is below 2^16. The caller has to halve the sum of larger samples. Clobbers m1.
 %macro FOLD 0
 %if BITS == 8
     psrldq       m1, m0, 8
@@ -132,7 +133,7 @@ SECTION .text
 %endif
 %endmacro
 
-; WIDEN register: bytes to words
+; WIDEN register: widens bytes to words
 %macro WIDEN 1
 %if cpuflag(avx2)
     pmovzxbw    m%1, xm%1
@@ -141,7 +142,8 @@ SECTION .text
 %endif
 %endmacro
 
-; EIGHT register, half, and from its first row on bytes of cur and of ref: a row of 8x8
+; EIGHT dst, 0 or 4 for the upper or the lower half of the tile, offsets of a row in this half of cur and of ref:
+; computes the differences of the row. Clobbers m8.
 %macro EIGHT 4
 %if BITS == 16
     pmovzxwd    m%1, [cur%2q+%3]
@@ -167,7 +169,8 @@ SECTION .text
 %endif
 %endmacro
 
-; FOUR register, and bytes to a row of cur, to the next, to that of ref, to the next: of 4x4
+; FOUR dst, offsets of two rows in cur, offsets of two rows in ref: computes the differences of two rows of 4 bytes.
+; Clobbers m8 and m10.
 %macro FOUR 5
     movd       xm%1, [cur0q+%2]
     movd       xm10, [cur0q+%3]
@@ -185,7 +188,7 @@ SECTION .text
     psubw       m%1, m8
 %endmacro
 
-; DIFFERENCES: of a tile's rows, or of two tiles'
+; DIFFERENCES: computes the differences of all rows of a tile or, in registers of 32 bytes, of two tiles
 %macro DIFFERENCES 0
 %if TILE == 4 && BITS == 8
     FOUR  0, 0, curstrideq, 0, refstrideq
@@ -204,7 +207,7 @@ SECTION .text
 %endif
 %endmacro
 
-; BEGIN: pointers, and what stays
+; BEGIN: sets the pointers and, without AVX2, m9 to 0
 %macro BEGIN 0
     lea       cur3q, [3*curstrideq]
     lea       ref3q, [3*refstrideq]
@@ -217,7 +220,7 @@ SECTION .text
 %endif
 %endmacro
 
-; COST register: of the tile at the beginning of m0
+; COST dst: returns the cost of the tile whose sum is at the beginning of m0
 %macro COST 1
     movd      %1d, xm0
 %if BITS == 8
@@ -228,7 +231,7 @@ SECTION .text
 %endif
 %endmacro
 
-; SATD bits, side of a tile
+; SATD bits, side of a tile: defines the function for a row of tiles
 %macro SATD 2
 %assign BITS %1
 %assign TILE %2
@@ -241,7 +244,8 @@ SECTION .text
 %endif
 
 ; uint32_t satd(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *ref, ptrdiff_t ref_linesize,
-;               int w): a row of tiles, w samples wide
+;               int w)
+; Returns half of S of a row of tiles that is w samples wide.
 cglobal gpume_satd_%1_%2, 5, 11, 11, cur0, curstride, ref0, refstride, w, cur3, ref3, sum, tmp, cur4, ref4
     BEGIN
     xor        sumd, sumd
@@ -268,7 +272,7 @@ cglobal gpume_satd_%1_%2, 5, 11, 11, cur0, curstride, ref0, refstride, w, cur3, 
     RET
 %endmacro
 
-; SATD_PAIR side: of bytes
+; SATD_PAIR side of a tile: defines the function for samples of 8 bits
 %macro SATD_PAIR 1
 %assign BITS 8
 %assign TILE %1
@@ -276,7 +280,8 @@ cglobal gpume_satd_%1_%2, 5, 11, 11, cur0, curstride, ref0, refstride, w, cur3, 
 %assign REGISTERS TILE * TILE / 8
 
 ; void satd_pair(const uint8_t *cur, ptrdiff_t cur_linesize, const uint8_t *const ref[2],
-;                ptrdiff_t ref_linesize, uint32_t cost[2]): a tile of two candidates; it is added
+;                ptrdiff_t ref_linesize, uint32_t cost[2])
+; Adds the costs of a tile for two candidates to cost.
 cglobal gpume_satd_pair_%1, 5, 12, 11, cur0, curstride, ref0, refstride, cost, \
                                        cur3, ref3, other0, tmp, cur4, ref4, other4
     mov     other0q, [ref0q+gprsize]

@@ -35,7 +35,7 @@ endstruc
 
 SECTION .text
 
-; LOAD_DWORDS dst, address, zero, bits: a sample in every dword
+; LOAD_DWORDS dst, address, register of zeros, bits: loads a sample to every dword
 %macro LOAD_DWORDS 4
 %if cpuflag(avx2)
 %if %4 == 8
@@ -115,7 +115,7 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     RET
 %endmacro
 
-; BROADCAST dst, address of a dword
+; BROADCAST dst, address: broadcasts a dword
 %macro BROADCAST 2
 %if cpuflag(avx2)
     vpbroadcastd %1, %2
@@ -125,7 +125,7 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 %endif
 %endmacro
 
-; DIFFERENCE sums, own: m1 is lost
+; DIFFERENCE sums, own: replaces sums by their absolute differences from own. Clobbers m1.
 %macro DIFFERENCE 2
     psubw       %1, %2
 %if cpuflag(ssse3)
@@ -137,7 +137,8 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 %endif
 %endmacro
 
-; KEPT registers of bounds and limit: a bit for each candidate to maskd, and the flags to go with it
+; KEPT bounds, limit: sets a bit in maskd for each candidate whose bound is not above the limit, and the flags by maskd;
+; m11: 0; clobbers bounds and m1
 %macro KEPT 2
 %if mmsize == 64
     vpcmpuw     k1, m%1, m%2, 2
@@ -156,7 +157,7 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     test     maskd, maskd
 %endmacro
 
-; as many bits as a register has candidates
+; SET_MASK: defines MASK as the part of maskd that has a bit for each candidate of a register
 %macro SET_MASK 0
 %if mmsize == 64
     %define MASK maskd
@@ -168,7 +169,8 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 %endmacro
 
 ; int gpume_sea_bound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept)
-; int gpume_sea_bound_and_store(the same): halves lie side by side
+; int gpume_sea_bound_and_store(the same)
+; gpume_sea_bound_and_store() computes half_offset[3] as half_offset[1] + half_offset[2] to save a register.
 %macro BOUND 1 ; whether it stores bounds
     SET_MASK
 %if %1
@@ -269,7 +271,7 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     jmp .next
 %endmacro
 
-; LOAD_MAX dst, address, other: the greater ones of unsigned words
+; LOAD_MAX dst, address, other: loads unsigned words, and takes the greater one of each word and the word in other
 %macro LOAD_MAX 3
 %if cpuflag(avx)
     pmaxuw      %1, %3, [%2]
@@ -280,7 +282,8 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
 %endif
 %endmacro
 
-; JOIN_VECTOR dst, offset in a group in bytes, whether sums are shifted
+; JOIN_VECTOR dst, offset in a group in bytes, whether sums are shifted: computes and stores the bounds of as many
+; candidates as fit a register. Clobbers m1 to m3.
 %macro JOIN_VECTOR 3
     LOAD_MAX    %1, nwq+iq+%2, m4
     LOAD_MAX    m1, neq+iq+%2, m5
@@ -296,13 +299,14 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     movu [dstq+iq+%2], %1
 %endmacro
 
-; BEYOND bounds: zero where they are to be kept
-%macro BEYOND 1
+; WITHIN bounds: sets words to -1 where the bound is not above the limit in m8, to 0 elsewhere; m11: 0
+%macro WITHIN 1
     psubusw     %1, m8
     pcmpeqw     %1, m11
 %endmacro
 
-; JOIN_GROUPS whether sums are shifted: groups up to the one to be returned, bits of which to maskd
+; JOIN_GROUPS whether sums are shifted: joins groups up to the first that has candidates to be kept, and sets their bits
+; in maskd
 %macro JOIN_GROUPS 1
 %%group:
     JOIN_VECTOR m0, 0, %1
@@ -311,9 +315,9 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     kmovd    maskd, k1
     test     maskd, maskd
 %else
-    BEYOND      m0
+    WITHIN      m0
     JOIN_VECTOR m10, mmsize, %1
-    BEYOND      m10
+    WITHIN      m10
     packsswb    m0, m10
 %if mmsize == 32
     vpermq      m0, m0, q3120
@@ -322,9 +326,9 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
 %else
     pmovmskb maskd, m0
     JOIN_VECTOR m0, 32, %1
-    BEYOND      m0
+    WITHIN      m0
     JOIN_VECTOR m10, 48, %1
-    BEYOND      m10
+    WITHIN      m10
     packsswb    m0, m10
     pmovmskb mored, m0
     shl       mored, 16

@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// MvdeintRow, MvdeintCandidate, and the part of MvdeintModel for interpolations
+// offsets in MvdeintRow and MvdeintCandidate, and of the part of MvdeintModel for interpolations
 #define ROW_CANDIDATES  16
 #define ROW_FIRST       144
 #define ROW_INTRA       152
@@ -20,14 +20,14 @@
 #define CANDIDATE_PAIR  24
 #define MODEL_INTRA     56
 
-// offsets of arrays on the stack, with a value for each candidate
+// offsets on the stack of arrays with values for each candidate
 #define EXPECTED        0
 #define HALF_LOG2       64
 #define POWER           128
 #define DIFFERENCE      192
 #define STACK           256
 
-// the six taps of eighths of a sample
+// the six taps for each eighth of a sample
 const taps, align=4
         .hword          0,   0, 64,  0,   0, 0, 0, 0
         .hword          0,  -2, 58, 10,  -2, 0, 0, 0
@@ -39,7 +39,7 @@ const taps, align=4
         .hword          0,  -2, 10, 58,  -2, 0, 0, 0
 endconst
 
-// Adds a line of sums times a tap
+// Adds a line of sums times tap i to v16 and v17.
 .macro add_line line, i
         smlal           v16.4s, v\line\().4h, v1.h[\i]
         smlal2          v17.4s, v\line\().8h, v1.h[\i]
@@ -63,7 +63,7 @@ function ff_mvdeint_match_8_neon, export=1
         add             w13, w7, #5
         mov             w14, #4080
         dup             v31.8h, w14
-1:      // across
+1:      // filters horizontally
         ld1             {v2.16b}, [x2], x3
         uxtl            v3.8h, v2.8b
         uxtl2           v4.8h, v2.16b
@@ -83,7 +83,7 @@ function ff_mvdeint_match_8_neon, export=1
         st1             {v18.8h}, [x12], #16
         b.gt            1b
         mov             x12, sp
-2:      // down
+2:      // filters vertically
         ldp             q2, q3, [x12]
         ldp             q4, q5, [x12, #32]
         ldp             q6, q7, [x12, #64]
@@ -112,13 +112,13 @@ function ff_mvdeint_match_8_neon, export=1
         ret
 endfunc
 
-// The address in a row's array, whose entries have 2^shift bytes
+// Sets dst to the address of entry x8 in an array of a row, whose entries have 2^shift bytes.
 .macro array dst, offset, shift
         ldr             \dst, [x1, #\offset]
         add             \dst, \dst, x8, lsl #\shift
 .endm
 
-// Four samples, of bytes
+// Loads four bytes as dwords. x9: clobbered
 .macro load_bytes dst, offset
         ldr             x9, [x1, #\offset]
         ldr             s\dst, [x9, x8]
@@ -126,14 +126,14 @@ endfunc
         uxtl            v\dst\().4s, v\dst\().4h
 .endm
 
-// The integer part of a logarithm
+// Computes the integer part of binary logarithms. v7: clobbered
 .macro log2 dst, src
         movi            v7.4s, #31
         clz             v\dst\().4s, v\src\().4s
         eor             v\dst\().16b, v\dst\().16b, v7.16b
 .endm
 
-// Entries of a table of words at four indices
+// Loads entries of a table of words at four indices. x9, x11 to x13: clobbered
 .macro gather dst, indices, table
         fmov            x9, d\indices
         umov            x12, v\indices\().d[1]
@@ -150,7 +150,7 @@ endfunc
         ld1             {v\dst\().h}[6], [x13]
 .endm
 
-// dst = a / b, without signs. Overwrites v0 to v3
+// dst = a / b, unsigned. v0 to v3: clobbered
 .macro divide dst, a, b
         uxtl            v0.2d, v\a\().2s
         uxtl            v1.2d, v\b\().2s
@@ -168,7 +168,7 @@ endfunc
         xtn2            v\dst\().4s, v2.2d
 .endm
 
-// Expected error of a candidate. v4: what its partner adds; v24, v25: coefficients
+// Computes the expected error of candidate i. v4: the terms of its partner; v24, v25: coefficients; v28: least error
 .macro expected i, error, real
         load_bytes      6, \real
         array           x9, \error, 2
@@ -192,7 +192,7 @@ endfunc
         umin            v28.4s, v28.4s, v27.4s
 .endm
 
-// Expected errors of two partners, of which i is the first
+// Computes the expected errors of two partners, of which i is the first.
 .macro partners i, model
         ldr             q24, [x10, #\model]
         ldur            q25, [x10, #\model + 12]
@@ -219,7 +219,7 @@ endfunc
                         ROW_CANDIDATES + CANDIDATE * (\i + 1) + CANDIDATE_REAL
 .endm
 
-// Index of a power in v\index of the error v\error, whose logarithm is set in v\log2; the first 7 bits in v\bits
+// Computes the logarithm of an error, its first 7 bits, and its index in the table of powers. v7: clobbered
 .macro index index, bits, log2, error
         log2            \log2, \error
         movi            v7.4s, #7
@@ -231,7 +231,7 @@ endfunc
         orr             v\index\().16b, v\index\().16b, v\bits\().16b
 .endm
 
-// v\power >>= 3 * (v\half - v\least)
+// v\power >>= 3 * (v\half - v\least). half, v7: clobbered
 .macro weight power, half, least
         sub             v7.4s, v\least\().4s, v\half\().4s
         add             v\half\().4s, v7.4s, v7.4s
@@ -239,8 +239,8 @@ endfunc
         ushl            v\power\().4s, v\power\().4s, v\half\().4s
 .endm
 
-// Adds a candidate to the mean of all of them. v4, v5, v6: sums of weights, inverses and differences; v29: the
-// logarithm of the least error, v8: its half
+// Adds a candidate to the weighted mean. v4, v5, v6: sums of weights, of inverses and of weighted differences; v29:
+// logarithm of the least error; v8: half of this logarithm
 .macro add_candidate i
         ldr             q24, [sp, #EXPECTED + 16 * \i]
         ldr             q2, [sp, #DIFFERENCE + 16 * \i]
@@ -265,8 +265,8 @@ endfunc
         add             v6.4s, v6.4s, v3.4s
 .endm
 
-// Expected error of an interpolation in v\dst. v\off: its difference from the candidates; v5: its share; v3: the
-// squared difference of both interpolations
+// Computes the expected error of an interpolation. off: register of its difference from the candidates' mean; v5: its
+// share in this difference; v3: squared difference of both interpolations
 .macro interpolation dst, off, model
         ldr             q24, [x10, #\model]
         ldr             s25, [x10, #\model + 16]
@@ -284,7 +284,7 @@ endfunc
         usra            v\dst\().4s, v1.4s, #1
 .endm
 
-// Adds the weight of an interpolation, which is left in v26, to v10
+// Sets v26 to the weight of an interpolation, and adds the weight to v10.
 .macro add_interpolation error
         index           25, 26, 27, \error
         gather          26, 25, x2
@@ -321,7 +321,7 @@ function ff_mvdeint_combine_8_neon, export=1
         partners        0, 0
         partners        2, 28
 
-        // the mean of the candidates in v9, the share of an interpolation in v5
+        // v9: the mean of the candidates; v5: the share of an interpolation in its difference from the candidates
         log2            29, 28
         movi            v4.4s, #0
         movi            v5.4s, #0
@@ -351,7 +351,7 @@ function ff_mvdeint_combine_8_neon, export=1
         shl             v26.4s, v26.4s, #10
         divide          5, 26, 24
 
-        // interpolations
+        // expected errors of the interpolations
         cmhi            v25.4s, v17.4s, v16.4s
         mul             v3.4s, v19.4s, v19.4s
         eor             v6.16b, v19.16b, v25.16b
@@ -366,7 +366,7 @@ function ff_mvdeint_combine_8_neon, export=1
         movi            v11.4s, #0
         ushr            v8.4s, v29.4s, #1
 
-        // all weights in v10, and weighted differences in v11
+        // v10: sum of all weights; v11: sum of weighted differences
 .irp i, 0, 1, 2, 3
         ldr             q26, [sp, #POWER + 16 * \i]
         ldr             q27, [sp, #HALF_LOG2 + 16 * \i]
@@ -403,7 +403,8 @@ function ff_mvdeint_combine_8_neon, export=1
         ret
 endfunc
 
-// Cost of a direction for eight samples, times 8, and its number. x9, x10: the lines around
+// Updates the least costs of eight samples in v4 by the cost of direction i, times 8, plus the number of the direction.
+// x9, x10: the lines above and below; v0 to v3: clobbered
 .macro direction i, cost
 .irp e, -2, -1, 0, 1, 2
         ldur            d0, [x9, #(\i + \e)]
@@ -436,7 +437,7 @@ endfunc
         sub             v\dst\().8h, v\dst\().8h, v3.8h
 .endm
 
-// Adds nine samples from four before sample n on, times taps. first: smull or smlal
+// Adds nine samples from sample n - 4 on, times taps, to v24. first: smull or smlal
 .macro add_taps line, n, taps, taps2, first=smlal
         ldur            q0, [\line, #(\n - 4)]
         uxtl            v1.8h, v0.8b
@@ -500,7 +501,8 @@ function ff_mvdeint_intra_8_neon, export=1
         ret
 endfunc
 
-// Adds the weighted squares of eight differences, of words in v0, and their weights, less 2, in v1
+// Adds the weighted squares of eight differences, and the weights, to sums in memory. v0: differences as words; v1:
+// weights less 2
 .macro add_squares
         ld1             {v16.4s, v17.4s}, [x8]
         ld1             {v18.8h}, [x9]
@@ -555,7 +557,7 @@ function ff_mvdeint_add_pair_8_neon, export=1
         ret
 endfunc
 
-// v\dst = sums of five entries of four or eight columns. address: of the third one
+// v\dst = sums of five adjacent columns, for four or eight results. address: that of the third column
 .macro add_columns dst, address, type, bytes
         ldur            q\dst, [\address, #(-2 * \bytes)]
         ldur            q2, [\address, #-\bytes]
@@ -576,7 +578,7 @@ function ff_mvdeint_mean_neon, export=1
         dup             v6.4s, w4
         dup             v7.8h, w8
 1:      add_columns     0, x7, 8h, 2
-        // there may be anything beyond the row
+        // weights beyond the row are not set: limits them to the table
         umin            v0.8h, v0.8h, v7.8h
         uxtl            v4.4s, v0.4h
         uxtl2           v5.4s, v0.8h
@@ -653,7 +655,7 @@ function ff_mvdeint_residual_8_neon, export=1
         ushll           v1.8h, v1.8b, #4
         sub             v0.8h, v0.8h, v2.8h
         sub             v1.8h, v1.8h, v3.8h
-        // the smaller one, with the sign of both
+        // the residual with the smaller absolute value, or 0 if their signs differ
         abs             v2.8h, v0.8h
         abs             v3.8h, v1.8h
         eor             v1.16b, v1.16b, v0.16b
@@ -673,11 +675,11 @@ function ff_mvdeint_residual_8_neon, export=1
         ret
 endfunc
 
-// MvdeintLines
+// offsets in MvdeintLines
 #define LINE_EARLIER    64
 #define LINE_LATER      104
 
-// v\off = differences, v\sum = sums of the lines i of both fields
+// v\off = differences, v\sum = sums of line i of both fields
 .macro fields off, sum, i
         ldr             x9, [x3, #(LINE_EARLIER + 8 * \i)]
         ldr             x10, [x3, #(LINE_LATER + 8 * \i)]
@@ -687,14 +689,14 @@ endfunc
         usubl           v\off\().8h, v\off\().8b, v7.8b
 .endm
 
-// v\v = differences of words, in units of 1/8 level, up to 1023, without signs
+// Scales absolute values of differences to units of 1/8 level, at most 1023.
 .macro scale_words v, shift
         abs             v\v\().8h, v\v\().8h
         shl             v\v\().8h, v\v\().8h, #\shift
         umin            v\v\().8h, v\v\().8h, v31.8h
 .endm
 
-// The same, with their signs in v\dst
+// Scales differences likewise, and restores their signs in v\dst.
 .macro scale_signed dst, v, shift
         cmlt            v7.8h, v\v\().8h, #0
         scale_words     \v, \shift
@@ -702,7 +704,7 @@ endfunc
         sub             v\dst\().8h, v\dst\().8h, v7.8h
 .endm
 
-// v\a = twice the middle sums less the outer ones
+// v\a = |2 v\b - v\a - v\c|, scaled: twice the sums of the middle line less those of the outer lines
 .macro detail a, b, c
         shl             v7.8h, v\b\().8h, #1
         sub             v7.8h, v7.8h, v\a\().8h
@@ -710,7 +712,7 @@ endfunc
         scale_words     \a, 1
 .endm
 
-// Squares of three lines of words, to an array of columns
+// Stores sums of the squares of three lines of words in an array of columns.
 .macro squares a, b, c, array
         umull           v16.4s, v\a\().4h, v\a\().4h
         umull2          v17.4s, v\a\().8h, v\a\().8h
@@ -724,9 +726,10 @@ endfunc
 
 // void mix_8(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l, MvdeintChange *columns,
 //            int w, int depth)
-// The buffer has sums of squares of w + 16 columns, then sums, then sums of squares of details.
+// The buffer has the sums of squares of differences of w + 16 columns, then the sums of differences, then the sums of
+// squares of details.
 function ff_mvdeint_mix_8_neon, export=1
-        // x4 and x6: column 0; there are two columns before it
+        // x4, x6, x7: column 0 of the arrays; two columns precede it
         add             x4, x4, #8
         add             x6, x4, w5, uxtw #2
         add             x6, x6, #64
@@ -768,7 +771,7 @@ function ff_mvdeint_mix_8_neon, export=1
         movi            v26.4s, #1
         movi            v25.4s, #0
         mov             x8, #0
-2:      // less the square of the mean of 15 differences
+2:      // sum of squares less 15 times the square of the mean of 15 differences
         add_columns     0, x6, 4s, 4
         add_columns     20, x4, 4s, 4
         add_columns     21, x7, 4s, 4
@@ -781,7 +784,7 @@ function ff_mvdeint_mix_8_neon, export=1
         mul             v0.4s, v0.4s, v0.4s
         mls             v20.4s, v0.4s, v30.4s
         mul             v21.4s, v21.4s, v27.4s
-        // 12 bits of both
+        // shifts both sums right by the same number of bits, to at most 12 bits
         orr             v1.16b, v20.16b, v21.16b
         orr             v1.16b, v1.16b, v26.16b
         log2            2, 1

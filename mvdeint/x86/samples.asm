@@ -75,7 +75,7 @@ SECTION .text
 
 %if ARCH_X86_64
 
-; MvdeintRow and MvdeintModel
+; offsets in MvdeintRow
 %define ROW_CANDIDATE(i, field) rowq + 16 + 32 * (i) + field
 %define ROW_DEPTH    4
 %define ROW_FIRST    144
@@ -84,6 +84,7 @@ SECTION .text
 %define ROW_STEP     168
 %define ROW_MODEL    176
 
+; values on the stack
 %define EXPECTED(i)   [rsp + 32 * (i)]
 %define HALF_LOG2(i)  [rsp + 32 * (4 + (i))]
 %define POWER(i)      [rsp + 32 * (8 + (i))]
@@ -92,7 +93,7 @@ SECTION .text
 %define SHIFT         [rsp + 32 * 17]
 %define SHIFT_SAMPLE  [rsp + 32 * 17 + 16]
 
-; the integer part of a logarithm of dwords below 2^31. dst, src, temporary
+; Computes the integer part of the binary logarithms of dwords below 2^31. dst, src, temporary
 %macro LOG2 3
     psrld           %3, %2, 1
     pandn           %1, %3, %2
@@ -101,7 +102,7 @@ SECTION .text
     psubd           %1, [d_127]
 %endmacro
 
-; an absolute difference of compensated samples in units of 1/8 level, up to 1023
+; Scales absolute differences of compensated samples to units of 1/8 level, at most 1023.
 %macro SCALE 1
 %if BITS == 8
     paddd           %1, [d_1]
@@ -113,7 +114,7 @@ SECTION .text
     pminsd          %1, [d_1023]
 %endmacro
 
-; eight samples as dwords
+; Loads eight samples as dwords. dst, address
 %macro LOAD_SAMPLES 2
 %if BITS == 8
     vpmovzxbd       %1, [%2 + xq]
@@ -130,7 +131,7 @@ SECTION .text
     psrld           m%1, 4
 %endmacro
 
-; expected errors of two partners. first candidate, model
+; Computes the expected errors of two partners, and the least error of all in m10. first candidate, model
 %macro PAIR 2
     mov           tmpq, [ROW_CANDIDATE(%1, 0)]
     vpmovzxwd       m0, [tmpq + 2 * xq]
@@ -188,7 +189,8 @@ SECTION .text
 %endrep
 %endmacro
 
-; m%1 = the index of m%1, whose logarithm is m%2, in the table of powers. m%3: temporary. m%4, if given, += the inverse
+; Replaces errors m%1, whose logarithms are in m%2, by their indices in the table of powers. If m%4 is given, adds the
+; inverses of the errors, relative to m9, to m%4. m%3: temporary; m4: clobbered if m%4 is given
 %macro INDEX 3-4
     psubd           m%3, m%2, [d_7]
     vpsrlvd         m%1, m%1, m%3
@@ -229,7 +231,8 @@ SECTION .text
     vinserti128     m3, m3, xm1, 1
 %endmacro
 
-; m%1 = the expected error of an interpolation within the field. m%2: its distance from the candidates; model; temporary
+; m%1 = the expected error of an interpolation. m%2: its difference from the candidates' mean; %3: address of its model;
+; m%4: temporary; m3: its share in the difference; m4: squared difference of both interpolations
 %macro INTRA 4
     pabsd           m%1, m%2
     pmaddwd         m%1, m%1
@@ -251,7 +254,7 @@ SECTION .text
     paddd           m%1, m%4
 %endmacro
 
-; replaces m%1, the expected error, by the weight. two temporaries
+; Replaces the expected error in m%1 by the weight, and adds the weight to m5. m%2, m%3: temporary; m4: clobbered
 %macro INTRA_WEIGHT 3
     LOG2            m%2, m%1, m%3
     INDEX           %1, %2, %3
@@ -298,7 +301,7 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     PAIR             0, modelq
     PAIR             2, modelq + 28
 
-    ; their mean
+    ; the mean of the candidates
     LOG2            m9, m10, m2
     psrld           m8, m9, 1
     pxor            m7, m7
@@ -325,13 +328,13 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     paddd           m5, m1
 %assign I I + 1
 %endrep
-    ; exact, as both have 24 bits
+    ; the quotient is exact because both numbers have at most 24 bits
     cvtdq2ps        m0, m5
     cvtdq2ps        m1, m7
     divps           m0, m1
     cvttps2dq       m5, m0
 
-    ; how much of the difference is the interpolations' own
+    ; the share of an interpolation in its difference from the candidates
     mova            m2, [f_2_23]
     cvtdq2ps        m3, m6
     divps           m2, m3
@@ -418,7 +421,7 @@ INIT_YMM avx2
 COMBINE 8
 COMBINE 16
 
-; %1 = samples of a line at x, as words; %2: the line
+; Loads samples of a line at x as words. %1: dst; %2: the line
 %macro SAMPLE_WORDS 2
 %if BITS == 8
     vpmovzxbw       %1, [%2 + xq]
@@ -427,7 +430,8 @@ COMBINE 16
 %endif
 %endmacro
 
-; %4 = products of the taps of line %3 and the samples of that line, %1, around sample %2
+; Multiplies samples of a line by taps. %1: the line; %2: number of the sample around which the samples are; %3: number
+; of the line; %4: dst
 %macro TAP_PRODUCTS 4
 %if BITS == 8
     vpmovzxbw       %4, [%1 + tmpq + %2 - 4]
@@ -456,7 +460,7 @@ cglobal mvdeint_intra_16, 6, 14, 12, 32, dst, lines, taps, w, limits, max, x, a,
     mov         far_bq, [linesq + 24]
     xor             xd, xd
 .loop:
-    ; directions: the cost, times 8, and the number
+    ; cost of each direction, times 8, plus the number of the direction
 %assign D 0
 %rep 7
 %if BITS == 8
@@ -502,7 +506,7 @@ cglobal mvdeint_intra_16, 6, 14, 12, 32, dst, lines, taps, w, limits, max, x, a,
     pcmpgtw         m6, m5, m6
     pcmpgtw         m7, m5, m7
 %endif
-    paddw           m6, m7                      ; less the fit
+    paddw           m6, m7                      ; -fit
     SAMPLE_WORDS    m0, far_aq
     SAMPLE_WORDS    m1, aq
     SAMPLE_WORDS    m2, bq
@@ -610,7 +614,7 @@ cglobal mvdeint_match_8, 7, 9, 13, 16 * 16, dst, dst_stride, src, stride, fx, fy
     mova            m5, [pairs_0]
     mova            m6, [pairs_2]
     mova            m7, [pairs_4]
-    ; across, two rows at a time
+    ; filters horizontally, two rows at a time
     sub           srcq, 2
     sub           srcq, strideq
     sub           srcq, strideq
@@ -634,7 +638,7 @@ cglobal mvdeint_match_8, 7, 9, 13, 16 * 16, dst, dst_stride, src, stride, fx, fy
     add          rowsd, 2
     cmp          rowsd, hd
     jl .across
-    ; down, two rows at a time
+    ; filters vertically, two rows at a time
     sub             hd, 6
     lea          baseq, [taps_w]
     shl            fyd, 4
@@ -698,7 +702,8 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     jg .loop
     RET
 
-; Adds the weighted squares of eight differences, and their weights. m0: differences as words; m1: weights less 2
+; Adds the weighted squares of eight differences, and the weights, to sums in memory. m0: differences as words; m1:
+; weights less 2
 %macro ADD_SQUARES 0
     pabsw          xm0, xm0
     paddw          xm0, xm5
@@ -811,7 +816,7 @@ cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
     paddw          xm1, [weightsq + 2 * xq + 2]
     paddd           m0, [squaresq + 4 * xq + 8]
     paddw          xm1, [weightsq + 2 * xq + 4]
-    ; there may be anything beyond the row
+    ; weights beyond the row are not set: limits them to the table
     pminuw         xm1, [w_270]
     pmovzxwd        m1, xm1
     pcmpeqd         m3, m3
@@ -872,7 +877,7 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     psllw          xm1, 4
     psubw          xm0, [aboveq + 2 * xq]
     psubw          xm1, [belowq + 2 * xq]
-    ; the smaller one, with the sign of both
+    ; the residual with the smaller absolute value, or 0 if their signs differ
     pabsw          xm2, xm0
     pabsw          xm3, xm1
     pminsw         xm2, xm3
@@ -891,11 +896,11 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     jl .loop
     RET
 
-; MvdeintLines
+; offsets in MvdeintLines
 %define LINE_EARLIER 64
 %define LINE_LATER   104
 
-; m%1 = differences, m%2 = sums of the lines i of both fields
+; m%1 = differences, m%2 = sums of line %3 of both fields. xm7: clobbered
 %macro FIELDS 3
     mov           tmpq, [linesq + LINE_EARLIER + 8 * %3]
     pmovzxbw      xm%1, [tmpq + xq]
@@ -905,7 +910,7 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     psubw         xm%1, xm7
 %endmacro
 
-; m%1 = differences of words, in units of 1/8 level, up to 1023. shift
+; Shifts differences in m%1 left to units of 1/8 level, at most 1023. shift; xm7: clobbered
 %macro SCALE_WORDS 2
     pabsw          xm7, xm%1
     psllw          xm7, %2
@@ -913,7 +918,7 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     psignw        xm%1, xm7, xm%1
 %endmacro
 
-; m%1 = twice the middle sums less the outer ones
+; m%1 = 2 m%2 - m%1 - m%3, scaled: twice the sums of the middle line less those of the outer lines. xm7: clobbered
 %macro DETAIL 3
     paddw          xm7, xm%2, xm%2
     psubw          xm7, xm%1
@@ -921,7 +926,8 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     SCALE_WORDS     %1, 1
 %endmacro
 
-; stores the sums of squares of three lines, m%1, m%2 and m%3, of eight columns of words, at an address
+; Stores sums of squares of the words in m%1, m%2 and m%3, three lines of eight columns, at an address. xm7, xm9:
+; clobbered
 %macro SQUARES 4
     punpckhwd      xm7, xm%1, xm%2
     punpcklwd      xm%1, xm%2
@@ -938,7 +944,7 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     movu     [%4 + 16], xm7
 %endmacro
 
-; m%1 = sum of five columns from an address on
+; m%1 = sums of five adjacent columns, of which the first is at the address %2
 %macro ADD_COLUMNS 2
     movu           m%1, [%2]
     paddd          m%1, [%2 + 4]
@@ -949,7 +955,8 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
 
 ; void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
 ;                            uint32_t *columns, int w, int depth)
-; The buffer has sums of squares of w + 16 columns, then sums, then sums of squares of details.
+; The buffer has the sums of squares of differences of w + 16 columns, then the sums of differences, then the sums of
+; squares of details.
 cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, sums, details
     movsxdifnidn    wq, wd
     lea          sumsq, [columnsq + 4 * wq + 64]
@@ -979,7 +986,7 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
     jl .columns
     xor             xd, xd
 .loop:
-    ; less the square of the mean of 15 differences
+    ; sum of squares less 15 times the square of the mean of 15 differences
     ADD_COLUMNS      0, sumsq + 4 * xq
     pabsd           m0, m0
     pmulld          m0, [d_273]
@@ -993,7 +1000,7 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
     paddd           m0, m2, m2
     pslld           m2, 2
     paddd           m2, m0
-    ; 12 bits of both
+    ; shifts both sums right by the same number of bits, to at most 12 bits
     por             m0, m1, m2
     por             m0, [d_1]
     LOG2            m3, m0, m4
@@ -1083,7 +1090,7 @@ cglobal mvdeint_match_16, 8, 9, 14, 13 * 32, dst, dst_stride, src, stride, fx, f
     add          baseq, 32
     dec            fxd
     jg .across
-    ; the taps down, in all lanes
+    ; broadcasts the vertical taps
     vextracti128   xm5, m13, 1
     vpbroadcastd    m8, xm13
     pshufd        xm10, xm13, q2222

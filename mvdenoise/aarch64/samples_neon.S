@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// MvdenoiseSpot, MvdenoiseSource, MvdenoiseSearch
+// offsets in MvdenoiseSpot, MvdenoiseSource and MvdenoiseSearch
 #define SPOT_X          64
 #define SPOT_HSUB       84
 #define SPOT_STRIDE     92
@@ -25,7 +25,8 @@ const bits
         .hword          1, 2, 4, 8, 16, 32, 64, 128
 endconst
 
-// Rows of a patch, two of bytes or one of words. a, b: addresses of their two parts
+// Loads two rows of a patch as bytes, or one row as words; a row is the mean of two rows in memory. a, b: pointers to
+// these
 .macro load_rows kind, dst, other, a, b, stride
 .ifc \kind, words
         ld1             {v\dst\().8h}, [\a], \stride
@@ -93,7 +94,8 @@ function ff_mvdenoise_read_16_neon, export=1
         ret
 endfunc
 
-// Where components of vectors lead to, from what is in at. v26: the least of such places
+// Adds vectors, rounded down to whole samples, to the position in at. v26: least position; most: register of the
+// greatest position
 .macro place dst, vectors, at, most
         sshr            v\dst\().4s, v\vectors\().4s, #2
         add             v\dst\().4s, v\dst\().4s, v\at\().4s
@@ -101,7 +103,8 @@ endfunc
         smin            v\dst\().4s, v\dst\().4s, v\most\().4s
 .endm
 
-// The first three of a field's vectors at four indices; x6, x7: two of these each
+// Loads the first three of four vectors of a field, whose indices are in a register. Leaves the upper two indices in
+// x7. Clobbers x5 and x6.
 .macro gather dst, indices
         fmov            x6, d\indices
         umov            x7, v\indices\().d[1]
@@ -115,14 +118,14 @@ endfunc
 
 // unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot)
 function ff_mvdenoise_candidates_neon, export=1
-        ldp             w5, w6, [x2, #SPOT_HSUB]        // and vsub
-        ldp             w7, w8, [x2, #SPOT_CELL]        // and the last column
-        ldp             q0, q1, [x2]                    // how far to the right
+        ldp             w5, w6, [x2, #SPOT_HSUB]        // hsub, vsub
+        ldp             w7, w8, [x2, #SPOT_CELL]        // cell, last column
+        ldp             q0, q1, [x2]                    // offsets to the right
         ldp             q2, q3, [x2, #32]               // rows
         add             x9, x2, #SPOT_X
         add             x2, x2, #SPOT_STRIDE
         ld2r            {v24.4s, v25.4s}, [x9], #8
-        ld3r            {v26.4s, v27.4s, v28.4s}, [x9]  // the least, the most x and y
+        ld3r            {v26.4s, v27.4s, v28.4s}, [x9]  // least position, greatest x, greatest y
         dup             v16.4s, w5
         neg             w5, w5
         neg             w6, w6
@@ -132,7 +135,7 @@ function ff_mvdenoise_candidates_neon, export=1
         dup             v19.4s, w7
         dup             v20.4s, w8
         movi            v21.4s, #0
-        ld2r            {v30.4s, v31.4s}, [x2]          // the stride, shift of samples
+        ld2r            {v30.4s, v31.4s}, [x2]          // stride, shift of samples
 .irp i, 0, 1
         add             v\i\().4s, v\i\().4s, v24.4s
         sshl            v\i\().4s, v\i\().4s, v16.4s
@@ -146,7 +149,7 @@ function ff_mvdenoise_candidates_neon, export=1
         lsr             x7, x7, #32
         add             x7, x1, x7, lsl #2
         ld1             {v0.s}[3], [x7]
-        gather          1, 3                            // the last one is the zero vector
+        gather          1, 3                            // the last candidate is the zero vector
         movi            v29.4s, #0x80, lsl #8           // -32768 in words
         mvni            v23.4s, #0x7f, msl #8           // -32768
         shl             v2.4s, v0.4s, #16
@@ -155,7 +158,7 @@ function ff_mvdenoise_candidates_neon, export=1
         sshr            v5.4s, v1.4s, #16
         sshr            v2.4s, v2.4s, #16
         sshr            v3.4s, v3.4s, #16
-        // there is no vector, or it is like one before, in v6 and v7
+        // v6, v7: -1 where there is no vector, or where it equals an earlier one
         cmeq            v6.4s, v2.4s, v23.4s
         cmeq            v7.4s, v3.4s, v23.4s
         srshl           v2.4s, v2.4s, v17.4s
@@ -181,7 +184,7 @@ function ff_mvdenoise_candidates_neon, export=1
         orr             v7.16b, v7.16b, v16.16b
         ldr             q20, [x4]
         uzp1            v6.8h, v6.8h, v7.8h
-        // where the patches begin
+        // the first sample of each patch, limited to the picture
         place           16, 2, 24, 27
         place           17, 3, 24, 27
         place           18, 4, 25, 28
@@ -192,7 +195,7 @@ function ff_mvdenoise_candidates_neon, export=1
         addv            h6, v6.8h
         mla             v16.4s, v18.4s, v30.4s
         mla             v17.4s, v19.4s, v30.4s
-        // which part of the source
+        // the part of the source, by the fractions of the vector
         sli             v2.4s, v4.4s, #2
         sli             v3.4s, v5.4s, #2
         movi            v20.4s, #15
@@ -204,8 +207,8 @@ function ff_mvdenoise_candidates_neon, export=1
         ret
 endfunc
 
-// Squared differences of rows from the own ones, two of bytes or one of words, added to v24 and v25; rows, other:
-// clobbered
+// Adds the squared differences of two rows of bytes, or one row of words, from rows of the own patch to v24 and v25.
+// rows, other: clobbered
 .macro add_squares kind, rows, other, own
 .ifc \kind, dotprod
         uabd            v\rows\().16b, v\rows\().16b, v\own\().16b
@@ -249,7 +252,7 @@ endfunc
 .endif
 1:      rbit            x5, x2
         sub             x6, x2, #1
-        clz             x5, x5                          // 8 times the picture, and the candidate
+        clz             x5, x5                          // 8 times the number of the picture, plus the candidate
         and             x2, x2, x6
         and             x7, x5, #0x38
         and             x8, x5, #7
@@ -284,7 +287,7 @@ endfunc
         add_squares     \kind, 4, 5, 22
         add_squares     \kind, 6, 7, 23
 .endif
-        ldr             x8, [x7]                        // the least sum, and its candidate
+        ldr             x8, [x7]                        // the least sum, its candidate
         ldr             x9, [x7, #SEARCH_BEST]
 .ifc \kind, 16
         add             v24.2d, v24.2d, v25.2d
@@ -325,7 +328,8 @@ endfunc
 DISABLE_DOTPROD
 #endif
 
-// A row of a patch, added to sums and weights of four samples that are in registers already, and of four others
+// Adds a row of a patch to the sums and weights of eight samples: of four that are in registers, which are then stored,
+// and of the next four, which are loaded
 .macro add_row sums, weights, next_sums, next_weights
         ld1r            {v0.8h}, [x3], #2
         ld1             {v1.8h}, [x2], x6
@@ -367,7 +371,7 @@ function ff_mvdenoise_add_10_neon, export=1
 endfunc
 
 // void divide_10(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction)
-// Divisors are below 1 << 24 and sums below 1 << 32. The quotient of floats may be one too much or too little.
+// Divisors are below 1 << 24 and sums below 1 << 32. The quotient of floats may be too large or too small by 1.
 function ff_mvdenoise_divide_10_neon, export=1
         dup             v16.4s, w4
 1:      ldp             q2, q3, [x2], #32
@@ -387,7 +391,7 @@ function ff_mvdenoise_divide_10_neon, export=1
         fcvtzu          v5.4s, v5.4s
         mls             v0.4s, v4.4s, v2.4s
         mls             v1.4s, v5.4s, v3.4s
-        // -1 if the remainder is negative; if it is not less than the divisor
+        // corrects the quotient: -1 if the remainder is negative, +1 if the remainder is not less than the divisor
         cmge            v2.4s, v0.4s, v2.4s
         cmge            v3.4s, v1.4s, v3.4s
         ssra            v4.4s, v0.4s, #31

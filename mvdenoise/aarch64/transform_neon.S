@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// coefficients of the transform over space: odd rows, then rows 2 and 6
+// factors of the spatial transform: those of odd rows, then those of rows 2 and 6
 const space
         .hword          89, 75, 50, 18, 83, 36, 0, 0
 endconst
@@ -16,8 +16,9 @@ const space_32
         .word           89, 75, 50, 18, 83, 36, 0, 0
 endconst
 
-// A product with factor i of the transform over space, in 32 bits. op: ul: it alone, la: added, ls: subtracted;
-// type: h: of words, which also have a high half, s: of doublewords, whose factors from 4 on are in v1
+// Multiplies values by factor i of the spatial transform, in 32 bits. op: ul to replace dst by the product, la to add
+// it, ls to subtract it; type: h for words, whose products fill dst and high, s for dwords, whose factors from 4 on are
+// in v1
 .macro term type, op, dst, high, src, i
 .ifc \type, h
         sm\op\()l       v\dst\().4s, v\src\().4h, v0.h[\i]
@@ -29,7 +30,7 @@ endconst
 .endif
 .endm
 
-// Sums of products, divided. low, high: clobbered, of words only
+// Computes sums of two products, and shifts them right with rounding. low, high: clobbered with words only
 .macro two_terms type, shift, dst, low, high, a, fa, op, b, fb
 .ifc \type, h
         term            h, ul, \low, \high, \a, \fa
@@ -43,6 +44,7 @@ endconst
 .endif
 .endm
 
+// Does the same with four products.
 .macro four_terms type, shift, dst, low, high, a, fa, op_b, b, fb, op_c, c, fc, op_d, d, fd
 .ifc \type, h
         term            h, ul, \low, \high, \a, \fa
@@ -60,8 +62,8 @@ endconst
 .endif
 .endm
 
-// Transforms the columns of r0 to r7, of which sums and differences of the same distance from either end are in r0 to
-// r3 and in o0 to o3. lanes: 8h or 4s; v4 to v7: clobbered, of words. Sums of all are multiplied by 64.
+// Transforms columns of eight values to r0 to r7. r0 to r3: sums of the values at the same distance from either end; o0
+// to o3: their differences; lanes: 8h or 4s; v4 to v7: clobbered with words. The factor of rows 0 and 4 is 64.
 .macro forward type, lanes, shift, r0, r1, r2, r3, r4, r5, r6, r7, o0, o1, o2, o3
         sub             v\r4\().\lanes, v\r0\().\lanes, v\r3\().\lanes
         add             v\r0\().\lanes, v\r0\().\lanes, v\r3\().\lanes
@@ -81,7 +83,7 @@ endconst
 .endif
 .endm
 
-// Differences of rows in o0 to o3, sums in r0 to r3
+// Computes the differences of rows at the same distance from either end in o0 to o3, and their sums in r0 to r3.
 .macro butterflies lanes, r0, r1, r2, r3, r4, r5, r6, r7, o0, o1, o2, o3
         sub             v\o0\().\lanes, v\r0\().\lanes, v\r7\().\lanes
         sub             v\o1\().\lanes, v\r1\().\lanes, v\r6\().\lanes
@@ -93,13 +95,13 @@ endconst
         add             v\r3\().\lanes, v\r3\().\lanes, v\r4\().\lanes
 .endm
 
-// What is beside each other in lanes of a and b
+// Interleaves the even lanes of a and b into first, and the odd lanes into second.
 .macro exchange lanes, first, second, a, b
         trn1            v\first\().\lanes, v\a\().\lanes, v\b\().\lanes
         trn2            v\second\().\lanes, v\a\().\lanes, v\b\().\lanes
 .endm
 
-// Exchanges rows and columns of words, from a0 to a7, which are clobbered, to b0 to b7
+// Transposes words from a0 to a7, which are clobbered, to b0 to b7.
 .macro transpose a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7
         exchange        8h, \b0, \b1, \a0, \a1
         exchange        8h, \b2, \b3, \a2, \a3
@@ -115,7 +117,8 @@ endconst
         exchange        2d, \b3, \b7, \a3, \a7
 .endm
 
-// Rows of words in v24 to v31, transformed, become coefficients; what the base adds to the first one is in v1
+// Transforms the columns of words in v24 to v31, and stores the coefficients. v1: the multiple of base that is
+// subtracted from the first one; v4 to v7, v16 to v19: clobbered
 .macro store_coefs
         butterflies     8h, 24, 25, 26, 27, 28, 29, 30, 31, 16, 17, 18, 19
         forward         h, 8h, 8, 24, 25, 26, 27, 28, 29, 30, 31, 16, 17, 18, 19
@@ -129,8 +132,8 @@ endconst
 .endm
 
 // void over_space_8(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base, int fraction)
-// What base adds to samples it adds to the first coefficient only. The sum of two samples, and
-// the shift, stand for the two bits of fraction.
+// Subtracts a multiple of base from the first coefficient, which equals subtracting base from all samples. The sum of
+// two samples, and a smaller shift, provide the two bits of fraction.
 function ff_mvdenoise_over_space_8_neon, export=1
         movrel          x6, space
         lsl             w4, w4, #5
@@ -173,13 +176,13 @@ function ff_mvdenoise_over_space_10_neon, export=1
         ret
 endfunc
 
-// Four columns of doublewords
+// Transforms four columns of dwords. v2 to v5: clobbered
 .macro forward_32 shift, r0, r1, r2, r3, r4, r5, r6, r7
         butterflies     4s, \r0, \r1, \r2, \r3, \r4, \r5, \r6, \r7, 2, 3, 4, 5
         forward         s, 4s, \shift, \r0, \r1, \r2, \r3, \r4, \r5, \r6, \r7, 2, 3, 4, 5
 .endm
 
-// Exchanges rows and columns of 4x4 doublewords; v2 to v5: clobbered
+// Transposes 4x4 dwords. v2 to v5: clobbered
 .macro transpose_32 r0, r1, r2, r3
         exchange        4s, 2, 3, \r0, \r1
         exchange        4s, 4, 5, \r2, \r3
@@ -187,7 +190,7 @@ endfunc
         exchange        2d, \r1, \r3, 3, 5
 .endm
 
-// Two halves of a row
+// Loads a row, which is the mean of two rows in memory, to two registers. v2, v3: clobbered
 .macro load_row_32 left, right
         ld1             {v2.8h}, [x6], x2
         ld1             {v3.8h}, [x7], x2
@@ -218,7 +221,7 @@ function ff_mvdenoise_over_space_16_neon, export=1
         transpose_32    20, 21, 22, 23
         transpose_32    24, 25, 26, 27
         transpose_32    28, 29, 30, 31
-        // in the right half, what was above is now on the left
+        // v16 to v19 and v24 to v27 now have columns 0 to 7 of rows 0 to 3, the others those of rows 4 to 7
         forward_32      8, 16, 17, 18, 19, 24, 25, 26, 27
         forward_32      8, 20, 21, 22, 23, 28, 29, 30, 31
         sub             v16.4s, v16.4s, v6.4s
@@ -236,8 +239,9 @@ function ff_mvdenoise_over_space_16_neon, export=1
         ret
 endfunc
 
-// Two rows of half of the columns. h: nothing, or 2 for the other half; even: their even part, op: l to add the
-// products, s to subtract them; narrow: makes words; v1, v2: clobbered
+// Computes two rows of the inverse transform, first and last, for half of the columns. h: nothing, or 2 for the high
+// half; even: register of the sum over even rows; f1 to f7: factors of odd rows; op3 to op7: a to add the products, s
+// to subtract them; narrow: instruction that makes words; v1, v2: clobbered
 .macro inverse_rows h, src, dst, narrow, shift, even, first, last, f1, op3, f3, op5, f5, op7, f7
         smull\h         v1.4s, v17.\src, v0.h[\f1]
         sml\op3\()l\h   v1.4s, v19.\src, v0.h[\f3]
@@ -249,7 +253,7 @@ endfunc
         \narrow\()\h    v\last\().\dst, v1.4s, #\shift
 .endm
 
-// less: nothing, or the register of what is added to the sums of each column
+// Transforms half of the columns back. less: nothing, or a register whose values are added to the sums of the columns
 .macro inverse_half h, src, dst, narrow, shift, less
         sshll\h         v1.4s, v16.\src, #6
 .ifnb \less
@@ -272,14 +276,14 @@ endfunc
         inverse_rows    "\h", \src, \dst, \narrow, \shift, 3, 27, 28, 3, s, 2, a, 1, s, 0
 .endm
 
-// Transforms the columns of v16 to v23 back, to v24 to v31; v1 to v6: clobbered
+// Transforms the columns of v16 to v23 back, to v24 to v31. v1 to v6: clobbered
 .macro inverse narrow, shift, less
         inverse_half    "", 4h, 4h, \narrow, \shift, \less
         inverse_half    2, 8h, 8h, \narrow, \shift, \less
 .endm
 
 // void back_10(uint16_t *dst, const void *coefs, int base, int max)
-// What is added to all samples is added to the first coefficient instead.
+// Adds a multiple of base to the first coefficient, which equals adding base to all samples.
 function ff_mvdenoise_back_10_neon, export=1
         movrel          x4, space
         ldp             q16, q17, [x1]
@@ -319,7 +323,8 @@ const time
         .hword          370, 483, 0, 0, 0, 0, 0, 0
 endconst
 
-// Value j of k, which are step bytes apart, and the one at the same distance from the end: their sum and difference
+// Loads value j of k values, which are step bytes apart, and the value at the same distance from the end, and computes
+// the sum and the difference of both.
 .macro load_value k, at, step, j, sum, difference
 .if 2 * \j + 1 == \k
         ldr             q\sum, [x1, #\at + \j * \step]
@@ -331,7 +336,7 @@ endconst
 .endif
 .endm
 
-// A value by factor f, counted from 1, which is subtracted if f is negative, and nothing if it is 0
+// Multiplies a value by factor |f|, counted from 1. f < 0 subtracts the product; f = 0 does nothing.
 .macro time_term op, src, f
 .if \f > 8
         \op             v25.4s, v\src\().4h, v1.h[\f - 9]
@@ -348,8 +353,8 @@ endconst
 .endif
 .endm
 
-// A row of the transform of k values by factors as above, of sums if it is even, else of differences; then the macro
-// what_row with k and the row's number does something with it, which is in v25
+// Computes row n of the transform of k values in v25, and passes it to the macro what_row with k and n. f0 to f4:
+// factors of the sums in an even row, or of the differences in an odd row, as in time_term; v26: clobbered
 .macro time_row what, k, n, f0, f1=0, f2=0, f3=0, f4=0
 .if \n & 1
         time_term       smull, 21, \f0
@@ -368,7 +373,7 @@ endconst
         \what\()_row    \k, \n
 .endm
 
-// All rows; the values begin at so many bytes from x1 and are step bytes apart
+// Computes all rows. at: offset of the first value from x1; step: bytes between values
 .macro over_time what, k, at, step
 .if \k == 1
         ldr             q25, [x1, #\at]
@@ -435,7 +440,7 @@ endconst
 .endif
 .endm
 
-// Adds the part of a row, in v25, to the sums of a value in v27 and v28
+// Adds row n, in v25, to the inverse transform of one value, in v27 and v28.
 .macro back_row k, n
 .if \k > 1
   .if \n == 0
@@ -451,6 +456,7 @@ endconst
 .endif
 .endm
 
+// Stores the result of the inverse transform.
 .macro store_value k
 .if \k == 1
         str             q25, [x0], #16
@@ -461,12 +467,12 @@ endconst
 .endif
 .endm
 
-// Goes to the code for w2 values, at a label that is 10 more
 .macro dispatch_to k, label
         cmp             w2, #\k
         b.eq            \label
 .endm
 
+// Jumps to the code for w2 values, at the label of 10 more.
 .macro dispatch
         dispatch_to     9, 19f
         dispatch_to     8, 18f
@@ -478,7 +484,8 @@ endconst
         dispatch_to     2, 12f
 .endm
 
-// Loads the factors for k values, and from x3 on those of the way back, 9 words apart
+// Loads the factors of the transform of k values, and those of the inverse transform, which are 9 words apart from x3
+// on. Sets w2 to 8.
 .macro load_factors k
         mov             w2, #8
 .if \k > 1
@@ -499,7 +506,8 @@ endconst
 .endif
 .endm
 
-// Sets coefficients to 0 that are below v30, in the first row, or v31, and counts the others in v29
+// Zeroes coefficients below v30 in row 0, or below v31 in other rows, counts the others in v29, and adds the row to the
+// inverse transform.
 .macro threshold_row k, n
         abs             v26.8h, v25.8h
 .if \n == 0
@@ -517,7 +525,7 @@ function ff_mvdenoise_threshold_10_neon, export=1
         dup             v30.8h, w4
         dup             v31.8h, w5
         movi            v29.4s, #0
-        mov             v30.h[0], wzr                   // the first one stays
+        mov             v30.h[0], wzr                   // keeps the first coefficient
         dispatch
 .irp k, 1, 2, 3, 4, 5, 6, 7, 8, 9
 1\k:     load_factors    \k
@@ -533,12 +541,13 @@ function ff_mvdenoise_threshold_10_neon, export=1
 .endr
 2:      addv            h29, v29.8h
         umov            w0, v29.h[0]
-        sub             w0, w0, #1                      // which does not count
+        sub             w0, w0, #1                      // does not count the first coefficient
         ret
 endfunc
 
-// What the Wiener filter leaves of coefficients by those of the pilot. Ratio i leaves n / (n + 4096) of 32768,
-// n = (2 i + 1)^2: 32768 - 2^25 / (i (i + 1) + 1024.25), rounded.
+// Computes the gains of the Wiener filter from coefficients of the pilot, stores them on the stack, and adds the
+// squares of their upper bits to v29 and v30. The gain of ratio i is 32768 n / (n + 4096) with n = (2 i + 1)^2,
+// computed as 32768 - 2^25 / (i (i + 1) + 1024.25), rounded.
 .macro gain_row k, n
 .if \n == 0
         bic             v25.16b, v25.16b, v12.16b
@@ -569,7 +578,7 @@ endfunc
         umlal2          v30.4s, v27.8h, v27.8h
 .endm
 
-// Filters coefficients; the first one stays
+// Multiplies coefficients except for the first one by their gains, and adds the row to the inverse transform.
 .macro wiener_row k, n
         ldr             q26, [sp, #16 * \n]
 .if \n == 0
@@ -582,7 +591,7 @@ endfunc
 .endm
 
 // unsigned wiener(void *dst, const void *coefs, int nb, const int16_t *back, int most, int reciprocal)
-// Gains of 8 coefficients of each patch are on the stack.
+// The stack has the gains of 8 coefficients of each patch.
 function ff_mvdenoise_wiener_10_neon, export=1
         sub             sp, sp, #192
         stp             d8, d9, [sp, #144]

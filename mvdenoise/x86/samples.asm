@@ -9,7 +9,7 @@
 
 SECTION_RODATA 32
 
-; which of eight was so many places before
+; for vpermd: indices of the vectors that are 1 to 7 places before each of eight vectors
 earlier:
 %assign I 1
 %rep 7
@@ -26,7 +26,7 @@ never:      times 16 dw -32768
 threes:     times 8 dd 3
 low_words:  times 8 dd 0xffff
 
-; MvdenoiseSpot, MvdenoiseSource
+; offsets in MvdenoiseSpot, MvdenoiseSource and MvdenoiseSearch
 %define SPOT_X      64
 %define SPOT_Y      68
 %define SPOT_LEAST  72
@@ -66,7 +66,7 @@ cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
     pminsd      m1, m3
     paddd       m1, [spotq + 32]
     vpgatherdd  m0, [fieldq + 4 * m1], m2
-    ; the last one is the zero vector
+    ; the last candidate is the zero vector
     vpblendd    m0, m0, m4, 0x80
     pslld       m1, m0, 16
     psrad       m1, 16
@@ -76,7 +76,7 @@ cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
     or          eax, [spotq + SPOT_VSUB]
     jz .whole
     movd        xm6, [spotq + SPOT_VSUB]
-    ; half of what is shifted out
+    ; shifts with rounding: adds half of the divisors first
     pcmpeqd     m7, m7
     psrld       m7, 31
     pslld       m8, m7, xm5
@@ -100,14 +100,14 @@ cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
     por         m3, m4
 %assign I I + 1
 %endrep
-    ; which part of the source
+    ; the part of the source, by the fractions of the vector
     mova        m7, [threes]
     pand        m4, m1, m7
     pand        m5, m2, m7
     pslld       m5, 2
     por         m4, m5
     movu        [dstq + 32], m4
-    ; where the patch begins
+    ; the first sample of the patch, limited to the picture
     vpbroadcastd m6, [spotq + SPOT_LEAST]
     vpbroadcastd m4, [spotq + SPOT_X]
     vpbroadcastd m5, [spotq + SPOT_Y]
@@ -131,8 +131,8 @@ cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
     xor         eax, 0xff
     RET
 
-; Two rows of a patch as words. %1: dst, %2: 8 or 16, %3, %4: addresses of the first row's two parts,
-; %5, %6: of the second row's; xm7: clobbered
+; Loads two rows of a patch as words; a row is the mean of two rows in memory. %1: dst; %2: 8 or 16; %3, %4: addresses
+; for the first row; %5, %6: addresses for the second row; m7: clobbered
 %macro LOAD_ROWS 6
 %if %2 == 8
     movq        xm%1, [%3]
@@ -150,7 +150,7 @@ cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
 %endif
 %endmacro
 
-; Four rows of a patch. %1, %2: dst, %3: 8 or 16
+; Loads four rows of a patch. %1, %2: dst; %3: 8 or 16; m7: clobbered
 %macro LOAD_FOUR 3
     LOAD_ROWS   %1, %3, aq, bq, aq + strideq, bq + strideq
     LOAD_ROWS   %2, %3, aq + 2 * strideq, bq + 2 * strideq, aq + stride3q, bq + stride3q
@@ -177,7 +177,7 @@ cglobal mvdenoise_read_%1, 3, 5, 8, dst, a, stride, b, stride3
 %else
 %assign I 0
 %rep 4
-    ; words have no sign
+    ; words are unsigned
     psrld       m4, m%[I], 16
     pand        m%[I], [low_words]
     paddd       m%[I], m4
@@ -205,8 +205,8 @@ cglobal mvdenoise_read_%1, 3, 5, 8, dst, a, stride, b, stride3
 READ 8
 READ 16
 
-; Squares the differences of two rows from the own patch. %1: the rows, and dst; %2: number of the own ones.
-; Squares of 16-bit samples are in words: m%1 has the lower halves, m7 the upper ones
+; Squares the differences of two rows from rows of the own patch. %1: the rows, and dst; %2: rows of the own patch;
+; %3: bits of samples. Squares of 16-bit samples are in words: the lower halves in m%1, the upper halves in m7
 %macro SQUARE 3
 %if %3 < 16
     psubw       m%1, m%2
@@ -221,7 +221,7 @@ READ 16
 %endmacro
 
 ; void mvdenoise_best(MvdenoiseSearch *search, const uint16_t *own)
-; %1: bits of words, %2: of samples
+; %1: bits of a sample in memory; %2: significant bits of a sample
 %macro BEST 2
 cglobal mvdenoise_best_%2, 2, 13, 12, search, own, mask, penalties, other, i, a, b, stride, stride3, sum, least, \
                                      candidate
@@ -322,7 +322,7 @@ BEST 16, 16
 
 ; void mvdenoise_add(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights, int nb,
 ;                    const uint8_t *window)
-; Every other patch, then those between: what has just been written is not read.
+; Adds patches 0, 2, ..., then patches 1, 3, ...: no sum is loaded right after it was stored.
 cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, window, at, weight
     pmovzxbd    m3, [windowq]
     shl         nbd, 4
@@ -334,7 +334,7 @@ cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, wi
     cmp         atd, nbd
     jge .end
 .loop:
-    ; words with a zero above
+    ; the weight in every dword
     vpbroadcastw m0, [weightq]
     psrld       m0, 16
     pmaddwd     m0, m3
@@ -356,8 +356,8 @@ cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, wi
     RET
 
 ; void mvdenoise_divide(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction)
-; Weights are below 1 << 24 and sums, which have no sign, below 1 << 32. The quotient of floats may be one too much or
-; too little.
+; Weights are below 1 << 24 and sums, which are unsigned, below 1 << 32. The quotient of floats may be too large or too
+; small by 1.
 cglobal mvdenoise_divide_10, 5, 5, 7, dst, sums, weights, w, fraction
     movd        xm6, fractiond
     pxor        m5, m5
@@ -374,7 +374,7 @@ cglobal mvdenoise_divide_10, 5, 5, 7, dst, sums, weights, w, fraction
     cvttps2dq   m2, m2
     pmulld      m3, m2, m0
     psubd       m1, m3
-    ; -1 if the remainder is negative, 1 if it is not less than the divisor
+    ; corrects the quotient: -1 if the remainder is negative, +1 if the remainder is not less than the divisor
     pcmpgtd     m3, m5, m1
     pcmpgtd     m4, m0, m1
     paddd       m2, m3

@@ -9,7 +9,7 @@
 
 SECTION_RODATA 32
 
-; pairs of factors of the transform over space
+; pairs of factors of the spatial transform
 %macro PAIR 3
 %1: times 8 dw %2, %3
 %endmacro
@@ -32,7 +32,7 @@ d%1: times 8 dd %1
 %rotate 1
 %endrep
 %endmacro
-; single factors, of 32 bits
+; factors of the spatial transform, as dwords
 FACTOR 18, 36, 50, 75, 83, 89
 dwords_1:   times 8 dd 1
 dwords_2:   times 8 dd 2
@@ -43,23 +43,27 @@ round_64:   times 8 dd 64
 round_back: times 4 dd 64, 63
 round_128:  times 8 dd 128
 round_512:  times 8 dd 512
-; pmulhrsw with these divides by 2 and 4, rounded
+; pmulhrsw by these divides by 2 and by 4, with rounding
 half:       times 16 dw 1 << 14
 quarter:    times 16 dw 1 << 13
 ones:       times 16 dw 1
 words_64:   times 16 dw 64
 words_511:  times 16 dw 511
-; 1 << 15 and 1 << 27, from which gains are made
+; 1 << 15 and 1 << 27, from which gains are computed
 full:       times 16 dw 0x8000
 full_f:     times 8 dd 134217728.0
-; the coefficient that stays, and others
+; mask of the first coefficient, which is not filtered
 first:      dw -1
             times 63 dw 0
 
-; Factors of the DCTs over time of K values, in words. forward_K has the first half of each even row, by which the
-; sums of the two values at the same distance from either end are multiplied, then the first half of each odd row,
-; by which their differences are multiplied. An odd number of factors is followed by 512, which, times 1, rounds.
-; inverse_K has the even rows of each value, then the odd ones, likewise. %1: K, then the first halves of the rows
+; Defines the factors of the DCT of K values over time, as words. %1: K; other arguments: the first half of each row,
+; with the middle factor if K is odd. The second half of a row mirrors the first half, and is negated in odd rows.
+;
+; forward_K has the first halves of the even rows, then those of the odd rows. The factors of even rows multiply the
+; sums of the two values at the same distance from either end, those of odd rows multiply the differences. Where a row
+; has an odd number of factors, 512 follows: this multiplies 1, and rounds.
+;
+; inverse_K has the factors of each value: those in even rows, then those in odd rows; 512 follows if K is odd.
 %macro DCT 2-*
 %assign K %1
 %assign I 0
@@ -171,7 +175,8 @@ SECTION .text
 
 %if ARCH_X86_64
 
-; Sums of products, divided. %1: dst, %2: clobbered, %3: factors, %4, %5: pairs of words; %6: shift, %7: rounding
+; Computes sums of two products, and shifts them right. %1: dst; %2: clobbered; %3: factors; %4, %5: pairs of words, low
+; and high halves of lanes; %6: shift; %7: rounding
 %macro PRODUCTS 7
     pmaddwd     m%2, m%5, [%3]
     pmaddwd     m%1, m%4, [%3]
@@ -182,8 +187,8 @@ SECTION .text
     packssdw    m%1, m%2
 %endmacro
 
-; The same of pairs in m12 and m8, and in m9 and m10. %1: dst, %2, %3: factors, %4: shift, %5: rounding;
-; m11, m14: clobbered
+; Computes sums of four products, and shifts them right. Pairs of words in m12 and m8 are multiplied by %2, pairs in m9
+; and m10 by %3. %1: dst; %2, %3: factors; %4: shift; %5: rounding; m11, m14: clobbered
 %macro PRODUCTS_OF_FOUR 5
     pmaddwd     m%1, m12, [%2]
     pmaddwd     m14, m9,  [%3]
@@ -198,8 +203,8 @@ SECTION .text
     packssdw    m%1, m11
 %endmacro
 
-; Transforms the columns of m0 to m7, a patch in each lane. %1: shift, %2: rounding, %3: the factor by which sums of
-; all values are multiplied, or nothing; m8 to m14: clobbered
+; Transforms the columns of m0 to m7, which have a patch in each lane. %1: shift; %2: rounding; %3: the factor of
+; pmulhrsw for rows 0 and 4, or none; m8 to m14: clobbered
 %macro FORWARD 3
     psubw       m8, m0, m7
     paddw       m0, m7
@@ -234,7 +239,8 @@ SECTION .text
     mova        m4, m13
 %endmacro
 
-; Loads a row of two patches, doubling samples of 8 bits. %1: dst; %2: 8 or 10; %3: where it begins; m8: clobbered
+; Loads a row of two patches. A sample is the sum of two samples of 8 bits, or the mean of two larger samples, shifted
+; left by xm9. %1: dst; %2: 8 or 10; %3: offset of the row; m8: clobbered
 %macro LOAD_ROW 3
 %if %2 == 8
     movq        xm%1, [aq + %3]
@@ -256,7 +262,8 @@ SECTION .text
 
 ; void mvdenoise_over_space(void *coefs, const MvdenoisePatch *patches, ptrdiff_t stride, int nb, int base,
 ;                           int fraction)
-; Two patches at a time. What base adds to samples it adds to the first coefficient only.
+; Transforms two patches at a time. Subtracts a multiple of base from the first coefficient, which equals subtracting
+; base from all samples.
 %macro OVER_SPACE 1
 INIT_YMM avx2
 cglobal mvdenoise_over_space_%1, 6, 11, 16, coefs, patches, stride, nb, base, fraction, a, b, a2, b2, stride3
@@ -273,7 +280,7 @@ cglobal mvdenoise_over_space_%1, 6, 11, 16, coefs, patches, stride, nb, base, fr
 .loop:
     mov         aq, [patchesq]
     mov         bq, [patchesq + 8]
-    ; the last of an odd number twice
+    ; the last one of an odd number of patches takes both lanes
     xor         a2d, a2d
     cmp         nbd, 1
     setg        a2b
@@ -319,8 +326,8 @@ cglobal mvdenoise_over_space_%1, 6, 11, 16, coefs, patches, stride, nb, base, fr
 OVER_SPACE 8
 OVER_SPACE 10
 
-; What values of the same distance from either end are together. %1: dst, %2: sums: 0, differences: 1, %3: how many
-; values, %4: the distance, %5: bytes from one to the next
+; Loads the sum or the difference of the two values at the same distance from either end, or the middle value. %1: dst;
+; %2: 0: sum, 1: difference; %3: number of values; %4: the distance; %5: bytes between values
 %macro LOAD_VALUE 5
     mova        m%1, [coefsq + %4 * %5]
 %if 2 * %4 + 1 != %3
@@ -332,8 +339,8 @@ OVER_SPACE 10
 %endif
 %endmacro
 
-; All of these in pairs, in m0 to m5. %1: sums: 0, differences: 1, %2: how many values, %3: bytes from one to the next;
-; m12, m13: clobbered
+; Loads all such sums or differences, and interleaves them in pairs in m0 to m5; 1 completes the last pair of an odd
+; number. %1: 0: sums, 1: differences; %2: number of values; %3: bytes between values; m12, m13: clobbered
 %macro LOAD_VALUES 3
 %assign NB (%2 + 1 - %1) / 2
 %assign J 0
@@ -351,7 +358,8 @@ OVER_SPACE 10
 %endrep
 %endmacro
 
-; A row of the transform of NB pairs. %1: dst, %2: its factors; m9, m12, m13: clobbered
+; Computes a row of the transform from the NB sums or differences in m0 to m5. %1: dst; %2: factors of the row;
+; m9, m12, m13: clobbered
 %macro TRANSFORM_ROW 2
     vpbroadcastd m9, [%2]
     pmaddwd     m%1, m0, m9
@@ -375,8 +383,8 @@ OVER_SPACE 10
     packssdw    m%1, m12
 %endmacro
 
-; Transform K values, and do something with each row. %1: K, %2: bytes from one to the next, %3: a macro with the
-; arguments register, and number of the row, those of even number first; then number in this order
+; Transforms K values, and passes each row to a macro: even rows first, then odd rows. %1: K; %2: bytes between values;
+; %3: the macro; its arguments are the register and the number of the row, its position in this order, and K
 %macro TRANSFORM 3
 %assign ORDER 0
 %assign FACTORS 0
@@ -404,8 +412,8 @@ OVER_SPACE 10
 %endrep
 %endmacro
 
-; Transform rows back to one value: those of even number in the order are in m10, those after them in m8. The sums
-; are in m6 and m7. %1: number in the order, %2: K; m9, m12, m13: clobbered
+; Adds one or two rows to the inverse transform of one value, in m6 and m7. Rows at even positions in the order are in
+; m10, the rows after them in m8. %1: position in the order; %2: K; m9, m12, m13: clobbered
 %macro BACK_ROW 2
 %if %2 > 1 && (%1 & 1 || %1 == %2 - 1)
 %if %1 & 1
@@ -428,7 +436,7 @@ OVER_SPACE 10
 %endif
 %endmacro
 
-; Store what has become of it. %1: K
+; Stores the result of the inverse transform. %1: K
 %macro STORE_VALUE 1
 %if %1 == 1
     mova        [dstq], m10
@@ -444,8 +452,8 @@ OVER_SPACE 10
 %endif
 %endmacro
 
-; Set coefficients to 0 that are at most m15, in the first row, or m11, and count the others in m14. %1: register,
-; %2: row, %3: number in the order, %4: K; m9, m12, m13: clobbered
+; Zeroes coefficients of at most m15 in row 0, or at most m11 in other rows, counts the others in m14, and adds the row
+; to the inverse transform. %1: register; %2: row; %3: position in the order; %4: K; m9, m12, m13: clobbered
 %macro THRESHOLD_ROW 4
     pabsw       m12, m%1
 %if %2 == 0
@@ -462,7 +470,7 @@ OVER_SPACE 10
     BACK_ROW    %3, %4
 %endmacro
 
-; Go to the code for so many patches. %1: names of its labels begin so
+; Jumps to the code for nbd patches, at the label .of followed by their number.
 %macro DISPATCH 0
 %assign K 9
 %rep 8
@@ -473,7 +481,7 @@ OVER_SPACE 10
     jmp .of1
 %endmacro
 
-; Find the factors of the way back. %1: K; own: clobbered
+; Sets inverseq to the factors of the inverse transform to the value whose number is in own. %1: K; own: clobbered
 %macro FIND_INVERSE 1
 %if %1 > 1
     lea         inverseq, [inverse_ %+ %1]
@@ -482,7 +490,7 @@ OVER_SPACE 10
 %endif
 %endmacro
 
-; The sum of the double words. %1: dst, %2: src, %3: clobbered
+; Sums the dwords of a register. %1: dst, a general register; %2: src, clobbered; %3: clobbered
 %macro SUM_DWORDS 3
     vextracti128 xm%3, m%2, 1
     paddd       xm%2, xm%3
@@ -526,8 +534,10 @@ cglobal mvdenoise_threshold_10, 6, 8, 16, dst, coefs, nb, own, mean, other, inve
     SUM_DWORDS  eax, 14, 12
     RET
 
-; What the Wiener filter leaves of coefficients by those of the pilot. Ratio i leaves n / (n + 4096) of 32768,
-; n = (2 i + 1)^2: 32768 - 2^27 / (n + 4096), rounded. %1: register, %2: row, %3: number in the order, %4: K
+; Computes the gains of the Wiener filter from coefficients of the pilot, stores them on the stack, and adds the squares
+; of their upper bits to m14. The gain of ratio i is 32768 n / (n + 4096) with n = (2 i + 1)^2, computed as
+; 32768 - 2^27 / (n + 4096), rounded. %1: register; %2: row; %3: position in the order; %4: K; m6, m7: reciprocal;
+; m11: most; m8, m9, m12, m13: clobbered
 %macro GAIN_ROW 4
     pabsw       m8, m%1
 %if %2 == 0
@@ -561,7 +571,8 @@ cglobal mvdenoise_threshold_10, 6, 8, 16, dst, coefs, nb, own, mean, other, inve
     paddd       m14, m8
 %endmacro
 
-; Filter coefficients. %1: register, %2: row, %3: number in the order, %4: K; m9, m12, m13: clobbered
+; Multiplies coefficients by their gains, and adds the row to the inverse transform. %1: register; %2: row; %3: position
+; in the order; %4: K; m9, m12, m13: clobbered
 %macro WIENER_ROW 4
 %if %2 == 0
     mova        m13, [firstq]
@@ -576,7 +587,7 @@ cglobal mvdenoise_threshold_10, 6, 8, 16, dst, coefs, nb, own, mean, other, inve
 %endmacro
 
 ; unsigned mvdenoise_wiener(void *dst, const void *coefs, int nb, int own, int most, int reciprocal)
-; Gains of 16 coefficients of each patch are on the stack; behind them is what ratios are made with.
+; The stack has the gains of 16 coefficients of each patch, then most and reciprocal, from which ratios are computed.
 cglobal mvdenoise_wiener_10, 6, 8, 15, 32 * 10, dst, coefs, nb, own, most, reciprocal, inverse, first
     mov         [rsp + 32 * 9], mostd
     mov         [rsp + 32 * 9 + 4], reciprocald
@@ -609,8 +620,9 @@ cglobal mvdenoise_wiener_10, 6, 8, 15, 32 * 10, dst, coefs, nb, own, most, recip
     SUM_DWORDS  eax, 14, 12
     RET
 
-; Transform what is in pairs in m0 to m3: rows 0 and 4, 2 and 6, 1 and 3, 5 and 7, four columns in each lane. The
-; rows become double words in m8, m10, m12, m14, m15, m13, m11, m9. %1: shift, %2: rounding; m0 to m7: clobbered
+; Transforms columns back. m0 to m3 have the interleaved rows 0 and 4, 2 and 6, 1 and 3, 5 and 7, four columns in each
+; lane. Rows 0 to 7 of the result are packed to words in pairs: in m8, m12, m15 and m11. %1: shift; %2: rounding;
+; all other registers are clobbered
 %macro INVERSE 2
     pmaddwd     m4, m0, [f64_64]
     pmaddwd     m5, m0, [f64_m64]
@@ -653,7 +665,7 @@ cglobal mvdenoise_wiener_10, 6, 8, 15, 32 * 10, dst, coefs, nb, own, most, recip
     packssdw    m11, m9
 %endmacro
 
-; Write two rows of samples. %1: register, %2: offset
+; Adds m0 to two rows of samples, limits them to m2 (0) and m1, and stores them. %1: register; %2: offset
 %macro PUT_ROWS 2
     vpermq      m%1, m%1, q3120
     paddw       m%1, m0
@@ -664,7 +676,7 @@ cglobal mvdenoise_wiener_10, 6, 8, 15, 32 * 10, dst, coefs, nb, own, most, recip
 
 ; void mvdenoise_back(uint16_t *dst, const void *coefs, int base, int max)
 cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
-    ; the first half of a row in one lane, the other in the other one
+    ; the left half of each row to the low lane, the right half to the high lane
     vpermq      m0, [coefsq], q1100
     vpermq      m4, [coefsq + 64], q1100
     vpermq      m1, [coefsq + 32], q1100
@@ -707,10 +719,10 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     PUT_ROWS    11, 96
     RET
 
-; The same in 32 bits
+; The transform of samples of 16 bits, in dwords
 
-; One of the rows of odd number, of the differences in m8 to m11. %1: dst, %2 to %5: a factor of each, %6 to %8: paddd
-; or psubd, for all but the first, %9: shift, %10: rounding; m12: clobbered
+; Computes an odd row from the differences in m8 to m11. %1: dst; %2 to %5: factors of the four differences; %6 to %8:
+; paddd or psubd, for all products but the first; %9: shift; %10: rounding; m12: clobbered
 %macro ODD_ROW_32 10
     pmulld      m%1, m8, [%2]
     pmulld      m12, m9, [%3]
@@ -723,8 +735,8 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     psrad       m%1, %9
 %endmacro
 
-; Transform the columns of m0 to m7. %1: shift, %2: rounding, %3: rounding of the sums of all, by 64; m8 to m13:
-; clobbered
+; Transforms the columns of m0 to m7. %1: shift; %2: rounding; %3: rounding of rows 0 and 4, which are shifted by
+; %1 - 6 because their factor is 64; m8 to m13: clobbered
 %macro FORWARD_32 3
     psubd       m8, m0, m7
     paddd       m0, m7
@@ -761,7 +773,7 @@ cglobal mvdenoise_back_10, 4, 4, 16, dst, coefs, base, max
     ODD_ROW_32  7, d18, d50, d75, d89, psubd, paddd, psubd, %1, %2
 %endmacro
 
-; Exchange rows and columns of m0 to m7; m8 to m15: clobbered
+; Transposes the dwords of m0 to m7. m8 to m15: clobbered
 %macro TRANSPOSE_32 0
     punpckldq   m8,  m0, m1
     punpckhdq   m9,  m0, m1

@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// weights of the four samples around a place, by its eighths
+// bilinear weights of four samples, by the position between them in eighths of a sample: 8 y + x
 const bilinear, align=2
 .irp y, 0, 1, 2, 3, 4, 5, 6, 7
   .irp x, 0, 1, 2, 3, 4, 5, 6, 7
@@ -16,7 +16,7 @@ const bilinear, align=2
 .endr
 endconst
 
-// Catmull and Rom's spline, by sixteenths
+// taps of a Catmull-Rom spline for each sixteenth of a sample
 const taps, align=2
         .byte            0, 64,  0,  0
         .byte           -2, 63,  3,  0
@@ -42,13 +42,13 @@ const limits
         .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
 endconst
 
-// A row of samples, and the ones to their right
+// Loads a row of samples and, in right, the samples to their right, and advances the pointer.
 .macro load_pairs dst, right, pointer
         ld1             {v\dst\().16b}, [\pointer], x2
         ext             v\right\().16b, v\dst\().16b, v\dst\().16b, #1
 .endm
 
-// Samples between two rows, by four weights
+// Interpolates a row between two rows with the weights w0 to w3.
 .macro between dst, upper, upper_right, lower, lower_right, w0, w1, w2, w3
         umull           v\dst\().8h, v\upper\().8b, v\w0\().8b
         umlal           v\dst\().8h, v\upper_right\().8b, v\w1\().8b
@@ -84,14 +84,15 @@ function ff_mvfps_sad_8_neon, export=1
         ret
 endfunc
 
-// four samples of each of two rows of eight, from the first, second, third and fourth on
+// indices of four samples in each of two rows of eight, from the first, second, third and fourth sample on
 const fours, align=3
 .irp i, 0, 1, 2, 3
         .byte           \i, \i + 1, \i + 2, \i + 3, \i + 8, \i + 9, \i + 10, \i + 11
 .endr
 endconst
 
-// A row of one component, or four samples each of two of them, as bytes; there: where the second one is
+// Loads a row of eight bytes: of one component or, if two is 1, four samples of each of two components. there: pointer
+// to the second component
 .macro load_row two, dst, pointer, there
 .if \two
         ld1             {v\dst\().d}[0], [\pointer], x3
@@ -102,8 +103,8 @@ endconst
 .endif
 .endm
 
-// A row, filtered horizontally by weights without their signs: of the four the outer ones are not above 0,
-// the inner ones not below
+// Loads a row as load_row does, and filters it horizontally. w0 to w3: absolute values of the taps, of which the outer
+// ones are at most 0, the inner ones at least 0; clobbers v0 to v3
 .macro filter_row two, dst, pointer, there, w0, w1, w2, w3
 .if \two
         ld1             {v0.d}[0], [\pointer], x3
@@ -124,7 +125,7 @@ endconst
         umlsl           v\dst\().8h, v3.8b, v\w3\().8b
 .endm
 
-// A row by the four filtered ones around it, in v0; weights: v4 or v5
+// Filters four rows r0 to r3 of sums vertically: the result is in v0. weights: register of the taps; clobbers v1
 .macro filter_column weights, r0, r1, r2, r3
         smull           v0.4s, v\r0\().4h, v\weights\().h[0]
         smull2          v1.4s, v\r0\().8h, v\weights\().h[0]
@@ -139,7 +140,7 @@ endconst
         umin            v0.8h, v0.8h, v6.8h
 .endm
 
-// A row by four rows of samples, in v0; weights without their signs
+// Filters four rows r0 to r3 of samples vertically: the result is in v0. w0 to w3: absolute values of the taps
 .macro filter_bytes r0, r1, r2, r3, w0, w1, w2, w3
         umull           v0.8h, v\r1\().8b, v\w1\().8b
         umlal           v0.8h, v\r2\().8b, v\w2\().8b
@@ -149,7 +150,7 @@ endconst
         uxtl            v0.8h, v0.8b
 .endm
 
-// Stores a row of both, which are in registers, and adds up what they differ
+// Stores a row of both matches, adds their absolute differences to v7, and decrements w6.
 .macro store_row a, b
         str             q\a, [x0], #16
         str             q\b, [x0, #128 - 16]
@@ -157,7 +158,7 @@ endconst
         subs            w6, w6, #1
 .endm
 
-// A row of both tiles: from the one below the last of the four rows of each
+// Computes a row of both matches: loads the last of four filtered rows of each picture, and filters these vertically.
 .macro match_row two, a0, a1, a2, a3, b0, b1, b2, b3
         filter_row      \two, \a3, x1, x13, 24, 25, 26, 27
         filter_row      \two, \b3, x2, x14, 28, 29, 30, 31
@@ -167,6 +168,7 @@ endconst
         store_row       2, 0
 .endm
 
+// Does the same where only vertical filtering is needed.
 .macro upright_row two, a0, a1, a2, a3, b0, b1, b2, b3
         load_row        \two, \a3, x1, x13
         load_row        \two, \b3, x2, x14
@@ -176,7 +178,7 @@ endconst
         store_row       2, 0
 .endm
 
-// Rows until there are no more, the four around each in turn
+// Computes all rows with the macro row, and rotates the registers of the four rows.
 .macro all_rows row, two
 1:      \row           \two, 16, 17, 18, 19, 20, 21, 22, 23
         b.le            9f
@@ -189,7 +191,7 @@ endconst
         b               9f
 .endm
 
-// Weights without their signs, by an index: each in all bytes of a register
+// Loads the absolute values of the taps with an index, each to all bytes of a register. Clobbers x15.
 .macro load_weights index, w0, w1, w2, w3
         add             x15, x5, \index, lsl #2
         ld4r            {v\w0\().8b, v\w1\().8b, v\w2\().8b, v\w3\().8b}, [x15]
@@ -197,7 +199,7 @@ endconst
         neg             v\w3\().8b, v\w3\().8b
 .endm
 
-// Adds to, or subtracts from, all pointers. op: add or sub
+// Adds to, or subtracts from, all pointers. op: add or sub; by: the number of bytes
 .macro step op, two, by
         \op            x1, x1, \by
         \op            x2, x2, \by
@@ -207,6 +209,7 @@ endconst
 .endif
 .endm
 
+// Defines the body of match_8 (two: 0) and of match_two_8 (two: 1).
 .macro match two
         ldp             w9, w10, [x4]
         movi            v6.8h, #255
@@ -246,7 +249,7 @@ endconst
         filter_row      \two, \row, x2, x14, 28, 29, 30, 31
 .endr
         all_rows        match_row, \two
-        // both are at samples
+        // both blocks are at whole samples
 2:      load_row        \two, 0, x1, x13
         load_row        \two, 1, x2, x14
         uxtl            v0.8h, v0.8b
@@ -254,7 +257,7 @@ endconst
         store_row       0, 1
         b.gt            2b
         b               9f
-        // both are above or below samples
+        // both blocks are between rows, but not between columns
 3:      lsr             w9, w9, #4
         lsr             w10, w10, #4
         load_weights    x9, 24, 25, 26, 27
@@ -267,7 +270,7 @@ endconst
         load_row        \two, \row, x2, x14
 .endr
         all_rows        upright_row, \two
-        // both are beside samples
+        // both blocks are between columns, but not between rows
 4:      filter_row      \two, 16, x1, x13, 24, 25, 26, 27
         filter_row      \two, 17, x2, x14, 28, 29, 30, 31
         sqrshrun        v16.8b, v16.8h, #6
@@ -319,7 +322,7 @@ function ff_mvfps_mean_8_neon, export=1
         ret
 endfunc
 
-// Four weights from the doubts in a register, by the windows in another, and what they are worth
+// Computes four weights from doubts and windows, and their products with values. Clobbers doubts.
 .macro weigh weights, sums, doubts, windows, values
         mul             \doubts, \doubts, \doubts
         ucvtf           \doubts, \doubts
@@ -330,7 +333,8 @@ endfunc
         mul             \sums, \weights, \values
 .endm
 
-// Weights 8 values by their windows, in a register; l: l to add to what there is, else nothing
+// Weights 8 values of two matches by trust and window. window: its register; l: l to add to the sums and weights in
+// memory, or nothing to replace them
 .macro add_weighted window, l
         ld1             {v0.8h}, [x2], #16
         ld1             {v1.8h}, [x11], #16
@@ -362,6 +366,7 @@ endfunc
         st1             {v29.4s, v30.4s}, [x0], #32
 .endm
 
+// Weights the values of up to 64 samples, and returns.
 .macro add_all l
         add_weighted    16, \l
         add_weighted    17, \l
@@ -382,7 +387,7 @@ endfunc
 
 // void add_8(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[64], const uint16_t (*windows)[64],
 //            unsigned cells, int share, int difference, int nb, int first, int depth)
-// What is divided is below 1 << 24, so that quotients that are rounded down are exact.
+// Dividends and divisors are below 1 << 24, so quotients of floats, rounded down, are exact.
 function ff_mvfps_add_8_neon, export=1
         ldr             w8, [sp]
         add             x11, x2, #128
@@ -394,7 +399,7 @@ function ff_mvfps_add_8_neon, export=1
         dup             v25.4s, w9
         ucvtf           v25.4s, v25.4s
         movi            v26.4s, #1
-        // the first of the cells, then the others
+        // adds up the windows of all cells
         rbit            w9, w4
         clz             w9, w9
         sub             w10, w4, #1
@@ -453,7 +458,7 @@ function ff_mvfps_divide_8_neon, export=1
 endfunc
 
 // void store_8(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h)
-// Rows of 8 or 4, h even
+// Rows have 8 or 4 samples; h is even.
 function ff_mvfps_store_8_neon, export=1
         cmp             w3, #8
         b.lt            2f
@@ -495,7 +500,8 @@ function ff_mvfps_sum_distances_neon, export=1
         ret
 endfunc
 
-// The place of a position in eighths, in cells. centre: of the cell; last: the last cell
+// Finds the columns, or rows, of cells that displacements in eighths of a sample lead to. centre: centre of the cell
+// from which they begin; last: last column or row; v31: 0
 .macro place position, centre, last
         sshr            v\position\().4s, v\position\().4s, #3
         add             v\position\().4s, v\position\().4s, v\centre\().4s
@@ -504,7 +510,7 @@ endfunc
         smin            v\position\().4s, v\position\().4s, v\last\().4s
 .endm
 
-// Where vectors' components point to in the picture before, and in the one after
+// Splits components of vectors into displacements to the picture before and to the picture after. v27: part
 .macro ends before, after, components
         mul             v\before\().4s, v\components\().4s, v27.4s
         shl             v\after\().4s, v\components\().4s, #1
@@ -513,7 +519,7 @@ endfunc
         neg             v\before\().4s, v\before\().4s
 .endm
 
-// The vectors of a field at four places, whose indices are in w7 and w15 to w17; x8: clobbered
+// Loads four vectors of a field, whose indices are in w7 and w15 to w17. x8: clobbered
 .macro gather dst, field
         ldr             s\dst, [\field, w7, sxtw #2]
         add             x8, \field, w15, sxtw #2
@@ -524,7 +530,8 @@ endfunc
         ld1             {v\dst\().s}[3], [x8]
 .endm
 
-// How far two fields at the same places are from vectors
+// Computes the sums of the distances between vectors of two fields at the same cells and other vectors. v7, w7, x8 and
+// w15 to w17: clobbered
 .macro away dst, indices, field, vectors, other_field, other_vectors
         mov             w7, v\indices\().s[0]
         mov             w15, v\indices\().s[1]

@@ -9,7 +9,7 @@
 
 SECTION_RODATA 32
 
-; weights of the four samples around a place, by its eighths
+; bilinear weights of four samples, by the position between them in eighths of a sample: 8 y + x
 %assign Y 0
 bilinear:
 %rep 8
@@ -21,7 +21,7 @@ bilinear:
 %assign Y Y + 1
 %endrep
 
-; Catmull and Rom's spline, by sixteenths: as bytes and as words
+; taps of a Catmull-Rom spline for each sixteenth of a sample, as bytes and as words
 %macro TAPS 1
     %1  0, 64,  0,  0
     %1 -2, 63,  3,  0
@@ -43,7 +43,7 @@ bilinear:
 taps_b: TAPS db
 taps_w: TAPS dw
 
-; (3584 >> 2) * 4096
+; dividend of the trust in a match: (3584 >> 2) * 4096
 most_trust: times 8 dd 3670016.0
 ones_w:     times 16 dw 1
 words_8:    times 16 dw 8
@@ -52,21 +52,23 @@ words_255:  times 16 dw 255
 words_128:  times 16 dw 128
 dwords_32:  times 8 dd 32
 dwords_128: times 8 dd 128
+; limits of differences between similar vectors, by cell
 limits:     dd 2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
 round_2048: times 8 dd 2048
-; samples beside each other: from the first on, and from the third
+; shuffles: pairs of adjacent samples, from the first sample on and from the third
 pairs_0:    times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
-; the same of two rows of four
+; the same shuffles for two rows of four samples, which begin at bytes 0 and 8
 two_pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4,  8,  9,  9, 10, 10, 11, 11, 12
 two_pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 10, 11, 11, 12, 12, 13, 13, 14
+; the least horizontal component, shifted to the upper word, stands for no vector
 no_vector:  times 8 dd 1 << 31
 
 SECTION .text
 
 %if ARCH_X86_64
 
-; SUM_WORDS dst, src, tmp: the sum of the words of an xmm register
+; Sums the words of an xmm register. %1: dst, a general register; %2: src, clobbered; %3: clobbered
 %macro SUM_WORDS 3
     pmaddwd     %2, [ones_w]
     pshufd      %3, %2, q1032
@@ -76,7 +78,8 @@ SECTION .text
     movd        %1, %2
 %endmacro
 
-; Four rows of both pictures, a lane each, and on to the next. %1 to %4: dst
+; Loads four rows of both pictures, a to the low lanes and b to the high lanes, and advances the pointers by four rows.
+; %1 to %4: dst
 %macro LOAD_FOUR 4
     movu        xm%1, [aq]
     movu        xm%2, [aq + strideq]
@@ -90,8 +93,8 @@ SECTION .text
     lea         bq, [bq + 4 * strideq]
 %endmacro
 
-; A row between samples, by those beside each other in the row above and in this row. %1: dst, which may be %2,
-; %2: the row above, %3: this row; m10: clobbered
+; Interpolates a row from pairs of adjacent samples in two rows. %1: dst, which may be %2; %2: pairs of the upper row,
+; %3: pairs of the lower row; m8, m9: weights of the two rows; m12: rounding; m10: clobbered
 %macro BILINEAR_ROW 3
     pmaddubsw   m%1, m%2, m8
     pmaddubsw   m10, m%3, m9
@@ -100,16 +103,17 @@ SECTION .text
     psrlw       m%1, 6
 %endmacro
 
-; A row between samples, by pairs of them. %1: the pairs, and dst
+; Interpolates a row from pairs of samples. %1: the pairs, and dst; m8: weights; m12: rounding
 %macro LINEAR_ROW 1
     pmaddubsw   m%1, m8
     paddw       m%1, m12
     psrlw       m%1, 6
 %endmacro
 
-; What two rows of both pictures differ is added to m7. %1, %2: the rows; m10, m11: clobbered
+; Adds the absolute differences of two rows of both pictures to m7. %1, %2: the rows, a picture in each lane;
+; m10, m11: clobbered
 %macro ADD_DIFFERENCES 2
-    ; both rows of one picture, and of the other
+    ; both rows of a, and both rows of b
     vperm2i128  m10, m%1, m%2, q0200
     vperm2i128  m11, m%1, m%2, q0301
     psubw       m10, m11
@@ -117,8 +121,8 @@ SECTION .text
     paddw       m7, m10
 %endmacro
 
-; Broadcast the weights of two samples, by the place between them in eighths. %1: dst, %2, %3: in a and in b,
-; clobbered; xm10: clobbered
+; Broadcasts the weights of two adjacent samples to each lane. %1: dst; %2, %3: positions between the samples of a and
+; of b, in eighths of a sample, clobbered; xm10: clobbered
 %macro LINEAR_WEIGHTS 3
     imul        %2, %2, 256 * 8 - 8
     imul        %3, %3, 256 * 8 - 8
@@ -131,7 +135,8 @@ SECTION .text
     vinserti128 m%1, m%1, xm10, 1
 %endmacro
 
-; Broadcast a word, or double word, of a table to each lane. %1: dst, %2: w or d, %3, %4: addresses; xm10: clobbered
+; Broadcasts a word or a dword to each lane. %1: dst; %2: w or d; %3, %4: addresses for the low and the high lane;
+; xm10: clobbered
 %macro BROADCAST_BOTH 4
     vpbroadcast%2 xm%1, [%3]
     vpbroadcast%2 xm10, [%4]
@@ -181,7 +186,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     paddw       xm7, xm0
     SUM_WORDS   eax, xm7, xm0
     RET
-    ; both are beside samples
+    ; both blocks are between columns, but not between rows
 .level:
     LINEAR_WEIGHTS 8, at_ad, at_bd
 %rep 2
@@ -196,7 +201,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     ADD_DIFFERENCES 2, 3
 %endrep
     jmp .end
-    ; both are above or below samples
+    ; both blocks are between rows, but not between columns
 .upright:
     shr         at_ad, 3
     shr         at_bd, 3
@@ -221,7 +226,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     mova        m0, m4
 %endrep
     jmp .end
-    ; both are at samples, as where nothing moves
+    ; both blocks are at whole samples, as where nothing moves
 .whole:
     pxor        xm2, xm2
 %rep 4
@@ -239,8 +244,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     movd        eax, xm2
     RET
 
-; The next row of both pictures, a lane each, filtered horizontally. %1: dst, %2: 1, or 2: of two components;
-; m10: clobbered
+; Filters the next row of both pictures horizontally, and advances the pointers. %1: dst, a picture in each lane;
+; %2: 1, or 2 if the row is four samples of each of two components; m4, m5: taps; m13, m14: shuffles; m10: clobbered
 %macro FILTER_ROW 2
 %if %2 == 1
     movu        xm%1, [aq - 1]
@@ -261,7 +266,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     paddw       m%1, m10
 %endmacro
 
-; The eight samples of the next row of each picture. %1, %2: dst, %3: as %2 above
+; Loads the eight samples of the next row of each picture, and advances the pointers. %1, %2: dst; %3: number of
+; components, 1 or 2
 %macro LOAD_EIGHT 3
 %if %3 == 1
     movq        xm%1, [aq]
@@ -276,7 +282,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     add         bq, strideq
 %endmacro
 
-; The same, a lane each. %1: dst, %2: as %3 above; xm10: clobbered
+; Loads the next row of both pictures, and advances the pointers. %1: dst, a picture in each lane; %2: number of
+; components, 1 or 2; xm10: clobbered
 %macro LOAD_LANES 2
 %if %2 == 1
     movu        xm%1, [aq]
@@ -289,7 +296,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
 %endif
 %endmacro
 
-; A row of both, and what they differ. %1, %2: xmm registers, %3: whether that is wanted; clobbers %2
+; Stores a row of both matches and, if %3, adds their absolute differences to xm15. %1, %2: xmm registers with the rows;
+; %2: clobbered if %3
 %macro STORE_ROW 3
     movu        [dstq], %1
     movu        [dstq + 128], %2
@@ -301,14 +309,15 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     add         dstq, 16
 %endmacro
 
-; What ROUND_ROW needs.
+; Loads the constants of ROUND_ROW to m6, m7 and m11.
 %macro LOAD_ROUND 0
     mova        m6, [words_255]
     pxor        m7, m7
     mova        m11, [words_32]
 %endmacro
 
-; Stores a row in m8, of words that are 64 times a sample. %1: as %3 above; m9: clobbered
+; Rounds, clips and stores a row of both matches in m8, whose words are 64 times a sample. %1: as %3 of STORE_ROW;
+; m9: clobbered
 %macro ROUND_ROW 1
     paddw       m8, m11
     psraw       m8, 6
@@ -318,7 +327,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     STORE_ROW   xm8, xm9, %1
 %endmacro
 
-; %1: components
+; Defines the body of mvfps_match_8 and of mvfps_match_two_8. %1: number of components
 %macro MATCH 1
     mov         at_bd, [at_aq + 4]
     mov         at_ad, [at_aq]
@@ -388,7 +397,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     dec         hd
     jg .row
     jmp .end
-    ; both are beside samples
+    ; both blocks are between columns, but not between rows
 .level:
     LOAD_ROUND
 .level_row:
@@ -397,7 +406,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     dec         hd
     jg .level_row
     jmp .end
-    ; both are above or below samples
+    ; both blocks are between rows, but not between columns
 .upright:
     shr         at_ad, 4
     shr         at_bd, 4
@@ -409,7 +418,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     LOAD_LANES  0, %1
     LOAD_LANES  1, %1
     LOAD_LANES  2, %1
-    ; rows between each other, in pairs
+    ; pairs of samples one above the other
     punpcklbw   m0, m1
     punpcklbw   m1, m2
 .upright_row:
@@ -425,7 +434,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     dec         hd
     jg .upright_row
     jmp .end
-    ; both are at samples
+    ; both blocks are at whole samples
 .whole:
     LOAD_EIGHT  0, 1, %1
     pmovzxbw    xm0, xm0
@@ -471,7 +480,8 @@ cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
     jg .loop
     RET
 
-; Weight 16 values. %1: their window, in a register; %2: 1: add to what there is; m4 to m7, m13, m14: clobbered
+; Weights 16 values of two matches by trust and window. %1: register of the window; %2: 1 to add to the sums and weights
+; in memory, 0 to replace them; %1, m4 to m7, m13, m14: clobbered
 %macro ADD_WEIGHTED 2
     movu        m13, [matchesq]
     movu        m14, [matchesq + 128]
@@ -513,7 +523,7 @@ cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
 
 ; void mvfps_add_8(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[64], const uint16_t (*windows)[64],
 ;                  unsigned cells, int share, int difference, int nb, int first, int depth)
-; What is divided is below 1 << 24, so that quotients that are rounded down are exact.
+; Dividends and divisors are below 1 << 24, so quotients of floats, rounded down, are exact.
 cglobal mvfps_add_8, 9, 10, 15, sum, weights, matches, windows, cells, share, difference, nb, first, cell
     movd        xm11, shared
     neg         shared
@@ -570,7 +580,7 @@ cglobal mvfps_add_8, 9, 10, 15, sum, weights, matches, windows, cells, share, di
     RET
 
 ; void mvfps_divide_8(uint16_t *dst, const uint32_t *sum, const uint32_t *weights, int nb, int depth)
-; What is divided is below 1 << 31.
+; Dividends are below 1 << 31.
 cglobal mvfps_divide_8, 4, 4, 4, dst, sum, weights, nb
 .loop:
     movu        m0, [weightsq]
@@ -597,7 +607,7 @@ cglobal mvfps_divide_8, 4, 4, 4, dst, sum, weights, nb
     RET
 
 ; void mvfps_store_8(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, int w, int h)
-; Rows of 8 or 4, h even
+; Rows have 8 or 4 samples; h is even.
 cglobal mvfps_store_8, 5, 5, 2, dst, stride, src, w, h
     cmp         wd, 8
     jl .four
@@ -623,8 +633,8 @@ cglobal mvfps_store_8, 5, 5, 2, dst, stride, src, w, h
     jg .four
     RET
 
-; Which of 24 double words are what another register has in each. %1: dst, as bits; %2: the register, clobbered;
-; %3 to %5: the words; %6, m7: clobbered
+; Finds which of 24 dwords equal the dword that is broadcast in a register. %1: dst, a bit for each dword; %2: the
+; register, clobbered; %3 to %5: registers with the 24 dwords; %6, m7: clobbered
 %macro EQUAL_BITS 6
     pcmpeqd     m7, m%2, m%3
     movmskps    %1, m7
@@ -643,7 +653,7 @@ cglobal mvfps_distinct, 3, 6, 8, dst, src, nb, left, equal, tmp
     movu        m0, [srcq]
     movu        m1, [srcq + 32]
     movu        m2, [srcq + 64]
-    ; no vector: horizontally the least word
+    ; where there is no vector, the horizontal component is the least word
     mova        m3, [no_vector]
     pslld       m4, m0, 16
     pslld       m5, m1, 16
@@ -710,7 +720,7 @@ cglobal mvfps_sum_distances, 4, 4, 6, sums, v, nb, others
     vpbroadcastd m0, [vq]
     psubsw      m0, m2
     pabsw       m0, m0
-    ; also of what is too far for a word with a sign
+    ; unsigned, because the absolute value of -32768 is 32768
     pminuw      m0, m3
     pmaddwd     m0, m4
     pminsd      m0, m5
@@ -727,7 +737,8 @@ cglobal mvfps_sum_distances, 4, 4, 6, sums, v, nb, others
     jg .loop
     RET
 
-; The place of a position in eighths, in cells. %1: position, and dst; %2: the cell's centre; %3: the last cell
+; Finds the columns, or rows, of cells that displacements lead to. %1: displacements in eighths of a sample, and dst;
+; %2: centre of the cell from which they begin; %3: last column or row; m14: 0
 %macro PLACE 3
     psrad       m%1, 3
     paddd       m%1, m%2
@@ -736,14 +747,15 @@ cglobal mvfps_sum_distances, 4, 4, 6, sums, v, nb, others
     pminsd      m%1, m%3
 %endmacro
 
-; How far a field is from vectors. %1: dst, %2: where MvfpsFields has it, %3: indices, %4: the vectors; m7: clobbered
+; Computes the distances between vectors of a field and other vectors. %1: dst; %2: offset of the field in MvfpsFields;
+; %3: indices of cells; %4: the other vectors; m7: clobbered
 %macro AWAY 4
     mov         fieldq, [fieldsq + %2]
     pcmpeqd     m7, m7
     vpgatherdd  m%1, [fieldq + 4 * m%3], m7
     psubsw      m%1, m%4
     pabsw       m%1, m%1
-    ; also of what is too far for a word with a sign, and where there is no vector
+    ; unsigned, because the absolute value of -32768, as where there is no vector, is 32768
     pminuw      m%1, [words_128]
     pmaddwd     m%1, [ones_w]
     pminsd      m%1, [dwords_128]

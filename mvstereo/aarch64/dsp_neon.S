@@ -7,7 +7,7 @@
 
 #include "libavutil/aarch64/asm.S"
 
-// how many bits of a nibble differ from another one: a row for each
+// numbers of bits in which a nibble differs from each of the 16 nibbles: a row for each nibble
 const distances, align=4
 .set pair, 0
 .rept 256
@@ -28,8 +28,8 @@ endconst
 // void costs(const MvstereoCosts *c)
 function ff_mvstereo_costs_neon, export=1
         ldp             x1, x2, [x0]            // costs, left
-        ldp             x3, x4, [x0, #16]       // right, and where the left view's next feature is
-        ldp             x5, x6, [x0, #32]       // the same for the right view, number of samples
+        ldp             x3, x4, [x0, #16]       // right, bytes between features of the left view
+        ldp             x5, x6, [x0, #32]       // bytes between features of the right view, number of samples
         ldr             x7, [x0, #48]
         movrel          x8, distances
         movi            v30.16b, #12
@@ -82,7 +82,7 @@ function ff_mvstereo_costs_neon, export=1
         ret
 endfunc
 
-// The largest least cost whose sum with any penalty is a byte, in which padding is not less
+// The largest least cost whose sum with any penalty fits a byte, and so is not above the padding
 #define MAX_LEAST 115
 
 // void path(const MvstereoPath *p)
@@ -141,7 +141,8 @@ function ff_mvstereo_path_neon, export=1
         subs            x10, x10, #1
         b.gt            1b
         ret
-        // the sum of the least cost and the penalty may need more than a byte: the penalty is compared with differences
+        // the sum of the least cost and the penalty may not fit a byte: compares the penalty with differences from the
+        // least cost
 4:
         add             x13, x2, x12
         ldur            q0, [x13, #-1]
@@ -168,8 +169,8 @@ endfunc
 function ff_mvstereo_sum_neon, export=1
         ldp             x1, x2, [x0]            // paths
         ldp             x3, x4, [x0, #16]
-        ldp             x5, x6, [x0, #32]       // sums, and the least ones of the right view
-        ldp             x7, x8, [x0, #48]       // their indices, range
+        ldp             x5, x6, [x0, #32]       // sums, least sums of the right view
+        ldp             x7, x8, [x0, #48]       // indices of the least sums, range
         ldrh            w9, [x0, #64]           // first index
         movrel          x10, order
         ld1             {v16.8h}, [x10]
@@ -219,7 +220,7 @@ function ff_mvstereo_find_neon, export=1
         cmeq            v0.8h, v0.8h, v2.8h
         cmeq            v1.8h, v1.8h, v2.8h
         uzp1            v0.16b, v0.16b, v1.16b
-        shrn            v0.8b, v0.8h, #4        // four bits each
+        shrn            v0.8b, v0.8h, #4        // four bits for each word
         fmov            x4, d0
         cbz             x4, 1b
         rbit            x4, x4
@@ -249,7 +250,8 @@ function ff_mvstereo_least_neon, export=1
         ret
 endfunc
 
-// void weighted_median(const MvstereoMedian *m): 16 at a time; the weights are on the stack, 81 rows of 16 words
+// void weighted_median(const MvstereoMedian *m)
+// Computes 16 medians at a time. The stack has the weights, 81 rows of 16 words.
 function ff_mvstereo_weighted_median_neon, export=1
         ldp             x1, x2, [x0]            // result, disparities
         ldp             x3, x4, [x0, #16]       // luma, valid
@@ -259,7 +261,7 @@ function ff_mvstereo_weighted_median_neon, export=1
         ld1             {v31.16b}, [x8]
         lsl             x7, x5, #1
         neg             x8, x5, lsl #2
-        sub             x8, x8, #4              // the first row and column
+        sub             x8, x8, #4              // the first row and column of the windows
 1:
         add             x10, x3, x8
         add             x11, x4, x8
@@ -299,13 +301,14 @@ function ff_mvstereo_weighted_median_neon, export=1
         add             x12, x12, x7
         subs            w14, w14, #1
         b.gt            2b
-        // half of all weights, rounded up, less one: if there is no more, it is too little
+        // half of the sum of all weights, rounded up, less one: the median is the greatest value such that the weights
+        // of all disparities below it add up to no more than this
         movi            v0.8h, #1
         urshr           v16.8h, v16.8h, #1
         urshr           v17.8h, v17.8h, #1
         sub             v16.8h, v16.8h, v0.8h
         sub             v17.8h, v17.8h, v0.8h
-        // the result so far, which has too little below: the least of all; and the greatest distance from it
+        // the result so far is the least disparity; w15: the greatest difference from it
         umin            v18.8h, v18.8h, v19.8h
         umax            v20.8h, v20.8h, v21.8h
         uminv           h18, v18.8h
@@ -335,13 +338,13 @@ function ff_mvstereo_weighted_median_neon, export=1
         ldp             q7, q22, [x13], #32
         cmhi            v5.8h, v1.8h, v5.8h
         cmhi            v6.8h, v2.8h, v6.8h
-        mls             v3.8h, v5.8h, v7.8h     // what is less is -1
+        mls             v3.8h, v5.8h, v7.8h     // a disparity that is less has a mask of -1
         mls             v4.8h, v6.8h, v22.8h
 .endr
         add             x12, x12, x7
         subs            w14, w14, #1
         b.gt            4b
-        // too little is below: go on from there
+        // keeps the bit where the weights of the disparities below add up to at most v16 and v17
         cmhs            v3.8h, v16.8h, v3.8h
         cmhs            v4.8h, v17.8h, v4.8h
         and             v3.16b, v3.16b, v0.16b

@@ -9,7 +9,7 @@
 
 SECTION_RODATA 32
 
-; how many bits of a nibble differ from another one: a row for each
+; numbers of bits in which a nibble differs from each of the 16 nibbles: a row for each nibble
 %macro DISTANCES 1 ; nibble
 %assign %%i 0
 %rep 16
@@ -43,16 +43,16 @@ SECTION .text
 %if ARCH_X86_64
 
 INIT_YMM avx2
-; Loads the distances from a nibble of the left view, and goes on to its next feature. Changes c.
-%macro NIBBLE 1 ; register
+; Loads the row of distances of a nibble of the left view, and advances lq to the next nibble. Clobbers c.
+%macro NIBBLE 1 ; dst
     movzx           cd, byte [lq]
     add             lq, lpq
     shl             cd, 4
     vbroadcasti128  %1, [tableq + cq]
 %endmacro
 
-; Adds the distances of a nibble of the right view.
-%macro DISTANCE 2 ; register of distances, address
+; Adds the distances of a nibble of 32 samples of the right view to m12. Clobbers m15.
+%macro DISTANCE 2 ; row of distances, address of the nibbles
     vpshufb        m15, %1, [%2]
     paddb          m12, m15
 %endmacro
@@ -132,7 +132,7 @@ cglobal mvstereo_costs, 1, 14, 16, 64, c, costs, left, right, lp, p, nb, l, tabl
     jg .sample
     RET
 
-; the largest least cost whose sum with any penalty is a byte, in which padding is not less
+; the largest least cost whose sum with any penalty fits a byte, and so is not above the padding
 %define MAX_LEAST 255 - 140
 
 ; void mvstereo_path(const MvstereoPath *p)
@@ -191,7 +191,8 @@ cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pste
     dec            nbq
     jg .sample
     RET
-    ; the sum of the least cost and the penalty may need more than a byte: the penalty is compared with differences
+    ; the sum of the least cost and the penalty may not fit a byte: compares the penalty with differences from the
+    ; least cost
 .far:
     movu            m4, [beforeq + kq - 1]
     pminub          m4, [beforeq + kq + 1]
@@ -209,7 +210,7 @@ cglobal mvstereo_path, 1, 14, 8, p, path, before, costs, p2, least, leastb, pste
     jmp .least
 
 ; Returns the least word of a register in eax.
-%macro LEAST_WORD 2 ; register and another one, by number
+%macro LEAST_WORD 2 ; numbers of the register and of a temporary one, both clobbered
     vextracti128  xm%2, m%1, 1
     pminuw        xm%1, xm%2
     phminposuw    xm%1, xm%1
@@ -293,7 +294,7 @@ cglobal mvstereo_least, 2, 2, 2, sums, range
     LEAST_WORD       0, 1
     RET
 
-; Adds the weights of what is not above m0 - 1, of a row of 9: m1 gets them.
+; Adds to m1 the weights of the disparities that are below m0 in a row of 9. Clobbers m2.
 %macro ROW_BELOW 0
 %assign %%i 0
 %rep 9
@@ -304,7 +305,8 @@ cglobal mvstereo_least, 2, 2, 2, sums, range
 %endrep
 %endmacro
 
-; Stores the weights of a row of 9, adds them to m4, and finds least and greatest disparities, m5 and m6.
+; Stores the weights of a row of 9 disparities, adds them to m4, and updates the least and the greatest disparities in
+; m5 and m6. Clobbers m0 to m3.
 %macro ROW_WEIGHTS 0
 %assign %%i 0
 %rep 9
@@ -331,7 +333,7 @@ cglobal mvstereo_least, 2, 2, 2, sums, range
 %endmacro
 
 ; void mvstereo_weighted_median(const MvstereoMedian *m)
-; the weights are on the stack: 81 rows of 16 words
+; The stack has the weights, 81 rows of 16 words.
 cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, stride, nb, row, luma, valid, weight, \
                                                    count, bit
     mov           dstq, [argq]
@@ -344,7 +346,7 @@ cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, str
     mova           xm9, [fifteen]
     mova          xm10, [weights]
 .samples:
-    ; the first row and column
+    ; the first row and column of the windows
     imul          rowq, strideq, -4
     lea          lumaq, [lumq + rowq - 4]
     lea         validq, [valq + rowq - 4]
@@ -363,11 +365,12 @@ cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, str
     add        weightq, 9 * 32
     dec             countd
     jg .weights
-    ; half of all weights, rounded up, less one: what is not above it is too little
+    ; half of the sum of all weights, rounded up, less one: the median is the greatest value such that the weights of
+    ; all disparities below it add up to no more than this
     paddw           m4, [ones]
     psrlw           m4, 1
     psubw           m4, [ones]
-    ; the least of all and the greatest distance from it
+    ; the least disparity, and the greatest difference from it
     vextracti128   xm0, m5, 1
     pminuw         xm5, xm0
     phminposuw     xm5, xm5
@@ -381,7 +384,7 @@ cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, str
     pxor           xm6, xm0
     movd          bitd, xm6
     movzx         bitd, bitw
-    ; m5 is the result so far: its value less one has too little below
+    ; m5 is the result so far: the weights of the disparities below it add up to at most m4
     test          bitd, bitd
     jz .store
     bsr             countd, bitd
@@ -402,7 +405,7 @@ cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, str
     add        weightq, 9 * 32
     dec             countd
     jg .rows
-    ; too little is below: go on from there
+    ; keeps the bit where the weights of the disparities below m0 add up to at most m4
     pcmpgtw         m1, m4
     pandn           m1, m1, m3
     paddw           m5, m1
