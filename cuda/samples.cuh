@@ -16,8 +16,8 @@
  * cost(sum)              the cost for a sum
  * key(sum, order)        the better of two candidates has the smaller key; blocks of 4 or 8
  * Pair                   the costs of two candidates of a tile, one below the other
- * clear(pair), add(pair, sums), cost(pair, j)
- *                        set a Pair to 0, add two sums to it, and return a cost of it
+ * add(pair, sums), cost(pair, j)
+ *                        add two sums to a Pair, and return a cost of it
  * Key, key(pair, j, order), cost_of(key)
  *                        the same for a tile of 16x16 samples
  */
@@ -38,15 +38,14 @@ template<> struct GpumeSamples<GpumeU8> {
     typedef GpumeU8 Sample;
     typedef GpumeU32 Key;
     static const int COPIES = 4;
-    static const GpumeU32 INADMISSIBLE = 0xc0000000;    // above any cost << 16, to which it may be added
+    /** Above any cost << 16, to which it may be added if blocks are smaller than a tile. */
+    static const GpumeU32 INADMISSIBLE = GPUME_CUDA_SIDE == 16 ? 0xffff0000 : 0xc0000000;
     struct Pair { GpumeU32 both; };
 
     template<int SIDE, int BLOCKS, class Rows>
     static __device__ __forceinline__ void
-    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeU32 *win, int pitch)
+    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeSharedWords &words, int pitch)
     {
-        const GpumeSharedWords words(win);
-
         GPUME_UNROLL for (int r = 0; r < Rows::LINES + GPUME_NB_DY - 1; r++) {
             GpumeU32 w[8];
 
@@ -68,11 +67,6 @@ template<> struct GpumeSamples<GpumeU8> {
         return (sum << 16) + order;
     }
 
-    static __device__ __forceinline__ void clear(Pair &pair)
-    {
-        pair.both = 0;
-    }
-
     static __device__ __forceinline__ void add(Pair &pair, const GpumeU32 (&sum)[2])
     {
         pair.both += sum[0] + (sum[1] << 16);
@@ -85,7 +79,8 @@ template<> struct GpumeSamples<GpumeU8> {
 
     static __device__ __forceinline__ Key key(const Pair &pair, int j, GpumeU32 order)
     {
-        return (j ? pair.both & 0xffff0000 : pair.both << 16) | (order >> 16 ? 0xffff0000 : order);
+        return (j ? pair.both & 0xffff0000 : pair.both << 16) |
+               (GPUME_CUDA_SIDE < 16 && order >> 16 ? 0xffff0000 : order);
     }
 
     static __device__ __forceinline__ GpumeU32 cost_of(Key key)
@@ -108,11 +103,10 @@ template<> struct GpumeSamples<GpumeU10> {
 
     template<int SIDE, int BLOCKS, class Rows>
     static __device__ __forceinline__ void
-    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeU32 *win, int pitch)
+    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeSharedWords &words, int pitch)
     {
         /* rows whose differences are added up at once: parts of sums have at most 16 bits */
         const int step = SIDE == 4 ? 2 : 1, last = Rows::LINES + GPUME_NB_DY - 1;
-        const GpumeSharedWords words(win);
 
         GPUME_UNROLL for (int r = 0; r < last; r += step) {
             GpumeU32 w[step][12];
@@ -142,11 +136,6 @@ template<> struct GpumeSamples<GpumeU10> {
     static __device__ __forceinline__ GpumeU32 key(GpumeU32 sum, GpumeU32 order)
     {
         return (((sum << 16) + sum) & 0xffff0000) | order;
-    }
-
-    static __device__ __forceinline__ void clear(Pair &pair)
-    {
-        pair.cost[0] = pair.cost[1] = 0;
     }
 
     static __device__ __forceinline__ void add(Pair &pair, const GpumeU32 (&sum)[2])

@@ -53,7 +53,7 @@ struct Runs {
     const int columns;              ///< columns of GPUME_NB_DX words
     const int in_run;               ///< positions in a run
     const int zero, zero_column;    ///< position of the zero vector, and its column in that position
-    const GpumeU32 reciprocal;      ///< GPUME_RECIPROCAL_LARGE(in_run)
+    const GpumeU32 reciprocal;      ///< 2 * GPUME_RECIPROCAL_LARGE(in_run)
     GpumeU32 *const table;          ///< GPUME_NB_DX words for each position, see make(); aligned to 16 bytes
     const GpumeSharedWords orders;  ///< table, as shared memory
 
@@ -62,7 +62,7 @@ struct Runs {
           left(GPUME_CUDA_SCAN_LEFT(range, COPIES)), columns(GPUME_CUDA_SCAN_COLUMNS(range, COPIES)),
           in_run(GPUME_CUDA_SCAN_PLACES(range, COPIES)),
           zero(-left / COPIES / GPUME_NB_DX * COPIES), zero_column(-left / COPIES % GPUME_NB_DX),
-          reciprocal(GPUME_RECIPROCAL_LARGE(in_run)), table(words), orders(words) { }
+          reciprocal(2 * GPUME_RECIPROCAL_LARGE(in_run)), table(words), orders(words) { }
 
     /** Returns the word in a row of a copy at which the first column of a position is. */
     __device__ __forceinline__ int word(unsigned place) const
@@ -298,11 +298,14 @@ struct TileKeys {
 struct Tile : TileKeys {
     /**
      * Words in a row, and rows, that are compared at a time: more of them do not fit into
-     * registers, or sums into 16 bits.
+     * registers, or sums into 16 bits. For rows see also TOGETHER.
      */
     static const int WORDS  = COPIES == 2 && SMALLEST > 4 ? 8 : 4;
     static const int LINES  = SMALLEST == 4 ? 4 : 8;
     static const int BLOCKS = WORDS * COPIES / SMALLEST;
+    static const int ACROSS = SMALLEST == 16 ? 1 : 2;   ///< sums of a row of blocks of 8, or of the tile
+    /** Nonzero: both halves are added to the same sums, since sums of bytes have room for 16 rows. */
+    static const int TOGETHER = SMALLEST == 16 && COPIES == 4;
 
     const GpumeSharedWords tile;
 
@@ -368,68 +371,56 @@ struct Tile : TileKeys {
         }
     }
 
-    /** Compares a part of the tile with a lane's candidates. @param line, word first row and word of the part */
-    template<int EDGES>
-    __device__ __forceinline__ void
-    compare(Sums (&sum)[BLOCKS], const GpumeU32 *win, int pitch, int line, int word) const
+    /** Adds sums to the costs of the tile if LARGEST is 16 or more. */
+    static __device__ __forceinline__ void add(Samples::Pair (&cost)[GPUME_NB_DX], Sums (&sum)[ACROSS])
     {
-        Rows<EDGES, LINES, WORDS> rows = { tile, line * ROW_WORDS + word, p.width - x0 - word * COPIES,
-                                           p.height - y0 - line };
+        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX && LARGEST >= 16; k++) {
+            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY && ACROSS > 1; j++)
+                sum[0][k][j] += sum[ACROSS - 1][k][j];
+            Samples::add(cost[k], sum[0][k]);
+        }
+    }
 
-        GPUME_UNROLL for (int c = 0; c < BLOCKS; c++)
-            GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                    sum[c][k][j] = 0;
-        Samples::add_up<SMALLEST>(sum, rows, win + line * pitch + word, pitch);
+    /** Adds up the differences of a part of the tile. @param line, word first row and word of the part */
+    template<int EDGES, int NB_LINES, int NB>
+    __device__ __forceinline__ void
+    compare(Sums (&sum)[NB], const GpumeSharedWords &win, int pitch, int line, int word) const
+    {
+        Rows<EDGES, NB_LINES, WORDS> rows = { tile, line * ROW_WORDS + word, p.width - x0 - word * COPIES,
+                                              p.height - y0 - line };
+
+        Samples::add_up<SMALLEST>(sum, rows, win.from(line * pitch + word), pitch);
     }
 
     /**
      * Tests 8 rows of the tile, whose keys are the first in the arrays; then exchanges them with
      * the others.
-     * @param cost costs of the rows are added to these
+     * @param sum differences of the rows are added to these, those of blocks of 8 separately
      */
     template<int EDGES>
-    __device__ __forceinline__ void try_half(int half, const GpumeU32 *win, int pitch, const Sums &order,
-                                             const Columns<EDGES> &columns, int dy, Samples::Pair (&cost)[GPUME_NB_DX])
+    __device__ __forceinline__ void try_half(int half, const GpumeSharedWords &win, int pitch, const Sums &order,
+                                             const Columns<EDGES> &columns, int dy, Sums (&sum)[ACROSS])
     {
         const int y = y0 + 8 * half;
-        Sums eight[2];
 
         if (SMALLEST == 4) {
-            GPUME_UNROLL for (int c = 0; c < 2; c++)
-                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                        eight[c][k][j] = 0;
             GPUME_UNROLL for (int row = 0; row < 2; row++)
                 GPUME_UNROLL for (int word = 0; word < ROW_WORDS; word += WORDS) {
                     const int first = word * COPIES / 4;
-                    Sums sum[BLOCKS];
+                    Sums four[BLOCKS] = { };
 
-                    compare<EDGES>(sum, win, pitch, 8 * half + 4 * row, word);
-                    take<EDGES, 4>(fours + 4 * row + first, sum, order, columns, first, y + 4 * row, dy);
+                    compare<EDGES, LINES>(four, win, pitch, 8 * half + 4 * row, word);
+                    take<EDGES, 4>(fours + 4 * row + first, four, order, columns, first, y + 4 * row, dy);
                     GPUME_UNROLL for (int c = 0; c < BLOCKS && LARGEST > 4; c++)
                         GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                             GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                                eight[(first + c) / 2][k][j] += sum[c][k][j];
+                                sum[(first + c) / 2][k][j] += four[c][k][j];
                 }
         } else {
-            Sums sum[BLOCKS];
-
-            compare<EDGES>(sum, win, pitch, 8 * half, 0);
-            GPUME_UNROLL for (int c = 0; c < 2; c++)
-                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                    GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                        eight[c][k][j] = c < BLOCKS ? sum[c < BLOCKS ? c : 0][k][j] : 0;
+            compare<EDGES, LINES>(sum, win, pitch, 8 * half, 0);
         }
         if (EIGHTS)
-            take<EDGES, 8>(eights, eight, order, columns, 0, y, dy);
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX && LARGEST >= 16; k++) {
-            GpumeU32 both[GPUME_NB_DY];
-
-            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                both[j] = eight[0][k][j] + eight[1][k][j];
-            Samples::add(cost[k], both);
-        }
+            take<EDGES, 8>(eights, sum, order, columns, 0, y, dy);
         swap<FOURS>(fours);
         swap<EIGHTS>(eights);
     }
@@ -439,14 +430,27 @@ struct Tile : TileKeys {
      * @param cost must be 0; the costs of the tile are added if LARGEST is 16 or more
      */
     template<int EDGES>
-    __device__ __forceinline__ void try_group(const GpumeU32 *win, int pitch, const Sums &order, int dx, int dy,
+    __device__ __forceinline__ void try_group(const GpumeSharedWords &win, int pitch, const Sums &order, int dx, int dy,
                                               Samples::Pair (&cost)[GPUME_NB_DX])
     {
         const Columns<EDGES> columns(p, x0, dx);
+        Sums sum[ACROSS] = { };
 
-        /* not unrolled: half the code fits better into the instruction cache */
-        GPUME_NO_UNROLL for (int half = 0; half < (EDGES == INNER ? HALVES : halves); half++)
-            try_half<EDGES>(half, win, pitch, order, columns, dy, cost);
+        if (TOGETHER && (EDGES == INNER || (EDGES == NEAR && halves == HALVES))) {
+            /* 16 rows at once: the second half would wait for its first words, too */
+            compare<EDGES, HEIGHT>(sum, win, pitch, 0, 0);
+        } else {
+            /* not unrolled: half the code fits better into the instruction cache */
+            GPUME_NO_UNROLL for (int half = 0; half < (EDGES == INNER ? HALVES : halves); half++) {
+                Sums of_half[ACROSS] = { };
+
+                try_half<EDGES>(half, win, pitch, order, columns, dy, TOGETHER ? sum : of_half);
+                if (!TOGETHER)
+                    add(cost, of_half);
+            }
+        }
+        if (TOGETHER)
+            add(cost, sum);
         if (EDGES != INNER && halves < HALVES) {
             swap<FOURS>(fours);
             swap<EIGHTS>(eights);
@@ -519,19 +523,19 @@ gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words,
 {
     const int nb = r.in_run * runs, split = tile.a.full.split;
     const int zero = (-cy >> 1) * r.in_run + r.zero;    // number of the position with the zero vector
+    const GpumeSharedWords window(words);
 
     GPUME_NO_UNROLL for (int first = threadIdx.x / 32 % split * 32; first < nb; first += 32 * split) {
         /* lanes without a candidate repeat the last one */
         const int i     = gpume_min(first + tile.lane, nb - 1);
-        const int run   = GPUME_DIVIDE_LARGE(i, r.reciprocal), dy = cy + run * GPUME_NB_DY;
+        const int run   = (GpumeU64)i * r.reciprocal >> 32, dy = cy + run * GPUME_NB_DY;
         const unsigned place = i - run * r.in_run;
-        const GpumeU32 *win  = words + run * GPUME_NB_DY * r.pitch + place % COPIES * r.copy + r.word(place);
+        const GpumeSharedWords win =
+            window.from(run * GPUME_NB_DY * r.pitch + place % COPIES * r.copy + r.word(place));
         Sums order;
-        Samples::Pair cost[GPUME_NB_DX];
+        Samples::Pair cost[GPUME_NB_DX] = { };
 
         r.get(order, place, dy, i == zero);
-        GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-            Samples::clear(cost[k]);
         if (tile.edges == INNER)
             tile.try_group<INNER>(win, r.pitch, order, r.dx(place), dy, cost);
         else if (tile.edges == NEAR)

@@ -229,6 +229,15 @@ struct GpumeSharedWords {
             "}" : "=r"(at) : "l"(p));
     }
 
+    /** Returns the words from word i on. */
+    __device__ __forceinline__ GpumeSharedWords from(int i) const
+    {
+        GpumeSharedWords words = *this;
+
+        words.at += (int)sizeof(GpumeU32) * i;
+        return words;
+    }
+
     /** Loads four words, beginning with word i + OFFSET. */
     template<int OFFSET>
     __device__ __forceinline__ void load4(GpumeU32 *v, int i) const
@@ -241,6 +250,11 @@ struct GpumeSharedWords {
     const GpumeU32 *at;
 
     __device__ __forceinline__ GpumeSharedWords(const GpumeU32 *p) : at(p) {}
+
+    __device__ __forceinline__ GpumeSharedWords from(int i) const
+    {
+        return GpumeSharedWords(at + i);
+    }
 
     template<int OFFSET>
     __device__ __forceinline__ void load4(GpumeU32 *v, int i) const
