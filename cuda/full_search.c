@@ -35,7 +35,7 @@ static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int he
 
 /*
  * Sets how many runs of a scan's window are loaded at a time: as many as fit beside the fixed words
- * and leave the fewest lanes idle. Returns the time of an area, in quarters of the time of a warp's
+ * and leave the fewest lanes idle. Returns the time of an area, in halves of the time of a warp's
  * candidates.
  */
 static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
@@ -51,8 +51,8 @@ static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
         const int rows   = nb * GPUME_CUDA_SCAN_DY + height - 1;
         const int words  = rows * GPUME_CUDA_SCAN_PITCH(a->full.copy_words, copies);
         const int rounds = runs / nb * gpume_blocks(nb * in_run, lanes) + gpume_blocks(runs % nb * in_run, lanes);
-        /* loading a part of the window takes about a quarter of a round */
-        const int time   = 4 * rounds + gpume_blocks(runs, nb);
+        /* loading a part of the window takes about one and a half rounds */
+        const int time   = 2 * rounds + 3 * gpume_blocks(runs, nb);
 
         if (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED || time >= least)
             continue;
