@@ -482,19 +482,26 @@ static int take_oldest(GpumeEngine *e, GpumeResult *r)
     return 0;
 }
 
+int ff_gpume_engine_start(GpumeEngine *e)
+{
+    while (e->nb_started + (e->flushing ? 0 : e->future) < e->nb && e->nb_started - e->nb_out < e->depth) {
+        const int ret = start_search(e, e->nb_started);
+
+        if (ret < 0)
+            return ret;
+        e->nb_started++;
+    }
+    return 0;
+}
+
 int ff_gpume_engine_pull(GpumeEngine *e, GpumeResult *r)
 {
     memset(r, 0, sizeof(*r));
     for (;;) {
-        int ret;
+        int ret = ff_gpume_engine_start(e);
 
-        while (e->nb_started + (e->flushing ? 0 : e->future) < e->nb &&
-               e->nb_started - e->nb_out < e->depth) {
-            ret = start_search(e, e->nb_started);
-            if (ret < 0)
-                return ret;
-            e->nb_started++;
-        }
+        if (ret < 0)
+            return ret;
         if (e->nb_started - e->nb_out >= (e->flushing ? 1 : e->depth))
             return take_oldest(e, r);
         if (!e->flushing)

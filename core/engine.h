@@ -81,6 +81,9 @@ int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
  */
 int ff_gpume_engine_push_reference(GpumeEngine *engine, AVFrame **frame);
 
+/** Starts searches of what was pushed, as ff_gpume_engine_pull() does otherwise. @return 0 or an AVERROR code */
+int ff_gpume_engine_start(GpumeEngine *engine);
+
 /**
  * Takes the next result, which the caller frees with ff_gpume_result_uninit().
  * @return 0; AVERROR(EAGAIN): push or flush first; AVERROR_EOF: no more results after a flush; or

@@ -48,8 +48,7 @@ enum Kernel {
 static const GpumeShellKernel kernels[NB_KERNELS] = {
     [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
     [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_NOISE_SHARED, "measure noise" },
-    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS,
-                   2 * (MVSTEREO_CUDA_LUMA_SHARED + MVSTEREO_CUDA_NOISE_SHARED + 4), "compare the views" },
+    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "compare the views" },
     [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
     [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_FEATURES_SHARED, "make features" },
@@ -434,28 +433,8 @@ static int match_half(CUDABackend *s)
                                                 "wait for features");
 }
 
-/* Paints the map. */
-static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
-{
-    MvstereoCudaArgs *a = &s->map.args;
-    const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
-
-    a->fill            = s->cfg->fill;
-    a->output          = s->cfg->output;
-    a->out             = (uintptr_t)out->data[0] + pair->column * bytes;
-    a->out_linesize    = out->linesize[0];
-    a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
-    a->chroma_linesize = out->linesize[1];
-    a->paint = (MvstereoPaint) {
-        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
-        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
-        .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
-    };
-    return fill(s, a);
-}
-
-/* Searches the left view, and sets what is known of the pair before. Takes over the frame, if there is one. */
-static int look_back(CUDABackend *s, AVFrame *frame, int right)
+/* Ends the search of the left view, and sets what is known of the pair before. */
+static int look_back(CUDABackend *s, int right)
 {
     MvstereoCudaArgs *a = &s->map.args;
     MvstereoMotion *m   = &s->motion[right];
@@ -464,9 +443,9 @@ static int look_back(CUDABackend *s, AVFrame *frame, int right)
 
     a->temporal = s->cfg->temporal;
     a->vectors  = 0;
-    if (!frame)
+    if (!a->temporal)
         return 0;
-    ret = ff_mvstereo_motion_search(m, s->cfg, frame, &field);
+    ret = ff_mvstereo_motion_end(m, &field);
     if (ret < 0)
         return ret;
     if (field) {
@@ -484,6 +463,29 @@ static int look_back(CUDABackend *s, AVFrame *frame, int right)
     return 0;
 }
 
+/* Paints the map. */
+static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
+{
+    MvstereoCudaArgs *a = &s->map.args;
+    const int bytes     = ff_mvstereo_bytes(s->cfg->output, 1);
+    const int ret       = look_back(s, pair->right);
+
+    if (ret < 0)
+        return ret;
+    a->fill            = s->cfg->fill;
+    a->output          = s->cfg->output;
+    a->out             = (uintptr_t)out->data[0] + pair->column * bytes;
+    a->out_linesize    = out->linesize[0];
+    a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
+    a->chroma_linesize = out->linesize[1];
+    a->paint = (MvstereoPaint) {
+        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
+        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
+        .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
+    };
+    return fill(s, a);
+}
+
 /* Makes the map of a pair. The caller has pushed the CUDA context. */
 static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *layout, AVFrame *out)
 {
@@ -497,8 +499,9 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
         ret = get_search_frame(s, pair->views[0].frame, &search);
     if (ret >= 0)
         ret = load_views(s, pair, layout);
-    if (ret >= 0)
-        ret = look_back(s, search, pair->right);
+    /* the search goes on beside the following kernels */
+    if (ret >= 0 && search)
+        ret = ff_mvstereo_motion_begin(&s->motion[pair->right], s->cfg, search);
     else
         av_frame_free(&search);
     if (ret >= 0 && s->cfg->min >= s->cfg->max && !pair->same_range)

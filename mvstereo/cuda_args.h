@@ -48,6 +48,12 @@ typedef struct MvstereoCudaWords {
 /** Shared memory of the kernel that makes features: luma of a thread block's samples, and around them. */
 #define MVSTEREO_CUDA_FEATURES_SHARED \
     ((MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_CENSUS_R) * (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R + 2))
+/** What the kernel that compares the views shares. */
+typedef struct MvstereoCudaDecision {
+    long long differ[256];
+    unsigned up_to[2][256];             ///< samples of both views up to a luma
+    unsigned noises[2][MVSTEREO_NOISES], is_rough[2];
+} MvstereoCudaDecision;
 /** Size of a histogram of noise. */
 #define MVSTEREO_CUDA_NOISE_SHARED  (MVSTEREO_NOISES * 4)
 /**

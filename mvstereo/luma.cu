@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Copies luma of both views as 8 bits, and computes histograms.
+ * Copies luma of both views as 8 bits, twice, as few views are smoothed later, and computes histograms.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
@@ -24,7 +24,9 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
     const int x = (int)(blockIdx.x * 256 + threadIdx.x), view = (int)blockIdx.z;
     const int first = (int)blockIdx.y * MVSTEREO_CUDA_VIEW_ROWS;
     const int end   = gpume_min(first + MVSTEREO_CUDA_VIEW_ROWS, args.h);
-    const GpumeU64 src = view ? args.views[1] : args.views[0], dst = view ? args.raw[1] : args.raw[0];
+    const GpumeU64 src = view ? args.views[1] : args.views[0], search = view ? 0 : args.search;
+    GpumeU8 *raw = (GpumeU8 *)(view ? args.raw[1] : args.raw[0]);
+    GpumeU8 *dst = (GpumeU8 *)(view ? args.luma[1] : args.luma[0]);
     const long long step     = view ? args.steps[1] : args.steps[0];
     const long long linesize = view ? args.linesizes[1] : args.linesizes[0];
 
@@ -38,7 +40,11 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
             v[i] = *(const Sample *)(src + gpume_min(y + i, end - 1) * linesize + x * step) >> args.shift;
         GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_VIEW_BATCH; i++)
             if (y + i < end) {
-                ((GpumeU8 *)dst)[(long long)(y + i) * args.w + x] = (GpumeU8)v[i];
+                const long long q = (long long)(y + i) * args.w + x;
+
+                raw[q] = dst[q] = (GpumeU8)v[i];
+                if (search)
+                    ((GpumeU8 *)(search + (y + i) * args.search_linesize))[x] = (GpumeU8)v[i];
                 atomicAdd(&histogram[v[i]], 1u);
             }
     }

@@ -26,20 +26,28 @@ static av_cold int open_engine(MvstereoMotion *m, const MvstereoConfig *cfg, con
     return ff_gpume_engine_open(&m->engine, &engine, luma->width, luma->height, luma->format, luma->hw_frames_ctx);
 }
 
-int ff_mvstereo_motion_search(MvstereoMotion *m, const MvstereoConfig *cfg, AVFrame *luma,
-                              const GpumeMotionField **field)
+int ff_mvstereo_motion_begin(MvstereoMotion *m, const MvstereoConfig *cfg, AVFrame *luma)
 {
     int ret = m->engine ? 0 : open_engine(m, cfg, luma);
 
-    *field = NULL;
     av_frame_free(&m->before);
     FFSWAP(AVFrame *, m->before, m->result.frame);
     ff_gpume_result_uninit(&m->result);
     if (ret >= 0)
         ret = ff_gpume_engine_push(m->engine, &luma);
     if (ret >= 0)
-        ret = ff_gpume_engine_pull(m->engine, &m->result);
+        ret = ff_gpume_engine_start(m->engine);
     av_frame_free(&luma);
+    if (ret < 0)
+        ff_mvstereo_motion_close(m);
+    return ret;
+}
+
+int ff_mvstereo_motion_end(MvstereoMotion *m, const GpumeMotionField **field)
+{
+    const int ret = ff_gpume_engine_pull(m->engine, &m->result);
+
+    *field = NULL;
     if (ret < 0)
         ff_mvstereo_motion_close(m);
     else if (m->result.set.nb)

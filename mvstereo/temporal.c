@@ -255,7 +255,8 @@ int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, 
     ff_gpume_chain_add(chain, copy_rows, t, f->height);
     ff_gpume_chain_run(chain, scheduler);
     t->frame = NULL;
-    return ff_mvstereo_motion_search(&t->motion, cfg, f, &t->field);
+    ret = ff_mvstereo_motion_begin(&t->motion, cfg, f);
+    return ret < 0 ? ret : ff_mvstereo_motion_end(&t->motion, &t->field);
 }
 
 void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const uint8_t *confidence, int min,

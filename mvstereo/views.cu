@@ -59,32 +59,43 @@ static __device__ __forceinline__ void noise(const MvstereoCudaArgs &args)
 static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
 {
     MvstereoCudaStats *stats = (MvstereoCudaStats *)args.stats;
-    GPUME_SHARED(GpumeU32, left);
-    GpumeU32 *right     = left + 256, *noises = right + 256, *is_rough = noises + 2 * MVSTEREO_NOISES;
-    const int luma      = (int)threadIdx.x;
-    long long differ    = 0;
-    GpumeU32 left_up_to = 0, right_below = 0, match = 0;
+    GPUME_SHARED(MvstereoCudaDecision, d);
+    const int luma       = (int)threadIdx.x;
+    const GpumeU32 right = stats->histograms[1][luma];
+    GpumeU32 match = 0;
 
-    left[luma]  = stats->histograms[0][luma];
-    right[luma] = stats->histograms[1][luma];
+    d->up_to[0][luma] = stats->histograms[0][luma];
+    d->up_to[1][luma] = right;
     if (luma < 2 * MVSTEREO_NOISES)
-        noises[luma] = stats->noises[luma / MVSTEREO_NOISES][luma % MVSTEREO_NOISES];
-    __syncthreads();
-    _Pragma("unroll 8") for (int i = 0; i < 256; i++) {
-        differ      += i * ((long long)left[i] - right[i]);
-        left_up_to  += i <= luma ? left[i] : 0;
-        right_below += i < luma ? right[i] : 0;
+        d->noises[luma / MVSTEREO_NOISES][luma % MVSTEREO_NOISES] =
+            stats->noises[luma / MVSTEREO_NOISES][luma % MVSTEREO_NOISES];
+    for (int i = 1; i < 256; i *= 2) {
+        GpumeU32 before[2];
+
+        __syncthreads();
+        GPUME_UNROLL for (int j = 0; j < 2; j++)
+            before[j] = luma >= i ? d->up_to[j][luma - i] : 0;
+        __syncthreads();
+        GPUME_UNROLL for (int j = 0; j < 2; j++)
+            d->up_to[j][luma] += before[j];
+    }
+    /* the difference of the sums of luma is that of these sums, as both views have as many samples */
+    d->differ[luma] = (long long)d->up_to[1][luma] - d->up_to[0][luma];
+    if (luma % 32 == 0 && luma < 64)
+        d->is_rough[luma / 32] = (GpumeU32)mvstereo_is_rough(d->noises[luma / 32]);
+    for (int i = 128; i; i /= 2) {
+        __syncthreads();
+        if (luma < i)
+            d->differ[luma] += d->differ[luma + i];
     }
     __syncthreads();
-    left[luma] = left_up_to;
-    if (luma % 32 == 0 && luma < 64)
-        is_rough[luma / 32] = (GpumeU32)mvstereo_is_rough(noises + luma / 32 * MVSTEREO_NOISES);
-    __syncthreads();
-    _Pragma("unroll 5") for (int i = 0; i < 255; i++)
-        match += 2ll * left[i] <= 2ll * right_below + right[luma];
-    stats->table[luma] = (GpumeU8)(FFABS(differ) < (long long)MVSTEREO_DARKER * left[255] ? luma : match);
+    /* how many of the first 255 sums of the left view are not greater; these sums ascend */
+    for (GpumeU32 i = 128; i; i /= 2)
+        if (2ll * d->up_to[0][match + i - 1] <= 2ll * d->up_to[1][luma] - right)
+            match += i;
+    stats->table[luma] = (GpumeU8)(FFABS(d->differ[0]) < (long long)MVSTEREO_DARKER * d->up_to[0][255] ? luma : match);
     if (!luma)
-        stats->is_rough = is_rough[0] && is_rough[1];
+        stats->is_rough = d->is_rough[0] && d->is_rough[1];
 }
 
 static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
@@ -93,16 +104,12 @@ static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
     MVSTEREO_PLACE();
     int sum = 8;
 
-    if (!is_inside)
+    if (!is_inside || !((const MvstereoCudaStats *)args.stats)->is_rough)
         return;
-    if (((const MvstereoCudaStats *)args.stats)->is_rough) {
-        GPUME_UNROLL for (int j = -1; j <= 1; j++)
-            GPUME_UNROLL for (int i = -1; i <= 1; i++)
-                sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
-        sum >>= 4;
-    } else {
-        sum = ((const GpumeU8 *)src)[q];
-    }
+    GPUME_UNROLL for (int j = -1; j <= 1; j++)
+        GPUME_UNROLL for (int i = -1; i <= 1; i++)
+            sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
+    sum >>= 4;
     ((GpumeU8 *)dst)[q] = (GpumeU8)sum;
     if (args.search && !blockIdx.z)
         ((GpumeU8 *)(args.search + y * args.search_linesize))[x] = (GpumeU8)sum;
@@ -128,7 +135,7 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
  * grid:   noise: columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; decide: one
  * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
  * block:  256
- * shared: noise: a histogram; decide: two of luma, two of noise, and two words; others: none
+ * shared: noise: a histogram; decide: MvstereoCudaDecision; others: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
 {
