@@ -197,10 +197,13 @@ static __device__ __forceinline__ void load_ahead(Ahead *a, Place *p, const Lane
  * Sets, for the steps that a lane has, shift | penalty << 16.
  * @param base   first disparity of the sample before; set to that of the last one
  * @param shifts set to which lanes have shifts
+ * @return whether any has
  */
-static __device__ __forceinline__ void find_shifts(GpumeU32 rest[RESTS], GpumeU32 shifts[RESTS], int *base,
-                                                   const Ahead *a, const Lane *lane)
+static __device__ __forceinline__ int find_shifts(GpumeU32 rest[RESTS], GpumeU32 shifts[RESTS], int *base,
+                                                  const Ahead *a, const Lane *lane)
 {
+    GpumeU32 any = 0;
+
     GPUME_UNROLL for (int r = 0; r < RESTS; r++) {
         rest[r]   = (GpumeU32)a->p2[r] << 16;
         shifts[r] = 0;
@@ -213,8 +216,28 @@ static __device__ __forceinline__ void find_shifts(GpumeU32 rest[RESTS], GpumeU3
             *base     = (int)exchange(first, lane->group + LANES - 1);
             shifts[r] = __ballot_sync(GPUME_WHOLE_WARP, shift);
             rest[r]  |= (GpumeU32)shift & 0xffff;
+            any      |= shifts[r];
         }
     }
+    return any != 0;
+}
+
+/** Takes the steps of a batch. is_general: there may be shifts, and nb may be less than BATCH. */
+static __device__ __forceinline__ void take_steps(Path *path, GpumeU64 *dst, long long stride, const Ahead *a,
+                                                  const GpumeU32 rests[RESTS], const GpumeU32 shifts[RESTS], int nb,
+                                                  int is_general, int is_there, const Lane *lane)
+{
+    GPUME_UNROLL for (int k = 0; k < BATCH; k++)
+        /* the end of the loop is the same for all lanes; a loop with a break would not be unrolled */
+        if (!is_general || k < nb) {
+            const GpumeU32 rest = exchange(rests[k / LANES], lane->group + k % LANES);
+
+            step(path, a->costs[k], mvstereo_bytes(rest, 0, 0x3232), (short)rest,
+                 is_general && (shifts[k / LANES] >> k % LANES & FIRST_LANES), lane);
+            if (is_there)
+                store(*dst, path->v);
+            *dst += stride;
+        }
 }
 
 /**
@@ -263,17 +286,10 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_PATH_THREADS, 8)
         const Ahead now = next;
 
         load_ahead(&next, &place, &lane);
-        find_shifts(rests, shifts, &base, &now, &lane);
-        GPUME_UNROLL for (int k = 0; k < BATCH; k++)
-            /* the end of the loop is the same for all lanes; a loop with a break would not be unrolled */
-            if (n + k < nb) {
-                const GpumeU32 rest = exchange(rests[k / LANES], group + k % LANES);
-
-                step(&path, now.costs[k], mvstereo_bytes(rest, 0, 0x3232), (short)rest,
-                     (shifts[k / LANES] >> k % LANES & FIRST_LANES) != 0, &lane);
-                if (is_there && is_line)
-                    store(dst, path.v);
-                dst += stride * range;
-            }
+        /* most batches are whole and have no shifts: their steps have no branches, so that they can overlap */
+        if (find_shifts(rests, shifts, &base, &now, &lane) || n + BATCH > nb)
+            take_steps(&path, &dst, stride * range, &now, rests, shifts, nb - n, 1, is_there && is_line, &lane);
+        else
+            take_steps(&path, &dst, stride * range, &now, rests, shifts, BATCH, 0, is_there && is_line, &lane);
     }
 }

@@ -11,14 +11,13 @@
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-/** The variant is the binary logarithm of the greatest number of disparities, in MVSTEREO_WINDOW. */
-#define SIZE  (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
-#define LANES (SIZE > 3 ? 32 : 2 << SIZE)
+/** The variant is the binary logarithm of the number of lanes of a sample. */
+#define LANES (1 << (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE))
 /** Disparities of a lane, and words of two. */
-#define NB    (SIZE > 3 ? 32 : 16)
+#define NB    MVSTEREO_WINDOW
 #define PAIRS (NB / 2)
 #define NONE  (~0u)
-/** Greater than any sum with its disparity within the lane. */
+/** Greater than any sum, at most 4 * (140 + 48 + 6 + 20), times NB, plus a disparity within the lane. */
 #define FAR   0x7bffu
 /** Distance of samples that a lane takes one after the other. */
 #define STEP  (MVSTEREO_CUDA_WINNER_THREADS / LANES)
