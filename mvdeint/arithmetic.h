@@ -90,7 +90,8 @@
 /** Components of the expected squared error of a compensated sample. */
 typedef struct MvdeintCompensated {
     unsigned least;             ///< in 1/32768 of a squared level
-    unsigned real, made;        ///< factors of the error on real lines and on interpolated lines; 1/1024
+    unsigned real;              ///< factor of the error on real lines; 1/1024
+    unsigned interpolated;      ///< factor of the error on interpolated lines; 1/1024
     unsigned pair;              ///< factor of the difference of a pair around the sample
     unsigned activity, step;    ///< factors of the activity and of the step; 1/16384
     unsigned difference;        ///< factor of the difference of a pair; 1/1024
@@ -99,7 +100,7 @@ typedef struct MvdeintCompensated {
 /** Components of the expected squared error of an interpolation within the field. */
 typedef struct MvdeintIntra {
     unsigned least, activity, step;
-    unsigned blame;             ///< factor of its share in the difference from the compensated samples
+    unsigned difference;        ///< factor of its share of the squared difference from the candidates' mean
     unsigned other;             ///< factor of the difference between both interpolations
 } MvdeintIntra;
 
@@ -233,25 +234,26 @@ typedef struct MvdeintAround {
 GPUME_INLINE unsigned mvdeint_expected(const MvdeintCompensated *c, const MvdeintAround *a, int real, unsigned error,
                                        unsigned pair, unsigned difference)
 {
-    const unsigned made = MVDEINT_REAL - real;
-    const unsigned sum  = error * ((c->real * real + c->made * made + MVDEINT_REAL / 2) / MVDEINT_REAL) +
-                          pair * c->pair +
-                          (a->activity >> 4) * ((c->activity * made + MVDEINT_REAL / 2) / MVDEINT_REAL) +
-                          (a->step >> 4) * ((c->step * made + MVDEINT_REAL / 2) / MVDEINT_REAL) +
-                          difference * c->difference;
+    const unsigned interpolated = MVDEINT_REAL - real;
+    const unsigned lines        = c->real * real + c->interpolated * interpolated;
+    const unsigned sum          =
+        error * ((lines + MVDEINT_REAL / 2) / MVDEINT_REAL) + pair * c->pair +
+        (a->activity >> 4) * ((c->activity * interpolated + MVDEINT_REAL / 2) / MVDEINT_REAL) +
+        (a->step >> 4) * ((c->step * interpolated + MVDEINT_REAL / 2) / MVDEINT_REAL) + difference * c->difference;
 
     return c->least + (sum >> 1);
 }
 
 /**
  * Returns the expected squared error of an interpolation within the field.
- * @param blame its share, in 1/1024, of the squared difference off
+ * @param difference squared difference from the mean of the candidates
+ * @param share      the share, in 1/1024, of the interpolation in this difference
  */
-GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const MvdeintAround *a, unsigned off,
-                                             unsigned blame, unsigned other)
+GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const MvdeintAround *a, unsigned difference,
+                                             unsigned share, unsigned other)
 {
     const unsigned sum = (a->activity >> 4) * c->activity + (a->step >> 4) * c->step +
-                         (off * blame >> 10) * c->blame + other * c->other;
+                         (difference * share >> 10) * c->difference + other * c->other;
 
     return c->least + (sum >> 1);
 }
@@ -260,7 +262,7 @@ GPUME_INLINE unsigned mvdeint_expected_intra(const MvdeintIntra *c, const Mvdein
  * Returns the share, in 1/1024, of an interpolation in a difference: its expected error relative to
  * both expected errors.
  */
-GPUME_INLINE unsigned mvdeint_blame(const MvdeintAround *a, int nb, unsigned inverse, int log2)
+GPUME_INLINE unsigned mvdeint_own_share(const MvdeintAround *a, int nb, unsigned inverse, int log2)
 {
     const unsigned own  = 13 + ((a->activity * 102 + a->step * 10) >> 10);
     const unsigned mean = ((unsigned)nb << 21) / inverse;      // half of the harmonic mean
@@ -318,8 +320,8 @@ typedef struct MvdeintKnown {
 
 /** Statistics of the candidates, for the interpolations within the field. */
 typedef struct MvdeintMean {
-    int off;                    ///< difference between their mean and the first interpolation, in 1/8 level
-    unsigned blame;             ///< share of an interpolation in this difference, in 1/1024
+    int difference;             ///< difference between their mean and the first interpolation, in 1/8 level
+    unsigned share;             ///< share of an interpolation in this difference, in 1/1024
 } MvdeintMean;
 
 /**
@@ -336,7 +338,7 @@ GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const M
     int sum = 0;
 
     MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
-        const int log2 = mvdeint_log2(expected[i]), off = mvdeint_scaled(FFABS(differences[i]), bits);
+        const int log2 = mvdeint_log2(expected[i]), difference = mvdeint_scaled(FFABS(differences[i]), bits);
         unsigned weight;
 
         if (!(k->present >> i & 1))
@@ -344,10 +346,10 @@ GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const M
         weight   = mvdeint_weight(t, expected[i], least_log2);
         inverse += t->inverse[expected[i] >> (log2 - 7) & 127] >> (log2 - least_log2);
         weights += weight;
-        sum     += (int)weight * (differences[i] < 0 ? -off : off);
+        sum     += (int)weight * (differences[i] < 0 ? -difference : difference);
     }
-    mean.off   = sum / (int)weights;
-    mean.blame = mvdeint_blame(&k->around, k->nb, inverse, least_log2);
+    mean.difference = sum / (int)weights;
+    mean.share      = mvdeint_own_share(&k->around, k->nb, inverse, least_log2);
     return mean;
 }
 
@@ -363,24 +365,24 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
     MvdeintMean mean = { 0, 0 };
 
     MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
-        const int off = k->present >> (i ^ 1) & 1 ? mvdeint_scaled(FFABS(k->samples[i] - k->samples[i ^ 1]), bits) : 0;
+        const int pair = k->present >> (i ^ 1) & 1 ? mvdeint_scaled(FFABS(k->samples[i] - k->samples[i ^ 1]), bits) : 0;
 
         expected[i]    = 0x80000000u;
         differences[i] = 0;
         if (!(k->present >> i & 1))
             continue;
         expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->real[i], k->errors[i], k->pairs[i],
-                                          off * off);
+                                          pair * pair);
         differences[i] = k->samples[i] - (k->first << fraction);
         least          = FFMIN(least, expected[i]);
     }
     if (k->nb)
         mean = mvdeint_candidates_mean(t, k, expected, differences, least, bits);
     MVDEINT_UNROLL for (int i = 0; i < 2; i++) {
-        const int off = k->nb && i ? mean.off + (k->first < k->intra ? -apart : apart) : mean.off;
-        const int moved = av_clip(off, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE);
+        const int difference = k->nb && i ? mean.difference + (k->first < k->intra ? -apart : apart) : mean.difference;
+        const int clipped    = av_clip(difference, -MVDEINT_MAX_DIFFERENCE, MVDEINT_MAX_DIFFERENCE);
 
-        intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, moved * moved, mean.blame, apart * apart);
+        intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, clipped * clipped, mean.share, apart * apart);
         least    = FFMIN(least, intra[i]);
     }
     least_log2 = mvdeint_log2(least);

@@ -85,10 +85,10 @@ static __device__ __forceinline__ GpumeU32 measure_own(const MvdeintCudaCombineA
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
         const int y  = i ? mvdeint_below(missing, h) : mvdeint_above(missing);
         const int up = mvdeint_two_above(y, y + 2) - y0, down = mvdeint_two_below(y, h, y - 2) - y0;
-        const int off = mvdeint_scaled(FFABS(2 * w.own[y - y0][column] - w.own[up][column] - w.own[down][column]),
-                                       mvdeint_depth(args) + 1);
+        const int deviation  = 2 * w.own[y - y0][column] - w.own[up][column] - w.own[down][column];
+        const int difference = mvdeint_scaled(FFABS(deviation), mvdeint_depth(args) + 1);
 
-        sum += off * off;
+        sum += difference * difference;
     }
     return sum;
 }
@@ -103,10 +103,10 @@ static __device__ __forceinline__ GpumeU64 measure_error(const MvdeintCudaCombin
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
         const int line = (i ? mvdeint_below(missing, h) : mvdeint_above(missing)) - y0;
         const int weight = w.real[n][line][column] + MVDEINT_LEAST_REAL;
-        const int off = mvdeint_scaled(FFABS((w.own[line][column] << fraction) - w.samples[n][line][column]),
-                                       mvdeint_depth(args) + fraction);
+        const int difference = mvdeint_scaled(FFABS((w.own[line][column] << fraction) - w.samples[n][line][column]),
+                                              mvdeint_depth(args) + fraction);
 
-        sum     += weight * off * off;
+        sum     += weight * difference * difference;
         weights += weight;
     }
     return sum | (GpumeU64)weights << 32;
@@ -123,9 +123,10 @@ static __device__ __forceinline__ GpumeU64 measure_pair(const MvdeintCudaCombine
         const int line = (i == 0 ? mvdeint_two_above(missing, missing) :
                           i == 1 ? missing : mvdeint_two_below(missing, h, missing)) - y0;
         const int weight = gpume_min(w.real[n][line][column], w.real[n + 1][line][column]) + MVDEINT_LEAST_REAL;
-        const int off    = mvdeint_scaled(FFABS(w.samples[n][line][column] - w.samples[n + 1][line][column]), bits);
+        const int difference = mvdeint_scaled(FFABS(w.samples[n][line][column] - w.samples[n + 1][line][column]),
+                                              bits);
 
-        sum     += weight * off * off;
+        sum     += weight * difference * difference;
         weights += weight;
     }
     return sum | (GpumeU64)weights << 32;

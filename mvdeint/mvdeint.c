@@ -394,8 +394,8 @@ static void finish_field(Mvdeint *s, int pass)
 static int make(Mvdeint *s, int pass, AVFrame *out, AVFrame *frame)
 {
     const int64_t number = s->passes[pass].nb_made;
-    /* earlier fields are read as this pass has made them; frames are not kept */
-    const int refs = s->cfg.refs, made = pass + 1 < s->cfg.passes;
+    /* earlier fields are read as this pass has made them; the last pass makes frames, which are not kept */
+    const int refs = s->cfg.refs, makes_estimates = pass + 1 < s->cfg.passes;
     Field *f = field_at(s, number);
     MvdeintStep step = {
         .pass = pass, .refs = refs, .set = &f->sets[pass], .first = f->estimates[0], .intra = f->intra, .out = out,
@@ -406,7 +406,7 @@ static int make(Mvdeint *s, int pass, AVFrame *out, AVFrame *frame)
         if (number + i >= 0 && number + i < nb_estimates(s, pass)) {
             const Field *other = field_at(s, number + i);
 
-            step.estimates[MVDEINT_MAX_REFS + i] = other->estimates[pass + (i < 0 && made)];
+            step.estimates[MVDEINT_MAX_REFS + i] = other->estimates[pass + (i < 0 && makes_estimates)];
             step.parities[MVDEINT_MAX_REFS + i]  = other->parity;
         }
     return s->backend->make(s->priv, &step);

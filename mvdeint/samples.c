@@ -72,10 +72,10 @@ static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t 
     const int bits = depth + mvdeint_fraction(depth);
 
     for (int x = 0; x < w; x++) {
-        const unsigned weight = FFMIN(real_a[x], real_b[x]) + MVDEINT_LEAST_REAL;
-        const unsigned off    = mvdeint_scaled(FFABS(a[x] - b[x]), bits);
+        const unsigned weight     = FFMIN(real_a[x], real_b[x]) + MVDEINT_LEAST_REAL;
+        const unsigned difference = mvdeint_scaled(FFABS(a[x] - b[x]), bits);
 
-        sums->squares[x] += weight * off * off;
+        sums->squares[x] += weight * difference * difference;
         sums->weights[x] += weight;
     }
 }

@@ -170,10 +170,10 @@ static void FUNC(add_errors)(const MvdeintSums *sums, const uint8_t *line, const
     const int fraction = mvdeint_fraction(depth);
 
     for (int x = 0; x < w; x++) {
-        const unsigned weight = real[x] + MVDEINT_LEAST_REAL;
-        const unsigned off    = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+        const unsigned weight     = real[x] + MVDEINT_LEAST_REAL;
+        const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
 
-        sums->squares[x] += weight * off * off;
+        sums->squares[x] += weight * difference * difference;
         sums->weights[x] += weight;
     }
 }
@@ -184,9 +184,9 @@ static void FUNC(add_activity)(uint32_t *squares, const uint8_t *line, const uin
     const SAMPLE *l = (const SAMPLE *)line, *a = (const SAMPLE *)above, *b = (const SAMPLE *)below;
 
     for (int x = 0; x < w; x++) {
-        const unsigned off = mvdeint_scaled(FFABS(2 * l[x] - a[x] - b[x]), depth + 1);
+        const unsigned difference = mvdeint_scaled(FFABS(2 * l[x] - a[x] - b[x]), depth + 1);
 
-        squares[x] += off * off;
+        squares[x] += difference * difference;
     }
 }
 
@@ -195,9 +195,9 @@ static void FUNC(square_step)(uint32_t *step, const uint8_t *above, const uint8_
     const SAMPLE *a = (const SAMPLE *)above, *b = (const SAMPLE *)below;
 
     for (int x = 0; x < w; x++) {
-        const unsigned off = mvdeint_scaled(FFABS(a[x] - b[x]), depth);
+        const unsigned difference = mvdeint_scaled(FFABS(a[x] - b[x]), depth);
 
-        step[x] = off * off;
+        step[x] = difference * difference;
     }
 }
 
