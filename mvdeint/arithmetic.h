@@ -104,7 +104,7 @@ typedef struct MvdeintIntra {
     unsigned other;             ///< factor of the difference between both interpolations
 } MvdeintIntra;
 
-/** The expected errors of a pass. */
+/** Models of the expected errors of a pass. */
 typedef struct MvdeintModel {
     MvdeintCompensated compensated[MVDEINT_MAX_REFS];   ///< by distance
     MvdeintIntra intra[2];      ///< errors of the estimate from three fields, and of the interpolation with taps

@@ -46,7 +46,7 @@ SECTION .text
     SWAP         %2, 8
 %endmacro
 
-; ABSOLUTE register: replaces values by their absolute values. Clobbers m8.
+; ABSOLUTE register: replaces values by their absolute values. Clobbers m8 without SSSE3.
 %macro ABSOLUTE 1
 %if BITS == 16
     pabsd       m%1, m%1

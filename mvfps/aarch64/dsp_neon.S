@@ -158,7 +158,8 @@ endconst
         subs            w6, w6, #1
 .endm
 
-// Computes a row of both matches: loads the last of four filtered rows of each picture, and filters these vertically.
+// Computes a row of both matches: loads and filters the last of four rows of each picture, then filters the four rows
+// vertically. a0 to a3, b0 to b3: registers of the rows
 .macro match_row two, a0, a1, a2, a3, b0, b1, b2, b3
         filter_row      \two, \a3, x1, x13, 24, 25, 26, 27
         filter_row      \two, \b3, x2, x14, 28, 29, 30, 31
