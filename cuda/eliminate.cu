@@ -755,13 +755,13 @@ static __device__ __forceinline__ void gpume_add_remaining(const GpumeCudaArgs &
 
 /** Stores the results of a warp's square, or adds it to the remaining squares. */
 static __device__ __forceinline__ void
-gpume_end_square(const GpumeCudaArgs &a, const GpumeSeaTile &t, const GpumeSeaWarp &w, int found)
+gpume_end_square(const GpumeCudaArgs &a, const GpumeSeaTile &t, const GpumeSeaWarp &w, int settled)
 {
     const int block = w.lane / w.lanes;
     const int x0    = t.x + w.x + block % w.across * SIDE;
     const int y0    = t.y + w.y + block / w.across * SIDE;
 
-    if (!found && !w.lane) {
+    if (!settled && !w.lane) {
         GpumeCudaRemaining *remaining = (GpumeCudaRemaining *)a.remaining;
 
         remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
@@ -770,9 +770,9 @@ gpume_end_square(const GpumeCudaArgs &a, const GpumeSeaTile &t, const GpumeSeaWa
     if (w.lane % w.lanes || x0 >= a.params.width || y0 >= a.params.height)
         return;
     /* the search of remaining squares begins with these costs; for bytes, it does not read them */
-    if (!found && sizeof(Sample) > 1)
+    if (!settled && sizeof(Sample) > 1)
         ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
-    if (!found)
+    if (!settled)
         return;
 
     const GpumeBox b = gpume_box(&a.params, SIDE, x0 / SIDE, y0 / SIDE);
@@ -801,7 +801,8 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
     const int warp = threadIdx.x / 32;
     GpumeSeaTile t;
     GpumeSeaWarp w;
-    int go_on, searching, left = 1;     // whether this warp still searches; whether any does
+    int settled;                // whether the search of this warp's square needs no other kernel
+    int searching, any_searching = 1;   // whether this warp still searches, and whether any does
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
@@ -854,16 +855,16 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
     /* squares outside the picture are not searched */
     const int inside = t.x + w.x < p.width && t.y + w.y < p.height;
 
-    searching = go_on = any && inside;
+    searching = settled = any && inside;
     if (any)
-        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range && left; t.cy += a.sea.chunk_height)
+        for (t.cy = -((p.range + 3) & ~3); t.cy <= p.range && any_searching; t.cy += a.sea.chunk_height)
             for (t.cx = -((p.range + 3) & ~3); t.cx <= p.range; t.cx += a.sea.chunk_width) {
                 /* chunks that no block of the tile can reach */
                 if (t.x + GPUME_CUDA_SEA_TILE_WIDTH  + t.cx + a.sea.chunk_width  <= 0 || t.x + t.cx >= p.width ||
                     t.y + GPUME_CUDA_SEA_TILE_HEIGHT + t.cy + a.sea.chunk_height <= 0 || t.y + t.cy >= p.height)
                     continue;
-                left = __syncthreads_or(searching);
-                if (!left)
+                any_searching = __syncthreads_or(searching);
+                if (!any_searching)
                     break;
                 if (gpume_whole_words(ref, p) && !((ref.data | ref.linesize) & (4 * sizeof(Sample) - 1)))
                     gpume_fill_sums<1>(a, t);
@@ -875,9 +876,9 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
                     /* in a still picture, all flat areas would otherwise be listed */
                     searching = !w.found();
                     if (searching)
-                        searching = go_on = w.try_all(a, t);
+                        searching = settled = w.try_all(a, t);
                 }
             }
     if (inside)
-        gpume_end_square(a, t, w, go_on);
+        gpume_end_square(a, t, w, settled);
 }

@@ -50,7 +50,7 @@ gpume_group(const GpumeParams &p, int block, int lanes, int bx, int by)
 }
 
 /** Returns whether the candidate at (x, y) is admissible, like gpume_admissible(), with fewer comparisons. */
-static __device__ __forceinline__ int gpume_may_be(const GpumeGroup &g, int x, int y)
+static __device__ __forceinline__ int gpume_group_admits(const GpumeGroup &g, int x, int y)
 {
     return ((unsigned)(x - (g.x0 + g.min_dx)) <= (unsigned)(g.max_dx - g.min_dx)) &
            ((unsigned)(y - (g.y0 + g.min_dy)) <= (unsigned)(g.max_dy - g.min_dy));

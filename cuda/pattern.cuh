@@ -128,7 +128,7 @@ gpume_try_pattern(Evaluator &e, const GpumePattern &p, int x, int y, int active,
 
             px[r] = x + gpume_point_x(p, i) * step;
             py[r] = y + gpume_point_y(p, i) * step;
-            valid[r] = (i < p.points) & gpume_may_be(e.g, px[r], py[r]);
+            valid[r] = (i < p.points) & gpume_group_admits(e.g, px[r], py[r]);
             // instead of a branch
             px[r] = valid[r] ? px[r] : x;
             py[r] = valid[r] ? py[r] : y;

@@ -310,7 +310,7 @@ gpume_try_vectors(const Evaluator &e, const int (&k)[N], int nb, const int (&dx)
 
     /* lanes without an admissible vector use the zero vector */
     GPUME_UNROLL for (int i = 0; i < N; i++) {
-        valid[i] = (k[i] < nb) & gpume_may_be(e.g, e.g.x0 + dx[i], e.g.y0 + dy[i]);
+        valid[i] = (k[i] < nb) & gpume_group_admits(e.g, e.g.x0 + dx[i], e.g.y0 + dy[i]);
         sum[i]   = e.share(valid[i] ? dx[i] : 0, valid[i] ? dy[i] : 0);
     }
     GPUME_UNROLL for (int lane = 1; lane < Evaluator::LANES; lane <<= 1)
