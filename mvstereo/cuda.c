@@ -311,7 +311,7 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
         ret = launch(s, NOISE, columns, rows, 2, a);
     if (ret >= 0)
         ret = launch(s, DECIDE, 1, 1, 1, a);
-    return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, a->h, 2, a);
+    return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_BATCH), 2, a);
 }
 
 /* Finds the least sums of costs along paths. With bases, a sample has MVSTEREO_WINDOW disparities. */

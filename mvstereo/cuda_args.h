@@ -23,7 +23,7 @@
 #define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
-/** Number of these rows that are read at once. */
+/** Number of these rows that are read at once, and of rows that a thread smooths. */
 #define MVSTEREO_CUDA_VIEW_BATCH 8
 /** Number of samples of a row for which a thread block computes costs; a thread has a sample. */
 #define MVSTEREO_CUDA_COST_COLS 128

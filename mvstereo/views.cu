@@ -98,21 +98,27 @@ static __device__ __forceinline__ void decide(const MvstereoCudaArgs &args)
         stats->is_rough = d->is_rough[0] && d->is_rough[1];
 }
 
+/** Smooths rough views. A thread has several rows, so that there are few where there is nothing to do. */
 static __device__ __forceinline__ void smooth(const MvstereoCudaArgs &args)
 {
     const GpumeU64 src = blockIdx.z ? args.raw[1] : args.raw[0], dst = blockIdx.z ? args.luma[1] : args.luma[0];
-    MVSTEREO_PLACE();
-    int sum = 8;
+    const int x      = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
+    const int number = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS);
+    const int first  = number * MVSTEREO_CUDA_VIEW_BATCH;
 
-    if (!is_inside || !((const MvstereoCudaStats *)args.stats)->is_rough)
+    if (x >= args.w || !((const MvstereoCudaStats *)args.stats)->is_rough)
         return;
-    GPUME_UNROLL for (int j = -1; j <= 1; j++)
-        GPUME_UNROLL for (int i = -1; i <= 1; i++)
-            sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
-    sum >>= 4;
-    ((GpumeU8 *)dst)[q] = (GpumeU8)sum;
-    if (args.search && !blockIdx.z)
-        ((GpumeU8 *)(args.search + y * args.search_linesize))[x] = (GpumeU8)sum;
+    for (int y = first; y < gpume_min(first + MVSTEREO_CUDA_VIEW_BATCH, args.h); y++) {
+        int sum = 8;
+
+        GPUME_UNROLL for (int j = -1; j <= 1; j++)
+            GPUME_UNROLL for (int i = -1; i <= 1; i++)
+                sum += (i ? 1 : 2) * (j ? 1 : 2) * mvstereo_byte(src, args, x + i, y + j);
+        sum >>= 4;
+        ((GpumeU8 *)dst)[(long long)y * args.w + x] = (GpumeU8)sum;
+        if (args.search && !blockIdx.z)
+            ((GpumeU8 *)(args.search + y * args.search_linesize))[x] = (GpumeU8)sum;
+    }
 }
 
 /** Halves luma; w and h are the sizes before. */
@@ -133,7 +139,8 @@ static __device__ __forceinline__ void halve(const MvstereoCudaArgs &args)
 
 /**
  * grid:   noise: columns of 256 samples, MVSTEREO_CUDA_VIEW_ROWS rows each, views; decide: one
- * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, views
+ * thread block; others: MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples of the result, times
+ * MVSTEREO_CUDA_VIEW_BATCH rows where views are smoothed, views
  * block:  256
  * shared: noise: a histogram; decide: MvstereoCudaDecision; others: none
  */
