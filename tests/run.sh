@@ -474,7 +474,7 @@ run() {
 
 # The first row has the parts that keep all cores busy for long. The other parts run in the second row; each prints its
 # output when it is done.
-first_row='fate san valgrind examples aarch64 shared ffmpeg'
+first_row='fate san valgrind examples aarch64 windows shared ffmpeg'
 in_first_row() {
     case " $first_row " in
         *" $1 "*) ;;
