@@ -252,7 +252,7 @@ def test_properties():
     (lambda c: core.gpume.FPS(c, fpsnum=0), "fps"), (lambda c: core.gpume.Analyse(c, c), "mvu.Super"),
     (lambda c: core.gpume.AnalyseMany(c, c, radius=-1), "radius"), (lambda c: core.gpume.Analyse(c, c, delta=9), "delta"),
     (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[8, 8], overlap=0), c, algo="no"), "no"),
-    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "squares"),
+    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "square blocks"),
     (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
     (lambda c: core.gpume.Denoise(c, search="algo=hme,negate"), "negate"), (lambda c: core.gpume.Denoise(c, threads=-1), "threads"),
     (lambda c: core.gpume.Denoise(c, planes=[0, 7]), "planes"), (lambda c: core.gpume.Deinterlace(c, rate="half"), "rate"),
