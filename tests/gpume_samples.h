@@ -130,7 +130,7 @@ void test_let_fail(void);
 void test_pause_failing(int pause);
 /**
  * Changes the format of a filter's frames on the device in mid-stream, as an application that goes on after errors,
- * while allocations fail as in test_failing_allocations().
+ * while allocations fail as in test_failing_allocations(). Does nothing without the stand-in for the driver.
  */
 void test_failing_change(const char *name, const char *options, int step);
 
