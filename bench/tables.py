@@ -185,10 +185,11 @@ def filters(r):
     for block in (16, 8):
         add(f'`mvfps`, an interpolated frame, vectors of {block}x{block}',
             r.get('mvfps', 'mci', 'time on the device', block), 'frames/s', r.kernels('mvfps', block))
-    for name, label, reach in (('defaults', '64 disparities', 64), ('defaults', '128 disparities', 128),
-                               ('defaults', '256 disparities', 256), ('fast=1', '128 disparities, `fast=1`', 128),
-                               ('rows=1', '128 disparities, `rows=1`', 128)):
-        add(f'`mvstereo`, {label}', r.get('mvstereo', name, 'time on the device', reach=reach), 'pairs/s',
+    for name, label, reach in (('defaults', 'temporal=0', 64), ('defaults', 'temporal=0', 128),
+                               ('defaults', 'temporal=0', 256), ('temporal=1', 'temporal=1', 128),
+                               ('fast=1', 'fast=1:temporal=0', 128), ('rows=1', 'rows=1:temporal=0', 128)):
+        add(f'`mvstereo={label}`, {reach} disparities',
+            r.get('mvstereo', name, 'time on the device', reach=reach), 'pairs/s',
             r.kernels('mvstereo', reach=reach) if reach != 128 else [])
     for mode in ('flow', 'arrows', 'flow+arrows', 'blocks'):
         add(f'`mvview=mode={mode}`, vectors of 8x8', r.get('mvview', mode, 'time on the device', 8, content=''),
