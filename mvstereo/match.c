@@ -19,6 +19,9 @@
 /** The least width of a strip, in which a thread continues paths from above and below. */
 #define MIN_STRIP 16
 
+/** Rows of a band that threads ask for, at most. */
+#define MAX_ROWS 64
+
 /** Samples of a row whose paths from the left are computed and then added, while they are in the nearest cache. */
 #define RUN 32
 
@@ -165,8 +168,9 @@ static av_cold void divide(MvstereoMatcher *m)
     /* several threads match a band while others finish the one before */
     m->nb_buffers = threads > 1 ? 2 : 1;
     /* Memory holds three rows of costs for each row of a buffer (costs, above, below) and one for each band (ends).
-     * About sqrt(h / 3 nb_buffers) rows minimize the sum. Threads need more rows, so that they do not wait. */
-    m->band       = FFMAX(ceil(sqrt(m->h / (3. * m->nb_buffers))), 2 * threads);
+     * About sqrt(h / 3 nb_buffers) rows minimize the sum. Threads need more rows, so that they do not wait; the limit
+     * keeps memory from growing with any number of them. */
+    m->band       = FFMAX(ceil(sqrt(m->h / (3. * m->nb_buffers))), FFMIN(2 * threads, MAX_ROWS));
     m->band       = av_clip(m->band, 2, FFMAX(m->h, 2));
     m->nb_bands   = (m->h + m->band - 1) / m->band;
     /* several strips for each thread, because their times differ; wide ones read features in longer runs */

@@ -10,6 +10,7 @@
 #include <sched.h>
 #endif
 
+#include "libavutil/avassert.h"
 #include "libavutil/common.h"
 #include "libavutil/time.h"
 
@@ -271,6 +272,7 @@ void ff_gpume_chain_add(GpumeTaskChain *chain, void (*run)(void *arg, int worker
 {
     GpumeTask *task = &chain->tasks[chain->nb];
 
+    av_assert0(chain->nb < FF_ARRAY_ELEMS(chain->tasks));
     *task = (GpumeTask) { run, .arg = arg, .nb_units = nb_units, .needs = { chain->nb ? task - 1 : NULL } };
     chain->nb++;
 }
