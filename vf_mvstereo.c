@@ -10,9 +10,7 @@
  */
 
 #include <math.h>
-#include <string.h>
 
-#include "libavutil/avstring.h"
 #include "libavutil/common.h"
 #include "libavutil/dict.h"
 #include "libavutil/opt.h"
@@ -358,7 +356,7 @@ static av_cold int check_options(AVFilterContext *ctx)
                s->layout);
         return AVERROR(EINVAL);
     }
-    if (s->file && (strlen(s->file) < 4 || av_strcasecmp(s->file + strlen(s->file) - 4, ".npy"))) {
+    if (s->file && !ff_gpume_has_ending(s->file, ".npy")) {
         av_log(ctx, AV_LOG_ERROR, "'file' is '%s'; it must end in .npy.\n", s->file);
         return AVERROR(EINVAL);
     }

@@ -45,6 +45,14 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
+int ff_gpume_has_ending(const char *path, const char *ending)
+{
+    size_t len = strlen(path), ending_len = strlen(ending);
+
+    return len > ending_len &&
+           !av_strcasecmp(path + len - ending_len, ending);
+}
+
 int ff_gpume_is_stdout(const char *path)
 {
     return descriptor_of(path) == 1;

@@ -39,6 +39,9 @@ typedef struct GpumeFile {
     void *log_ctx;
 } GpumeFile;
 
+/** Returns whether a file name has this extension, in upper or lower case, and something before it. */
+int ff_gpume_has_ending(const char *path, const char *ending);
+
 /** Returns whether a name stands for standard output: "-", /dev/stdout or a similar name. */
 int ff_gpume_is_stdout(const char *path);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
-#include "libavutil/avstring.h"
 #include "libavutil/error.h"
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
@@ -50,22 +49,13 @@ void ff_gpume_reference_name(char *buf, size_t size, int distance)
         snprintf(buf + n, size - n, "%d", FFABS(distance));
 }
 
-/* Returns whether a file name has this extension, in upper or lower case. */
-static int has_ending(const char *path, const char *ending)
-{
-    size_t len = strlen(path), ending_len = strlen(ending);
-
-    return len > ending_len &&
-           !av_strcasecmp(path + len - ending_len, ending);
-}
-
 enum GpumeMvFormat ff_gpume_mv_format(const GpumeOutputConfig *cfg)
 {
     if (!cfg->mv_file || cfg->mv_format)
         return cfg->mv_file ? cfg->mv_format : GPUME_MV_AUTO;
-    return has_ending(cfg->mv_file, ".npy")  ? GPUME_MV_NPY :
-           has_ending(cfg->mv_file, ".npys") ? GPUME_MV_NPYS :
-           has_ending(cfg->mv_file, ".csv") ||
+    return ff_gpume_has_ending(cfg->mv_file, ".npy")  ? GPUME_MV_NPY :
+           ff_gpume_has_ending(cfg->mv_file, ".npys") ? GPUME_MV_NPYS :
+           ff_gpume_has_ending(cfg->mv_file, ".csv") ||
            ff_gpume_is_direct(cfg->mv_file) ? GPUME_MV_CSV : GPUME_MV_AUTO;
 }
 
@@ -73,7 +63,7 @@ enum GpumeStatsFormat ff_gpume_stats_format(const GpumeOutputConfig *cfg)
 {
     if (cfg->stats_format)
         return cfg->stats_format;
-    return cfg->stats_file && has_ending(cfg->stats_file, ".jsonl") ? GPUME_STATS_JSONL : GPUME_STATS_TEXT;
+    return cfg->stats_file && ff_gpume_has_ending(cfg->stats_file, ".jsonl") ? GPUME_STATS_JSONL : GPUME_STATS_TEXT;
 }
 
 /* Rejects options for files that are not written. */
