@@ -227,21 +227,23 @@ static void drop_pieces(void *arg, int worker, int first, int end)
     }
 }
 
-/* Copies the next row above to rows without valid samples. */
+/* Copies the next row above that has valid samples to rows without any. */
 static void fill_empty_rows(void *arg, int worker, int first, int end)
 {
     MvstereoRefiner *r = arg;
     const MvstereoPlane *p = &r->disparity;
+    int above = first - 1;          /* negative: there is none */
 
+    while (above >= 0 && r->is_empty[above])
+        above--;
     for (int y = first; y < end; y++) {
         int16_t *row = mvstereo_row16(p, y);
-        int above    = y;
 
-        if (!r->is_empty[y])
+        if (!r->is_empty[y]) {
+            above = y;
             continue;
-        while (above && r->is_empty[above])
-            above--;
-        if (r->is_empty[above])
+        }
+        if (above < 0)
             memset(row, 0, p->w * sizeof(*row));
         else
             memcpy(row, mvstereo_row16(p, above), p->w * sizeof(*row));
