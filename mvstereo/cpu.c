@@ -13,6 +13,7 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/intfloat.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
@@ -58,6 +59,7 @@ typedef struct CPUBackend {
     AVFrame *out;
     GpumeLayout out_layout;     ///< with MVSTEREO_LEFT_GRAY
     MvstereoPaint paint;
+    uint32_t painted[1 + MVSTEREO_MAX_RANGE * MVSTEREO_ONE];   ///< samples of the output: of a hole, of 0, of 1 ...
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvstereoConfig *cfg)
@@ -220,15 +222,32 @@ static void find_range(CPUBackend *s)
     mvstereo_range_widen(s->range, counts, m->range, m->min, nb);
 }
 
-/* Opens the matcher for the range again if the range has changed. */
+/* Returns a sample of the output. */
+static uint32_t paint_value(const CPUBackend *s, int v)
+{
+    switch (s->cfg->output) {
+    case MVSTEREO_DISPARITY: return mvstereo_paint_disparity(&s->paint, v);
+    case MVSTEREO_COLOR:     return mvstereo_paint_value(&s->paint, v);
+    case MVSTEREO_DEPTH:     return mvstereo_paint_depth(&s->paint, v);
+    case MVSTEREO_FLOAT:     return av_float2int(mvstereo_paint_float(&s->paint, v));
+    default:                 return mvstereo_paint_gray(&s->paint, v);
+    }
+}
+
+/* Opens the matcher for the range again, and sets how values are painted, if the range has changed. */
 static int fit_range(CPUBackend *s)
 {
     const int range = FFALIGN(s->range->max - s->range->min, MVSTEREO_LANES);
-
     int half_min, half_range, ret;
 
     if (s->matcher.span == range && s->matcher.min == s->range->min)
         return 0;
+    s->paint = (MvstereoPaint) {
+        .first = s->range->min * MVSTEREO_ONE, .greatest = s->range->max * MVSTEREO_ONE,
+        .legend = s->cfg->legend, .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
+    };
+    for (int v = MVSTEREO_INVALID; v < range * MVSTEREO_ONE; v++)
+        s->painted[v + 1] = paint_value(s, v);
     ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range->min, range,
                                    s->cfg->fast ? MVSTEREO_WINDOW : range, s->cfg->rows);
     if (ret < 0 || !s->matcher.base)
@@ -268,42 +287,42 @@ static void find_bases(CPUBackend *s)
 static void paint_rows(void *arg, int worker, int first, int end)
 {
     CPUBackend *s = arg;
-    const MvstereoPaint *p = &s->paint;
+    const MvstereoPaint *p  = &s->paint;
+    const uint32_t *painted = s->painted + 1;
+    const int w = s->w, from = mvstereo_paint_column(p, 0), step = p->mirrored ? -1 : 1;
 
     for (int y = first; y < end; y++) {
-        const int16_t *src  = mvstereo_row16(&s->refiner.disparity, y);
-        const uint8_t *confidence = s->matcher.confidence + y * (size_t)s->w;
-        uint8_t *dst    = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0] +
-                          s->pair->column * ff_mvstereo_bytes(s->cfg->output, 0);
-        uint16_t *dst16 = (uint16_t *)dst;
+        const int16_t *src        = mvstereo_row16(&s->refiner.disparity, y) + from;
+        const uint8_t *confidence = s->matcher.confidence + y * (size_t)w + from;
+        uint8_t *dst = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0] +
+                       s->pair->column * ff_mvstereo_bytes(s->cfg->output, 0);
 
         switch (s->cfg->output) {
         case MVSTEREO_DISPARITY:
-            for (int x = 0; x < s->w; x++)
-                dst16[x] = mvstereo_paint_disparity(p, src[mvstereo_paint_column(p, x)]);
-            break;
         case MVSTEREO_DEPTH:
-            for (int x = 0; x < s->w; x++)
-                dst16[x] = mvstereo_paint_depth(p, src[mvstereo_paint_column(p, x)]);
+            for (int x = 0; x < w; x++)
+                ((uint16_t *)dst)[x] = painted[src[x * step]];
             break;
         case MVSTEREO_GRAY:
-            for (int x = 0; x < s->w; x++)
-                dst[x] = mvstereo_paint_gray(p, src[mvstereo_paint_column(p, x)]);
+            for (int x = 0; x < w; x++)
+                dst[x] = painted[src[x * step]];
             break;
         case MVSTEREO_COLOR:
-            for (int x = 0; x < s->w; x++)
-                AV_WB24(dst + 3 * x, mvstereo_paint_color(p, src[mvstereo_paint_column(p, x)], x, y));
+            for (int x = 0; x < w; x++)
+                AV_WB24(dst + 3 * x, painted[src[x * step]]);
+            for (int x = mvstereo_paint_legend_column(p); x < w; x++)
+                AV_WB24(dst + 3 * x, mvstereo_paint_legend(p, x, y));
             break;
         case MVSTEREO_FLOAT:
-            for (int x = 0; x < s->w; x++)
-                ((float *)dst)[x] = mvstereo_paint_float(p, src[mvstereo_paint_column(p, x)]);
+            for (int x = 0; x < w; x++)
+                ((uint32_t *)dst)[x] = painted[src[x * step]];
             break;
         case MVSTEREO_LEFT_GRAY:
-            ff_mvstereo_paint_gray_row(&s->out_layout, s->out, p, src, s->pair->column, y);
+            ff_mvstereo_paint_gray_row(&s->out_layout, s->out, painted, src, step, s->pair->column, y);
             break;
         default:
-            for (int x = 0; x < s->w; x++)
-                dst[x] = confidence[mvstereo_paint_column(p, x)];
+            for (int x = 0; x < w; x++)
+                dst[x] = confidence[x * step];
         }
     }
 }
@@ -332,11 +351,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         return ret;
     if (s->matcher.base)
         find_bases(s);
-    s->paint = (MvstereoPaint) {
-        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
-        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
-        .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
-    };
+    s->paint.mirrored = pair->right;
     if (s->cfg->output == MVSTEREO_LEFT_GRAY)
         ff_gpume_layout_init(&s->out_layout, out->format, out->width, out->height);
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough, &s->chain);

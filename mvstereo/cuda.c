@@ -479,8 +479,8 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
     a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
     a->chroma_linesize = out->linesize[1];
     a->paint = (MvstereoPaint) {
-        .first = s->range->min * MVSTEREO_ONE, .least = s->range->min * MVSTEREO_ONE,
-        .greatest = s->range->max * MVSTEREO_ONE, .legend = s->cfg->legend, .mirrored = pair->right,
+        .first = s->range->min * MVSTEREO_ONE, .greatest = s->range->max * MVSTEREO_ONE,
+        .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     return fill(s, a);

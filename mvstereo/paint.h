@@ -18,8 +18,7 @@
 
 /** Parameters for painting the disparities of a picture. */
 typedef struct MvstereoPaint {
-    int first;                  ///< disparity of value 0 of a map, in 1/16 sample
-    int least, greatest;        ///< limits of the scale, in 1/16 sample
+    int first, greatest;        ///< disparity of value 0 of a map, and that of the end of the scale; in 1/16 sample
     int legend;
     int mirrored;               ///< whether the map is painted from right to left
     int w, h;
@@ -38,7 +37,7 @@ GPUME_INLINE int mvstereo_paint_column(const MvstereoPaint *p, int x)
  */
 GPUME_INLINE int mvstereo_paint_disparity(const MvstereoPaint *p, int v)
 {
-    return v < 0 ? 65535 : v + p->first - FFMIN(p->least, 0);
+    return v < 0 ? 65535 : v + p->first - FFMIN(p->first, 0);
 }
 
 GPUME_INLINE int mvstereo_paint_depth(const MvstereoPaint *p, int v)
@@ -58,15 +57,17 @@ GPUME_INLINE float mvstereo_paint_float(const MvstereoPaint *p, int v)
     return v < 0 ? __builtin_inff() : (v + p->first) * (1.f / MVSTEREO_ONE);
 }
 
-/** Returns the position of a disparity on the scale, from 0 to steps. */
-GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int d, int steps)
+/** Returns the position of a value on the scale, from 0 to steps, which is at most 1024. */
+GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int v, int steps)
 {
-    return av_clip((d - p->least) * (int64_t)steps / (p->greatest - p->least), 0, steps);
+    const unsigned level = (unsigned)(v * steps) / (unsigned)(p->greatest - p->first);
+
+    return FFMIN((int)level, steps);
 }
 
 GPUME_INLINE int mvstereo_paint_gray(const MvstereoPaint *p, int v)
 {
-    return v < 0 ? 0 : 1 + mvstereo_paint_level(p, v + p->first, 254);
+    return v < 0 ? 0 : 1 + mvstereo_paint_level(p, v, 254);
 }
 
 /** Returns the colour 0xRRGGBB of a position on the scale, in 1/1024; linear between nine colours. */
@@ -86,20 +87,35 @@ GPUME_INLINE int mvstereo_paint_rgb(int level)
     return rgb;
 }
 
+/** Returns the colour 0xRRGGBB of a value. */
+GPUME_INLINE int mvstereo_paint_value(const MvstereoPaint *p, int v)
+{
+    return v < 0 ? 0 : mvstereo_paint_rgb(mvstereo_paint_level(p, v, 1024));
+}
+
+/** Returns the first column of the output in which the scale is painted; the width if it is not painted. */
+GPUME_INLINE int mvstereo_paint_legend_column(const MvstereoPaint *p)
+{
+    return p->legend && p->w >= 4 * MVSTEREO_LEGEND_W ? p->w - MVSTEREO_LEGEND_W : p->w;
+}
+
+/** Returns the colour 0xRRGGBB of the scale. */
+GPUME_INLINE int mvstereo_paint_legend(const MvstereoPaint *p, int x, int y)
+{
+    const int level = (p->h - 1 - y) * 1024 / FFMAX(p->h - 1, 1);
+
+    /* a mark at each eighth, and a line at the edge of the scale */
+    if (x == p->w - MVSTEREO_LEGEND_W)
+        return 0;
+    if (x < p->w - MVSTEREO_LEGEND_W / 2 && ((level + 4) & 127) < 8)
+        return 0xffffff;
+    return mvstereo_paint_rgb(level);
+}
+
 /** Returns the colour 0xRRGGBB of a sample of output=color. */
 GPUME_INLINE int mvstereo_paint_color(const MvstereoPaint *p, int v, int x, int y)
 {
-    if (p->legend && p->w >= 4 * MVSTEREO_LEGEND_W && x >= p->w - MVSTEREO_LEGEND_W) {
-        const int level = (p->h - 1 - y) * 1024 / FFMAX(p->h - 1, 1);
-
-        /* a mark at each eighth, and a line at the edge of the scale */
-        if (x == p->w - MVSTEREO_LEGEND_W)
-            return 0;
-        if (x < p->w - MVSTEREO_LEGEND_W / 2 && ((level + 4) & 127) < 8)
-            return 0xffffff;
-        return mvstereo_paint_rgb(level);
-    }
-    return v < 0 ? 0 : mvstereo_paint_rgb(mvstereo_paint_level(p, v + p->first, 1024));
+    return x >= mvstereo_paint_legend_column(p) ? mvstereo_paint_legend(p, x, y) : mvstereo_paint_value(p, v);
 }
 
 #endif /* AVFILTER_GPUME_MVSTEREO_PAINT_H */

@@ -43,8 +43,8 @@ void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w)
     }
 }
 
-void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const MvstereoPaint *p, const int16_t *src,
-                                int column, int y)
+void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const uint32_t *gray, const int16_t *src,
+                                int step, int column, int y)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(l->format);
     const int is_rgb     = desc->flags & AV_PIX_FMT_FLAG_RGB;
@@ -64,7 +64,7 @@ void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const Mvster
             int v = is_chroma ? 128 << shift : greatest;
 
             if (!is_chroma && !is_alpha) {
-                v = mvstereo_paint_gray(p, src[mvstereo_paint_column(p, x - column)]);
+                v = gray[src[(x - column) * step]];
                 v = is_limited ? (16 << shift) + ((v * 219 << shift) + 127) / 255 : v << shift;
             }
             put(l, row, x * c->step, v);

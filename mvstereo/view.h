@@ -12,7 +12,6 @@
 #define AVFILTER_GPUME_MVSTEREO_VIEW_H
 
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
-#include "libavfilter/gpume/mvstereo/paint.h"
 #include "libavfilter/gpume/picture/layout.h"
 
 /** Copies a view of w columns to the left side of a frame of the same format and height. */
@@ -20,10 +19,12 @@ void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w);
 
 /**
  * Paints a row of a map into a frame: gray, neutral chroma, opaque.
- * @param src    disparities
+ * @param gray   values of output=gray8 by disparity
+ * @param src    disparity of the first column
+ * @param step   1, or -1: disparities are from right to left
  * @param column first column of the map in the frame
  */
-void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const MvstereoPaint *p, const int16_t *src,
-                                int column, int y);
+void ff_mvstereo_paint_gray_row(const GpumeLayout *l, AVFrame *out, const uint32_t *gray, const int16_t *src,
+                                int step, int column, int y);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_VIEW_H */
