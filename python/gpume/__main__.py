@@ -172,6 +172,12 @@ def _video(function: Callable[..., None]) -> Callable[[argparse.Namespace, Dict[
     return command
 
 
+def _disparity(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
+    show = options.pop("output", args.show)
+    gpume.disparity(args.input, args.right, args.output, show=show, codec=args.codec, quality=args.quality,
+                    overwrite=not args.no_overwrite, progress=bar, **_shared(args), **options)
+
+
 #: What a command does, in words, and the filter whose options --set takes.
 _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], None], str, str]] = {
     "vectors": (_vectors, "write vectors: OUT is a .npys, .npy or .csv, - (.npys), or a folder for .npz", "gpume"),
@@ -181,6 +187,8 @@ _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], N
     "denoise": (_video(gpume.denoise), "denoise along motion vectors", "mvdenoise"),
     "deinterlace": (_video(gpume.deinterlace), "deinterlace along motion vectors", "mvdeint"),
     "draw": (_video(gpume.draw), "draw the motion", "mvview"),
+    "disparity": (_disparity, "find the disparity of two views; without RIGHT, the frames of IN have both, as "
+                  "--set layout says (sbsl: side by side)", "mvstereo"),
 }
 
 
@@ -192,6 +200,10 @@ def _parser() -> argparse.ArgumentParser:
     for name, (_, text, filter_name) in _COMMANDS.items():
         p = commands.add_parser(name, help=text, description=text)
         p.add_argument("input", metavar="IN", help="a video file, or whatever else ffmpeg can open")
+        if name == "disparity":
+            p.add_argument("right", metavar="RIGHT", nargs="?", help="the right view; IN is the left one")
+            p.add_argument("--show", default="disparity", help="contents of OUT, the filter's option output: disparity, "
+                           "gray8, color, depth, confidence or left+gray8 [disparity, which .mkv keeps exactly]")
         if name == "score":
             p.add_argument("output", metavar="OUT", nargs="?", default="-", help="a file; by default standard output")
             p.add_argument("--json", action="store_true", help="all figures of all frames, as JSON")
@@ -202,15 +214,17 @@ def _parser() -> argparse.ArgumentParser:
             p.add_argument("--longest", type=float, help="of --format picture: length of full colour, in samples")
         if name == "fps":
             p.add_argument("--fps", default="60", help="frames per second, or a factor: 2x [60]")
-        if name in ("fps", "denoise", "deinterlace", "draw"):
+        if name in ("fps", "denoise", "deinterlace", "draw", "disparity"):
             p.add_argument("--codec", help="an encoder of ffmpeg [by the name: .mkv is lossless]")
             p.add_argument("--quality", type=int, default=2, help="of MPEG-4, 1 (best) to 31 [2]")
-            p.add_argument("--no-audio", action="store_true", help="leave the sound out, which is copied otherwise")
             p.add_argument("--no-overwrite", action="store_true", help="fail if OUT exists")
-        p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
+        if name in ("fps", "denoise", "deinterlace", "draw"):
+            p.add_argument("--no-audio", action="store_true", help="leave the sound out, which is copied otherwise")
+        if name != "disparity":
+            p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
         p.add_argument("--start", help="where to begin, in seconds")
         p.add_argument("--duration", help="how much of it, in seconds")
-        if name != "deinterlace":
+        if name not in ("deinterlace", "disparity"):
             p.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="scale pictures to this size first")
         p.add_argument("--format-in", dest="input_options", default=[], type=lambda f: ["-f", f], metavar="FORMAT",
                        help="format of the input, where its name does not say it")

@@ -124,8 +124,8 @@ COMMON
 
 def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, start: Optional[Time] = None,
               duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
-              quality: int = 2, overwrite: bool = True, output_options: Sequence[str] = (),
-              progress: Optional[Progress] = None, show: str = "disparity",
+              quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
+              output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
               **options: Value) -> None:
     """Find how far each point of the left view of a scene is to the left in the right one (filter mvstereo).
 
@@ -136,8 +136,8 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
         show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8".
             The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,
             columns), in samples.
-        start, duration, threads, codec, quality, overwrite, output_options, progress, options: as interpolate() takes
-            them.
+        start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, options: as
+            interpolate() takes them; input_options are those of both files.
 
     Raises:
         Error: ffmpeg failed.
@@ -150,11 +150,12 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
     if right is None:
         filters = ["-map", "0:v:0", *(["-filter_threads", str(threads)] if threads else []),
                    "-vf", filter_text("mvstereo", **options)]
-        inputs = input_arguments(left, start, duration, ())
+        inputs = input_arguments(left, start, duration, input_options)
     else:
         filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
                    f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
-        inputs = [*input_arguments(left, start, duration, ()), *input_arguments(right, start, duration, ())]
+        inputs = [*input_arguments(left, start, duration, input_options),
+                  *input_arguments(right, start, duration, input_options)]
     _convert([*inputs, *filters], output, "auto", codec, quality, overwrite, output_options, progress)
 
 

@@ -202,6 +202,15 @@ def test_command_line(clip, tmp_path):
     assert len(hashes(tmp_path / "fps.mkv")) in (11, 12)
     assert command("denoise", clip, tmp_path / "clean.mkv", "--set", "sigma=4").returncode == 0
     assert command("draw", clip, tmp_path / "drawn.mp4", "--duration", "0.3").returncode == 0
+    assert command("disparity", clip, clip, tmp_path / "map.mkv", "--show", "color", "--set", "max=32").returncode == 0
+    gpume.disparity(clip, clip, tmp_path / "other.mkv", show="color", max=32)
+    assert hashes(tmp_path / "map.mkv") == hashes(tmp_path / "other.mkv")
+    # both views in one file; the filter's own name of the option
+    side = "movie=pan.mkv,split,hstack"
+    (tmp_path / "pan.mkv").write_bytes(pathlib.Path(clip).read_bytes())
+    assert command("disparity", side, "map.mkv", "--format-in", "lavfi", "--set", "layout=sbsl", "--set", "max=32",
+                   "--set", "output=color", cwd=tmp_path).returncode == 0
+    assert hashes(tmp_path / "map.mkv") == hashes(tmp_path / "other.mkv")
     # a reader that closes the pipe early
     pipe = subprocess.Popen([sys.executable, "-m", "gpume", "score", clip, "--json"], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)
@@ -215,6 +224,8 @@ def test_command_line(clip, tmp_path):
         bad = command(*arguments, cwd=tmp_path)
         assert bad.returncode == 1 and b"is no folder" in bad.stderr and not (tmp_path / arguments[2]).exists()
     assert command("deinterlace", clip, tmp_path / "x.mkv", "--size", "64x48").returncode == 2
+    bad = command("disparity", clip, clip, tmp_path / "x.mkv", "--show", "float")
+    assert bad.returncode == 1 and b"maps.npy" in bad.stderr
     bad = command("fps", tmp_path / "none.mkv", tmp_path / "x.mkv")
     assert bad.returncode == 1 and b"No such file" in bad.stderr and b"Traceback" not in bad.stderr
 
