@@ -113,9 +113,13 @@ sh examples/blocks.sh "$work/none.mkv" "$work/other.mkv" > "$work/log" 2>&1
 check examples/blocks-fails "it succeeded" test $? != 0
 
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0[l];[b]crop=200:176:8:0[r];[l][r]hstack" \
-    -c:v mpeg4 -q:v 2 "$work/both views.mkv"
-example depth-map "$work/both views.mkv" "$work/depth.mkv"
+    -metadata:s:v stereo_mode=left_right -c:v mpeg4 -q:v 2 "$work/both views.mkv"
+# FFmpeg 7.1 does not tell filters the layout
+case $("$bin/ffmpeg" -version) in "ffmpeg version 7"*) layout=sbsl ;; *) layout=auto ;; esac
+example depth-map "$work/both views.mkv" "$work/depth.mkv" $layout
 expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
+example depth-map "$work/both views.mkv" "$work/depth.mkv" irl
+expect depth-map-of-rows mpeg4,4 "$(frames "$work/depth.mkv")"
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=gbrp,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0,extractplanes=r[r];[b]crop=200:176:8:0,split[c][d];[c]extractplanes=g[g];[d]extractplanes=b[u];[g][u][r]mergeplanes=0x001020:gbrp" \
     -c:v mpeg4 -q:v 2 "$work/anaglyph.mkv"
 example depth-map "$work/anaglyph.mkv" "$work/depth.mkv" anaglyph
@@ -123,6 +127,8 @@ expect depth-map-of-an-anaglyph mpeg4,4 "$(frames "$work/depth.mkv")"
 if "$FFMPEG" -hide_banner -filters | grep -q ' v360 '; then
     example depth-map "$work/both views.mkv" "$work/depth.mkv" vr180
     expect depth-map-of-half-spheres mpeg4,4 "$(frames "$work/depth.mkv")"
+else
+    refuses depth-map "has no filter v360" "$work/both views.mkv" "$work/none.mkv" vr180
 fi
 INPUT='-f lavfi' example depth-live 'testsrc2=s=200x176:r=25:d=0.2' 'testsrc2=s=200x176:r=25:d=0.2' "$work/live.nut" max=32
 expect depth-live-frames mpeg4,5 "$(frames "$work/live.nut")"
