@@ -341,7 +341,6 @@ static av_cold int check_options(AVFilterContext *ctx)
         { "focal",        s->output == MVSTEREO_DEPTH, "output=depth" },
         { "baseline",     s->output == MVSTEREO_DEPTH, "output=depth" },
         { "fill",         has_map(s), "another output than confidence, or 'file'" },
-        { "temporal",     s->fill && has_map(s), "fill=1, and another output than confidence or 'file'" },
         { "overwrite",    s->file != NULL, "'file'" },
         { "legend",       s->output == MVSTEREO_COLOR, "output=color" },
     };
