@@ -41,6 +41,12 @@ typedef struct Waiting {
     int has_vectors;            ///< whether it arrived with vectors
 } Waiting;
 
+/** What the options and the timeline say when an input frame arrives, and what is found out about the frame. */
+typedef struct Arrival {
+    int flags;                  ///< MVDENOISE_IS_*
+    int strength;               ///< in 1/256
+} Arrival;
+
 /** Maximum number of repeats that share a result; the delay can grow by this factor. */
 #define MAX_REPEATS 4
 
@@ -59,15 +65,16 @@ typedef struct MvdenoiseContext {
     char search_options[sizeof(GPUME_SEARCH_MVDENOISE) + 11];
     Mvdenoise *mvdenoise;
     GpumeSearcher *searcher;
+    int used_radius;            ///< 0 until strength is more than 0: frames stay as they are
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
-    int next_flags;
+    Arrival next_arrival;
     AVFrame *input;             ///< the latest frame that was added, or the frame that it repeats; NULL: none
     AVFrame *compared;          ///< a CUDA frame that is being compared with input, or NULL
-    int is_compared_disabled;
+    Arrival compared_arrival;
     MvdenoiseCudaRepeats *repeats;
-    int was_disabled;           ///< AVFilterContext.is_disabled of compared
+    Arrival last;               ///< arrival of the last frame, which is not marked as a repeat
     int nb_repeats;             ///< number of repeats at the end of the input so far
-    AVFifo *searched;           ///< MVDENOISE_IS_* of the frames in the searcher, int
+    AVFifo *searched;           ///< Arrival of the frames in the searcher
     AVFifo *waiting;            ///< Waiting, in input order
     AVFrame *output;            ///< samples of the last denoised frame, if its repeats are sent next
     int nb_since_repeat;        ///< number of frames denoised since the last repeat
@@ -91,7 +98,7 @@ static const AVOption mvdenoise_options[] = {
     { "levels", "whether the estimate of sigma depends on brightness", OFFSET(levels), AV_OPT_TYPE_BOOL,
       { .i64 = 1 }, 0, 1, FLAGS },
     { "strength", "factor of sigma, given or estimated", OFFSET(strength), AV_OPT_TYPE_DOUBLE, { .dbl = 1 },
-      0, 10, FLAGS },
+      0, 10, FLAGS | AV_OPT_FLAG_RUNTIME_PARAM },
     { "passes", "1: threshold coefficients; 2: then filter the noisy frames again, guided by it", OFFSET(passes),
       AV_OPT_TYPE_INT, { .i64 = 2 }, 1, 2, FLAGS },
     { "dense", "patches every 2 samples instead of every 4: about 0.3 dB more, 2 to 3 times the time", OFFSET(dense),
@@ -116,12 +123,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
 }
 
-/* Returns the number of frames needed on each side: 0 if the frames stay as they are. */
-static int needed_radius(const MvdenoiseContext *s)
-{
-    return s->strength > 0 ? s->radius : 0;
-}
-
 static av_cold int init(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
@@ -131,7 +132,7 @@ static av_cold int init(AVFilterContext *ctx)
     };
 
     s->nb_since_repeat = MVDENOISE_MAX_RADIUS;
-    s->searched = av_fifo_alloc2(16, sizeof(int), AV_FIFO_FLAG_AUTO_GROW);
+    s->searched = av_fifo_alloc2(16, sizeof(Arrival), AV_FIFO_FLAG_AUTO_GROW);
     s->waiting  = av_fifo_alloc2(16, sizeof(Waiting), AV_FIFO_FLAG_AUTO_GROW);
     s->input    = av_frame_alloc();
     s->output   = av_frame_alloc();
@@ -150,9 +151,10 @@ static void note_vectors(void *log_ctx, int searched)
     gpume_vectors_decided(log_ctx, searched);
 }
 
-static av_cold int open_searcher(AVFilterContext *ctx, int radius)
+static av_cold int open_searcher(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
+    const int radius    = s->used_radius;
     GpumeSearcherConfig cfg = {
         .when      = radius ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
@@ -183,7 +185,7 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
     const MvdenoiseConfig cfg = {
         .hw_frames = hw_frames,
         .executor  = gpume_slice_threads(ctx),
-        .radius    = needed_radius(s),
+        .radius    = s->used_radius,
         .sigma     = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
         .single    = !s->levels,
         .strength  = lrint(s->strength * 256),
@@ -214,15 +216,22 @@ static void check_effect(AVFilterContext *ctx)
                MVDENOISE_SIGMA_MIN / (double)MVDENOISE_SIGMA_ONE);
 }
 
+/* Opens the searcher and mvdenoise. */
+static av_cold int open_all(AVFilterContext *ctx)
+{
+    MvdenoiseContext *s = ctx->priv;
+    int ret;
+
+    s->used_radius = s->strength > 0 ? s->radius : 0;
+    ret = open_searcher(ctx);
+    return ret < 0 ? ret : open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
-    AVFilterContext *ctx = outlink->src;
-    MvdenoiseContext *s  = ctx->priv;
-    int ret = open_searcher(ctx, needed_radius(s));
+    const int ret = open_all(outlink->src);
 
-    check_effect(ctx);
-    if (ret >= 0)
-        ret = open_mvdenoise(ctx, ff_filter_link(ctx->inputs[0])->hw_frames_ctx);
+    check_effect(outlink->src);
     return ret < 0 ? ret : ff_gpume_config_pool(outlink);
 }
 
@@ -253,7 +262,7 @@ static int tell_noise(AVFilterContext *ctx, AVFrame *out)
     int ret = 0;
     AVBPrint text;
 
-    if (s->sigma > 0 || !needed_radius(s) && s->radius)
+    if (s->sigma > 0 || !s->used_radius && s->radius)
         return 0;
     av_bprint_init(&text, 0, AV_BPRINT_SIZE_AUTOMATIC);
     for (int i = 0; i < ff_mvdenoise_nb_components(s->mvdenoise) && ret >= 0; i++) {
@@ -295,7 +304,7 @@ static int share_samples(AVFrame *frame, const AVFrame *from)
 /* Returns whether there is a repeat among the frames to which the vectors of the next frame lead. */
 static int crosses_repeats(const MvdenoiseContext *s)
 {
-    const int radius = needed_radius(s);
+    const int radius = s->used_radius;
     int crosses = s->nb_since_repeat < radius;
     Waiting w;
 
@@ -390,7 +399,7 @@ static int produce(AVFilterContext *ctx)
 }
 
 /* Adds a frame. A hardware frame is given a buffer of the output, which returns the decoder's surface at once. */
-static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
+static int push(AVFilterContext *ctx, AVFrame **frame, const Arrival *arrival)
 {
     MvdenoiseContext *s = ctx->priv;
     AVFrame *samples = NULL;
@@ -398,8 +407,9 @@ static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
 
     if ((*frame)->hw_frames_ctx)
         ret = ff_gpume_new_samples(ctx->outputs[0], *frame, &samples);
+    ff_mvdenoise_set_strength(s->mvdenoise, arrival->strength);
     if (ret >= 0)
-        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, flags);
+        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, arrival->flags);
     av_frame_free(&samples);
     return ret;
 }
@@ -408,16 +418,16 @@ static int push(AVFilterContext *ctx, AVFrame **frame, int flags)
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
-    int flags = 0;
+    Arrival arrival     = { 0 };
 
-    av_fifo_read(s->searched, &flags, 1);
+    av_fifo_read(s->searched, &arrival, 1);
     if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
         ff_mvdenoise_flush(s->mvdenoise);
         FFSWAP(AVFrame *, s->next, *frame);
-        s->next_flags = flags;
+        s->next_arrival = arrival;
         return 0;
     }
-    return push(ctx, frame, flags);
+    return push(ctx, frame, &arrival);
 }
 
 /* Begins another sequence. */
@@ -426,7 +436,7 @@ static int take_next(AVFilterContext *ctx)
     MvdenoiseContext *s = ctx->priv;
     const int ret = ff_mvdenoise_continues(s->mvdenoise, s->next) ? 0 : open_mvdenoise(ctx, s->next->hw_frames_ctx);
 
-    return ret < 0 ? ret : push(ctx, &s->next, s->next_flags);
+    return ret < 0 ? ret : push(ctx, &s->next, &s->next_arrival);
 }
 
 /* Gets the next frame with its motion fields. Returns 1; 0 if there is none; or an AVERROR code. */
@@ -458,16 +468,17 @@ static int receive(AVFilterContext *ctx)
  * Takes an input frame: sends it to the searcher or, if it is a repeat, queues it.
  * @param repeats whether the frame has the samples of the previous frame
  */
-static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_disabled)
+static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, Arrival arrival)
 {
-    const int flags    = MVDENOISE_IS_REPEAT * repeats | MVDENOISE_IS_KEPT * is_disabled;
     const int has      = !!av_frame_get_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
-    const int is_alike = repeats && s->was_disabled == is_disabled && s->nb_repeats < MAX_REPEATS && !has;
+    const int is_alike = repeats && s->last.flags == arrival.flags && s->last.strength == arrival.strength &&
+                         s->nb_repeats < MAX_REPEATS && !has;
     const Waiting w = { is_alike ? *frame : NULL, has };
     int ret;
 
-    s->was_disabled = is_disabled;
-    s->nb_repeats   = is_alike ? s->nb_repeats + 1 : 0;
+    s->last        = arrival;
+    s->nb_repeats  = is_alike ? s->nb_repeats + 1 : 0;
+    arrival.flags |= MVDENOISE_IS_REPEAT * repeats;
     ret = av_fifo_write(s->waiting, &w, 1);
     if (ret < 0)
         return ret;
@@ -479,10 +490,10 @@ static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, int is_d
         return 0;
     }
     av_frame_unref(s->input);
-    if (needed_radius(s))
+    if (s->used_radius)
         ret = av_frame_ref(s->input, *frame);
     if (ret >= 0)
-        ret = av_fifo_write(s->searched, &flags, 1);
+        ret = av_fifo_write(s->searched, &arrival, 1);
     return ret < 0 ? ret : ff_gpume_searcher_push(s->searcher, frame);
 }
 
@@ -497,7 +508,7 @@ static int add_compared(MvdenoiseContext *s)
     s->compared = NULL;
     ret = ff_mvdenoise_cuda_compared(s->repeats);
     if (ret >= 0)
-        ret = add_input(s, &frame, ret, s->is_compared_disabled);
+        ret = add_input(s, &frame, ret, s->compared_arrival);
     av_frame_free(&frame);
     return ret;
 }
@@ -512,23 +523,27 @@ static int take_input(AVFilterContext *ctx)
     MvdenoiseContext *s = ctx->priv;
     AVFrame *frame = NULL;
     int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
-    const int has_ended = !ret, is_disabled = !!ctx->is_disabled;
+    const int has_ended   = !ret;
+    const Arrival arrival = { MVDENOISE_IS_KEPT * !!ctx->is_disabled, lrint(s->strength * 256) };
 
     if (ret < 0)
         return ret;
     ret = add_compared(s);
+    /* a command has set strength; no frame is waiting, because frames that stay as they are do not wait for others */
+    if (ret >= 0 && !has_ended && s->strength > 0 && s->used_radius < s->radius)
+        ret = open_all(ctx);
     if (has_ended) {
         ff_gpume_searcher_flush(s->searcher);
-    } else if (ret >= 0 && !needed_radius(s)) {
-        ret = add_input(s, &frame, 0, is_disabled);
+    } else if (ret >= 0 && !s->used_radius) {
+        ret = add_input(s, &frame, 0, arrival);
     } else if (ret >= 0 && frame->hw_frames_ctx) {
         ret = ff_mvdenoise_cuda_compare(&s->repeats, s->input, frame, ctx);
         if (ret >= 0) {
             FFSWAP(AVFrame *, s->compared, frame);
-            s->is_compared_disabled = is_disabled;
+            s->compared_arrival = arrival;
         }
     } else if (ret >= 0) {
-        ret = add_input(s, &frame, ff_mvdenoise_has_same(s->input, frame), is_disabled);
+        ret = add_input(s, &frame, ff_mvdenoise_has_same(s->input, frame), arrival);
     }
     av_frame_free(&frame);
     return ret;
@@ -609,6 +624,7 @@ const GPUME_FILTER ff_vf_mvdenoise = {
     .init           = init,
     .uninit         = uninit,
     .activate       = activate,
+    .process_command = ff_filter_process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
     FILTER_OUTPUTS(mvdenoise_outputs),
     FILTER_QUERY_FUNC2(query_formats),

@@ -78,6 +78,7 @@ typedef struct Slot {
     GpumeCudaBuffer cells;          ///< cells of all fields
     CUevent estimated;              ///< recorded when the noise is known
     GpumeCudaBuffer curves;         ///< MvdenoiseCurve of each component
+    int strength;                   ///< MvdenoiseConfig.strength when the picture was loaded
     int is_estimating;              ///< whether work on the main stream has not yet been ordered after the estimate
 } Slot;
 
@@ -432,7 +433,8 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
         .bins = s->bins.data, .blocks = s->measured.data, .estimate = s->estimate.data, .noise = noise_of(s, slot),
         .noise_before = noise_of(s, FFMAX(before, 0)), .nb_means = first->cols * first->rows,
         .has_field = before >= 0 && has_field, .sigma = s->cfg->sigma, .single = s->cfg->single,
-        .strength = s->cfg->strength, .nb = s->layout->nb_components, .depth = s->layout->depth,
+        .strength = s->slots[slot].strength, .strength_before = s->slots[FFMAX(before, 0)].strength,
+        .nb = s->layout->nb_components, .depth = s->layout->depth,
         .grid = s->cfg->sigma ? 1 : s->layout->nb_components + 1,
         .curves = s->slots[slot].curves.data, .curves_before = s->slots[FFMAX(before, 0)].curves.data,
     };
@@ -473,7 +475,8 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
     Slot *slot = &s->slots[number];
     int any = 0, ret;
 
-    has[radius] = 0;
+    has[radius]    = 0;
+    slot->strength = s->cfg->strength;
     for (int i = 0; i < 2 * radius; i++) {
         const int n = i + (i >= radius);
 

@@ -133,7 +133,8 @@ typedef struct MvdenoiseCudaEstimateArgs {
     int nb_means;
     unsigned nb_blocks[GPUME_CUDA_COMPONENTS];
     int has_field;                      ///< whether matches in the previous picture were measured
-    int sigma, single, strength;        ///< MvdenoiseConfig.sigma, single and strength
+    int sigma, single;                  ///< MvdenoiseConfig.sigma and single
+    int strength, strength_before;      ///< MvdenoiseConfig.strength of the picture and of the previous one
     int nb;                             ///< number of components
     int chosen;                         ///< bit mask of the components that are denoised
     int depth;

@@ -23,7 +23,7 @@ struct Shared {
     unsigned all[2][BINS];      ///< histograms of energies and of differences over all levels
     GpumeU64 sums[2 * WARPS];
     MvdenoiseCurve curves[GPUME_CUDA_COMPONENTS];
-    int noisy[GPUME_CUDA_COMPONENTS], before[GPUME_CUDA_COMPONENTS];
+    int noisy[GPUME_CUDA_COMPONENTS], noisy_before[GPUME_CUDA_COMPONENTS], before[GPUME_CUDA_COMPONENTS];
     int calm[LEVELS];           ///< last bins of textures of calm blocks
     int is_last;
 };
@@ -189,7 +189,8 @@ static __device__ __forceinline__ void learn(const MvdenoiseCudaEstimateArgs &ar
         if (args.single)
             mvdenoise_level(c, c->single);
     }
-    s->noisy[component] = chosen && mvdenoise_is_noisy(c, args.strength);
+    s->noisy[component]        = chosen && mvdenoise_is_noisy(c, args.strength);
+    s->noisy_before[component] = chosen && mvdenoise_is_noisy(c, args.strength_before);
     if (args.curves)
         ((MvdenoiseCurve *)args.curves)[component] = *c;
     if (args.curves && s->before[component])
@@ -205,12 +206,12 @@ static __device__ __forceinline__ void conclude(const MvdenoiseCudaEstimateArgs 
     __syncthreads();
     for (int i = threadIdx.x; i < args.nb * MVDENOISE_TONES; i += THREADS) {
         const int component = i / MVDENOISE_TONES, tone = i % MVDENOISE_TONES;
-        const MvdenoiseNoise noise = mvdenoise_noise_at(&s->curves[component], tone, args.strength,
-                                                        s->noisy[component], args.depth);
+        const MvdenoiseCurve *c = &s->curves[component];
 
-        ((MvdenoiseNoise *)args.noise)[i] = noise;
+        ((MvdenoiseNoise *)args.noise)[i] = mvdenoise_noise_at(c, tone, args.strength, s->noisy[component], args.depth);
         if (s->before[component])
-            ((MvdenoiseNoise *)args.noise_before)[i] = noise;
+            ((MvdenoiseNoise *)args.noise_before)[i] =
+                mvdenoise_noise_at(c, tone, args.strength_before, s->noisy_before[component], args.depth);
     }
 }
 

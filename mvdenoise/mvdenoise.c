@@ -24,6 +24,7 @@ typedef struct Picture {
     MvdenoiseCurve curves[GPUME_COMPONENTS];
     int has[MVDENOISE_MAX_STACK];       ///< whether there is a field, for distances from -radius to radius
     int flags;                          ///< MVDENOISE_IS_*
+    int strength;                       ///< factor of its sigma, in 1/256
 } Picture;
 
 /** Noise of a picture that passes unchanged. */
@@ -129,11 +130,11 @@ static Picture *picture(Mvdenoise *s, int64_t number)
 static void set_noise(const Mvdenoise *s, Picture *p, int component, const MvdenoiseCurve *curve)
 {
     const int noisy = mvdenoise_is_chosen(&s->cfg, &s->layout, component) &&
-                      mvdenoise_is_noisy(curve, s->cfg.strength);
+                      mvdenoise_is_noisy(curve, p->strength);
 
     p->curves[component] = *curve;
     for (int i = 0; i < MVDENOISE_TONES; i++)
-        p->noise[component][i] = mvdenoise_noise_at(curve, i, s->cfg.strength, noisy, s->layout.depth);
+        p->noise[component][i] = mvdenoise_noise_at(curve, i, p->strength, noisy, s->layout.depth);
 }
 
 /* Sets the noise of the loaded picture and, if it is known better now, that of the previous picture. */
@@ -154,6 +155,11 @@ static int find_noise(Mvdenoise *s, const MvdenoiseMeasure *measures, int has_fi
     return ret;
 }
 
+void ff_mvdenoise_set_strength(Mvdenoise *s, int strength)
+{
+    s->cfg.strength = strength;
+}
+
 int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples, int flags)
 {
     const int measures_noise = !s->backend->estimates && !s->cfg.sigma;
@@ -168,7 +174,8 @@ int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples, int
         return ret;
     for (int i = 0; i < s->layout.nb_components; i++)
         measures[i].wanted = mvdenoise_is_chosen(&s->cfg, &s->layout, i);
-    p   = picture(s, s->nb_in);
+    p           = picture(s, s->nb_in);
+    p->strength = s->cfg.strength;
     ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, samples ? samples : *frame,
                            s->nb_in ? (s->nb_in - 1) % s->nb_slots : -1, p->has, measures_noise ? measures : NULL);
     if (ret >= 0 && !s->backend->estimates)
@@ -267,7 +274,7 @@ int ff_mvdenoise_curve(Mvdenoise *s, MvdenoiseCurve *curve, int component)
     Picture *p = picture(s, s->nb_out - 1);
 
     if (!mvdenoise_is_chosen(&s->cfg, &s->layout, component) ||
-        !mvdenoise_is_noisy(&p->curves[component], s->cfg.strength))
+        !mvdenoise_is_noisy(&p->curves[component], p->strength))
         return 0;
     *curve = p->curves[component];
     return 1;

@@ -23,7 +23,7 @@ typedef struct MvdenoiseConfig {
     int radius;                 ///< number of pictures on each side, 0 to MVDENOISE_MAX_RADIUS
     int sigma;                  ///< sigma of the noise in 1/MVDENOISE_SIGMA_ONE of 8-bit samples; 0: estimated
     int single;                 ///< whether an estimated sigma is the same at all tones
-    int strength;               ///< factor of sigma, in 1/256
+    int strength;               ///< factor of sigma, in 1/256; ff_mvdenoise_set_strength() changes it
     int passes;                 ///< 1 or 2
     int dense;                  ///< whether patches are half as far apart
     unsigned planes;            ///< bit mask of the planes that are denoised
@@ -50,6 +50,9 @@ void ff_mvdenoise_close(Mvdenoise **mvdenoise);
  * device, or has another pixel format on a device, and needs another Mvdenoise.
  */
 int ff_mvdenoise_continues(const Mvdenoise *mvdenoise, const AVFrame *frame);
+
+/** Sets MvdenoiseConfig.strength for the frames that are added from now on. */
+void ff_mvdenoise_set_strength(Mvdenoise *mvdenoise, int strength);
 
 /** The samples of the frame equal those of the previous frame. */
 #define MVDENOISE_IS_REPEAT 1

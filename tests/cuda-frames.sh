@@ -166,13 +166,14 @@ done
 # gpume_mvdenoise tests more.
 for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/radius=2/refs=2 \
            yuv444p16le/radius=3:planes=1/refs=3 yuv444p/radius=4:sigma=3/refs=4 p016le/radius=0:passes=2/refs=1 \
-           nv12/radius=2/refs=2:tree=1 nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none; do
+           nv12/radius=2/refs=2:tree=1 nv12/radius=2:sigma=12.5:strength=0.7/none yuva420p/radius=1/none nv12/radius=1/command; do
     format=${row%%/*}
     options=${row#*/}
     search=gpume=algo=hme:range=24:block=8:dir=both:smooth=8:${options#*/}:backend
     options=${options%%/*}
     case $row in
         */none) on_cpu='' on_gpu='' ;;
+        */command) on_cpu="sendcmd=c='0.25 mvdenoise strength 0.5'," on_gpu=$on_cpu ;;
         *) on_cpu=$search=cpu, on_gpu=$search=cuda, ;;
     esac
     noisy="$cut,noise=alls=14:allf=t,format=$format"

@@ -70,6 +70,7 @@ typedef struct Case {
 
     int nb_frames;
     int flags[DENOISE_MAX_FRAMES];
+    int strength[DENOISE_MAX_FRAMES];           ///< as a command sets it before each picture
     AVFrame *frames[DENOISE_MAX_FRAMES];
     uint8_t *copies[DENOISE_MAX_FRAMES];        ///< copies of the frames' bytes
     uint16_t *samples[DENOISE_MAX_FRAMES][4];   ///< without padding bits
@@ -232,7 +233,8 @@ static void draw_case(Case *c, uint64_t seed)
     for (int n = 0; n < c->nb_frames; n++) {
         AVFrame *f = c->frames[n] = test_canaries(&c->shape, &c->r);
 
-        f->pts = n;
+        f->pts         = n;
+        c->strength[n] = c->cfg.strength;
         for (int i = 0; i < c->shape.nb_components; i++) {
             const int w = test_width(&c->shape, i), h = test_height(&c->shape, i);
             const int shift = test_component(&c->shape, i)->shift;
@@ -271,7 +273,7 @@ static void expect(Case *c)
     Denoise s = {
         .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_frames = c->nb_frames,
         .nb_components = c->shape.nb_components,
-        .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma, .factor = c->cfg.strength,
+        .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma,
         .single = c->cfg.single, .dense = c->cfg.dense,
     };
 
@@ -293,6 +295,7 @@ static void expect(Case *c)
         s.nb_blocks[n] = c->nb_blocks[n];
         s.is_repeat[n] = !!(c->flags[n] & MVDENOISE_IS_REPEAT);
         s.is_kept[n]   = !!(c->flags[n] & MVDENOISE_IS_KEPT);
+        s.factor[n]    = c->strength[n];
     }
     mvdenoise_oracle_make(&s);
     nb_stacked    += s.nb_stacked;
@@ -347,6 +350,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
             int ret;
 
             data[n] = f->data[0];
+            ff_mvdenoise_set_strength(m, c->strength[n]);
             ret     = ff_mvdenoise_push(m, &f, NULL, c->flags[n]);
             CHECK(ret >= 0 && !f, "picture %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
@@ -391,6 +395,9 @@ static void run_case(uint64_t seed, int on_device)
             c[i].flags[n] = test_draw(&flags, 3) ? 0 : test_draw(&flags, 4);
     /* a sequence of another size and, in memory, format; sometimes the first one again */
     c[1].cfg = c[0].cfg;
+    for (int i = 0, varies = !test_draw(&flags, 3); i < 2; i++)
+        for (int n = 0; n < c[i].nb_frames; n++)
+            c[i].strength[n] = varies ? test_draw(&flags, 3) * 200 : c[0].cfg.strength;
     expect(&c[0]);
     if (on_device)
         c[0].cfg.hw_frames = hw_frames = test_device_frames(&c[0].shape);
@@ -759,6 +766,8 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
 
         draw_case(c, seed + (uint64_t)i * FF_ARRAY_ELEMS(formats));
         c->cfg = first->cfg;
+        for (int n = 0; n < c->nb_frames; n++)
+            c->strength[n] = c->cfg.strength;
         expect(c);
         for (int n = 0; n < c->nb_frames; n++) {
             AVFrame *f = c->frames[n];

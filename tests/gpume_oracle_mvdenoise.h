@@ -42,7 +42,8 @@ typedef struct Denoise {
     int w, h, d;
     int nb_frames, nb_components;
     int radius, passes, dense;
-    int sigma, factor;                          ///< options sigma (0: estimated) and strength, in 1/256
+    int sigma;                                  ///< option sigma, in 1/256; 0: estimated
+    int factor[DENOISE_MAX_FRAMES];             ///< option strength when each picture arrives, in 1/256
     int single;                                 ///< levels=0
     int is_repeat[DENOISE_MAX_FRAMES], is_kept[DENOISE_MAX_FRAMES];
     DenoiseComponent components[4];
@@ -603,7 +604,7 @@ static void denoise_strength(const Denoise *s, DenoiseComponent *c, int t)
         const int *g = c->estimate[t];
         const int64_t sigma = s->sigma ? s->sigma : s->single ? g[8] : (g[l] * (32 - m) + g[l + 1] * m + 16) >> 5;
 
-        c->strength[t][k] = denoise_clip((sigma * s->factor + 128) >> 8, 0, 32768);
+        c->strength[t][k] = denoise_clip((sigma * s->factor[t] + 128) >> 8, 0, 32768);
         stays &= c->strength[t][k] < 16;
     }
     for (int k = 0; k < 32; k++)

@@ -63,6 +63,17 @@ fate-mvdenoise-repeats-still:   CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,
 # frames 0, 1, 4 and 5 must be those of the input
 fate-mvdenoise-enable:          CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=enable=between(n\,2\,3))
 
+# A command changes the strength. With one pass, frames are those of as many filters; where the strength was 0 at
+# first, they begin another sequence. The second frame changes the estimate of the first one, but not its strength.
+FATE_MVDENOISE_COMMANDS = fate-mvdenoise-command fate-mvdenoise-command-apart fate-mvdenoise-command-on fate-mvdenoise-command-on-apart
+fate-mvdenoise-command fate-mvdenoise-command-apart:       REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-command
+fate-mvdenoise-command-on fate-mvdenoise-command-on-apart: REF = $(SRC_PATH)/tests/ref/fate/mvdenoise-command-on
+MVDENOISE_COMMAND = { cleanfiles="$$cleanfiles $(GPUME_TMP).txt"; echo "$(1)" > $(GPUME_TMP).txt; $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)settb=AVTB$(GPUME_COMMA)sendcmd=f=$(GPUME_TMP).txt,$(2)); }
+fate-mvdenoise-command:          CMD = $(call MVDENOISE_COMMAND,0.1 mvdenoise strength 0.5; 0.3 mvdenoise strength 0,mvdenoise=passes=1)
+fate-mvdenoise-command-apart:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)settb=AVTB,split=3[a][b][c];[a]mvdenoise=passes=1$(GPUME_COMMA)trim=end_frame=1[d];[b]mvdenoise=passes=1:strength=0.5$(GPUME_COMMA)trim=start_frame=1:end_frame=3[e];[c]trim=start_frame=3[f];[d][e][f]interleave=3)
+fate-mvdenoise-command-on:       CMD = $(call MVDENOISE_COMMAND,0.2 mvdenoise strength 1,mvdenoise=strength=0)
+fate-mvdenoise-command-on-apart: CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6)$(GPUME_COMMA)settb=AVTB,split[a][b];[a]trim=end_frame=2[c];[b]trim=start_frame=2$(GPUME_COMMA)mvdenoise[d];[c][d]interleave)
+
 # Samples above their depth, whose mean is that of no tone: frames come out. What is in them depends on the processor.
 FATE_MVDENOISE_ABOVE = fate-mvdenoise-above
 fate-mvdenoise-above: CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,4)$(GPUME_COMMA)$(GPUME_SCALE)gray10le$(GPUME_COMMA)geq=lum=64000+mod(X*X*37+Y*911+N*333\$(GPUME_COMMA)1500),mvdenoise) | sed -e "s/ *0x.*//"
@@ -145,6 +156,7 @@ FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) COLOR_FILTER SIGNALSTATS_FILTER
 FATE_MVDENOISE_ALL = $(FATE_MVDENOISE_PICTURES) $(FATE_MVDENOISE_SAME) $(FATE_MVDENOISE_ERRORS)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SETPTS_FILTER SETTB_FILTER FPS_FILTER SELECT_FILTER CONCAT_FILTER SCALE_FILTER MVFPS_FILTER \
                               NULL_MUXER) += $(filter-out $(MVDENOISE_OTHER),$(FATE_MVDENOISE_ALL))
+FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SENDCMD_FILTER SPLIT_FILTER INTERLEAVE_FILTER SETTB_FILTER) += $(FATE_MVDENOISE_COMMANDS)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SCALE_FILTER) += $(FATE_MVDENOISE_FORMATS)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SCALE_FILTER GEQ_FILTER) += $(FATE_MVDENOISE_ABOVE)
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SPLIT_FILTER FPS_FILTER SETPTS_FILTER CONCAT_FILTER SHOWINFO_FILTER NULL_MUXER) += \
