@@ -212,10 +212,33 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_formats_ref(ff_make_formats_list_singleton(AVCOL_RANGE_JPEG), &cfg_out[0]->color_ranges);
 }
 
+/* What to do about a file whose decoder outputs only one view. */
+#define DECODE_BOTH "If the file has MV-HEVC, as spatial video of phones and headsets does, decode both views: " \
+                    "-filter_complex '[0:v:vpos:left][0:v:vpos:right]mvstereo=inputs=2'.\n"
+
+/* Returns which view a frame of alternating frames is, or AV_STEREO3D_VIEW_UNSPEC. */
+static enum AVStereo3DView view_of(const AVStereo3D *stereo)
+{
+    const int is_known = stereo && stereo->type == AV_STEREO3D_FRAMESEQUENCE &&
+                         (stereo->view == AV_STEREO3D_VIEW_LEFT || stereo->view == AV_STEREO3D_VIEW_RIGHT);
+
+    return is_known ? stereo->view : AV_STEREO3D_VIEW_UNSPEC;
+}
+
+static const AVStereo3D *stereo3d_of(const AVFrame *frame)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_STEREO3D);
+
+    return sd ? (const AVStereo3D *)sd->data : NULL;
+}
+
 static int parse_stereo3d(const AVStereo3D *stereo)
 {
-    int layout;
+    const enum AVStereo3DView view = view_of(stereo);
+    int is_right_first = !!(stereo->flags & AV_STEREO3D_FLAG_INVERT), layout;
 
+    if (view != AV_STEREO3D_VIEW_UNSPEC)
+        is_right_first = view == AV_STEREO3D_VIEW_RIGHT;
     switch (stereo->type) {
     case AV_STEREO3D_SIDEBYSIDE:    layout = LAYOUT_SBS;        break;
     case AV_STEREO3D_TOPBOTTOM:     layout = LAYOUT_TB;         break;
@@ -225,7 +248,7 @@ static int parse_stereo3d(const AVStereo3D *stereo)
     default:
         return LAYOUT_AUTO;
     }
-    return layout | (stereo->flags & AV_STEREO3D_FLAG_INVERT ? RIGHT_FIRST : 0);
+    return layout | (is_right_first ? RIGHT_FIRST : 0);
 }
 
 /** Names of layouts, without the suffix for the first view. */
@@ -258,7 +281,7 @@ static int decide_layout(AVFilterContext *ctx)
     av_log(ctx, AV_LOG_ERROR, "Set layout to sbsl or sbsr "
            "(side by side, left or right view first), abl or abr (one above the other), sbs2l, sbs2r, ab2l or ab2r "
            "(the same, with half of the samples), irl or irr (rows), icl or icr (columns), al or ar (alternating "
-           "frames); or set inputs=2.\n");
+           "frames); or set inputs=2. %s", stereo && stereo->type == AV_STEREO3D_UNSPEC ? DECODE_BOTH : "\n");
     return AVERROR(EINVAL);
 }
 
@@ -340,7 +363,7 @@ static av_cold int check_options(AVFilterContext *ctx)
         { "ts_sync_mode", s->inputs == 2, "inputs=2" },
         { "focal",        s->output == MVSTEREO_DEPTH, "output=depth" },
         { "baseline",     s->output == MVSTEREO_DEPTH, "output=depth" },
-        { "fill",         has_map(s), "another output than confidence, or 'file'" },
+        { "fill",         has_map(s), "'file', or another output than confidence" },
         { "overwrite",    s->file != NULL, "'file'" },
         { "legend",       s->output == MVSTEREO_COLOR, "output=color" },
     };
@@ -448,7 +471,6 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
         if (ret >= 0)
             ret = ff_mvstereo_npy_write(&s->npy);
     }
-    s->failed |= ret < 0;
     return ret;
 }
 
@@ -512,6 +534,7 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
         ret = tell_range(ctx, out);
 end:
     av_frame_free(frame);
+    s->failed |= ret < 0;
     if (ret < 0)
         av_frame_free(&out);
     return ret < 0 ? ret : ff_filter_frame(outlink, out);
@@ -616,24 +639,35 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ret;
 }
 
+/* Makes the disparity of two alternating frames. Takes over s->first. */
+static int make_of_two(AVFilterContext *ctx, AVFrame *second)
+{
+    MvstereoContext *s = ctx->priv;
+    const enum AVStereo3DView view = view_of(stereo3d_of(s->first));
+
+    if (view != AV_STEREO3D_VIEW_UNSPEC && view == view_of(stereo3d_of(second))) {
+        av_log(ctx, AV_LOG_ERROR, "Two frames in a row are of the %s view, so they are not a pair. " DECODE_BOTH,
+               view == AV_STEREO3D_VIEW_LEFT ? "left" : "right");
+        s->failed = 1;
+        return AVERROR(EINVAL);
+    }
+    if (s->layout == LAYOUT_AUTO && view != AV_STEREO3D_VIEW_UNSPEC)
+        s->decided = LAYOUT_FRAMES | (view == AV_STEREO3D_VIEW_RIGHT ? RIGHT_FIRST : 0);
+    s->first->duration = av_sat_add64(s->first->duration, second->duration);
+    return make(ctx, &s->first, second);
+}
+
 /* Takes a frame of the only input. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstereoContext *s = ctx->priv;
-    AVFrame *second    = NULL;
-    int ret;
 
     if ((s->decided & ~RIGHT_FIRST) != LAYOUT_FRAMES)
         return make(ctx, frame, NULL);
-    if (!s->first) {
-        FFSWAP(AVFrame *, s->first, *frame);
-        return 0;
-    }
-    FFSWAP(AVFrame *, second, *frame);
-    s->first->duration = av_sat_add64(s->first->duration, second->duration);
-    ret = make(ctx, &s->first, second);
-    av_frame_free(&second);
-    return ret;
+    if (s->first)
+        return make_of_two(ctx, *frame);
+    FFSWAP(AVFrame *, s->first, *frame);
+    return 0;
 }
 
 static int process(AVFilterContext *ctx)
