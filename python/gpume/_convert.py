@@ -11,6 +11,10 @@ from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, prob
 from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
+#: Endings of files with 8 bits a sample, unless an encoder is named.
+_LOSSY = frozenset([".avi", ".gif", ".jpg", ".jpeg", ".mov", ".mp4", ".nut", ".ts", ".webm"])
+
+
 def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
     """Return the options of the encoder: what a name's ending stands for, if nothing is said."""
     suffix = os.path.splitext(os.fspath(output))[1].lower()
@@ -122,9 +126,22 @@ COMMON
              threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
-def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, start: Optional[Time] = None,
-              duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
-              quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
+#: The filters that bring maps from a GPU, by what they show.
+_DOWNLOADS = {"disparity": "p016,format=gray16", "depth": "p016,format=gray16", "gray8": "nv12,format=gray",
+              "confidence": "nv12,format=gray", "color": "rgb0,format=rgb24"}
+
+
+def _disparity_graph(both: bool, show: str, device: Device, options: Dict[str, Value]) -> str:
+    """Return a filter graph with the output [out]. both: whether the frames of one input have both views."""
+    upload, download = ("null", "") if device == "cpu" else ("hwupload", f",hwdownload,format={_DOWNLOADS[show]}")
+    options = {**options, "output": show} if both else {"inputs": 2, **options, "output": show}
+    views = f"[0:v:0]{upload}[l]" if both else f"[0:v:0]{upload}[l];[1:v:0]{upload}[r]"
+    return f"{views};{'[l]' if both else '[l][r]'}{filter_text('mvstereo', **options)}{download}[out]"
+
+
+def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "cpu",
+              start: Optional[Time] = None, duration: Optional[Time] = None, threads: Optional[int] = None,
+              codec: Optional[str] = None, quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
               output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
               **options: Value) -> None:
     """Find how far each point of the left view of a scene is to the left in the right one (filter mvstereo).
@@ -132,8 +149,11 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
     Args:
         left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
             as the option layout says ("sbsl": side by side).
-        output: the map of the left view; .mkv keeps disparities exactly.
-        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8".
+        output: the map of the left view; .mkv keeps it exactly.
+        device: where views are matched: "cpu", or the index of a GPU, with the same result. Formats that FFmpeg does
+            not upload, such as gray, are converted for a GPU.
+        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8", which
+            is not made on a GPU.
             The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,
             columns), in samples.
         start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, options: as
@@ -142,21 +162,23 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, st
     Raises:
         Error: ffmpeg failed.
         FileNotFoundError, FileExistsError, OSError: of the files.
-        ValueError: show is "float", which no video file keeps.
+        ValueError: show is "float", which no video file keeps, or has 16 bits, which the output does not keep; or
+            an argument is not valid.
     """
     if show == "float":
         raise ValueError("no video file keeps 'float': use file='maps.npy', which writes an array of it")
-    options["output"] = show
-    if right is None:
-        filters = ["-map", "0:v:0", *(["-filter_threads", str(threads)] if threads else []),
-                   "-vf", filter_text("mvstereo", **options)]
-        inputs = input_arguments(left, start, duration, input_options)
-    else:
-        filters = [*(["-filter_complex_threads", str(threads)] if threads else []), "-filter_complex",
-                   f"[0:v:0][1:v:0]{filter_text('mvstereo', **{'inputs': 2, **options})}[out]", "-map", "[out]"]
-        inputs = [*input_arguments(left, start, duration, input_options),
-                  *input_arguments(right, start, duration, input_options)]
-    _convert([*inputs, *filters], output, "auto", codec, quality, overwrite, output_options, progress)
+    suffix = os.path.splitext(os.fspath(output))[1].lower()
+    if show in ("disparity", "depth") and codec is None and "-c:v" not in output_options and suffix in _LOSSY:
+        raise ValueError(f"a file '{suffix}' does not keep the 16 bits of '{show}': write .mkv, or set show to 'gray8' or "
+                         "'color'")
+    if check_device(device) == "auto" or device != "cpu" and show not in _DOWNLOADS:
+        raise ValueError(f"device is {device!r}; it must be 'cpu'" +
+                         (f" with show='{show}'" if show not in _DOWNLOADS else " or the index of a GPU, from 0 on"))
+    inputs = [argument for path in ([left] if right is None else [left, right])
+              for argument in input_arguments(path, start, duration, input_options)]
+    filters = [*(["-filter_complex_threads", str(threads)] if threads else []),
+               "-filter_complex", _disparity_graph(right is None, show, device, options), "-map", "[out]"]
+    _convert([*inputs, *filters], output, device, codec, quality, overwrite, output_options, progress)
 
 
 @_documented

@@ -216,6 +216,8 @@ class Output:
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder} is no folder")
         stem, suffix = os.path.splitext(name)
+        if re.search(r"%0?\d*d", stem) and suffix.lower() not in _MUXERS:
+            raise ValueError(f"'{name}' stands for many files, and one is written; use ffmpeg_exe() for pictures")
         self._part = os.path.join(folder, f"{stem}.{uuid.uuid4().hex[:8]}.gpume-part{suffix}")
         self._muxer = _MUXERS.get(suffix.lower())
         self._overwrite = overwrite

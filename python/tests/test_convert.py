@@ -119,6 +119,23 @@ def test_deinterlace_and_disparity(clip, tmp_path):
         gpume.disparity(clip, clip, tmp_path / "x.mkv", show="float")
     with pytest.raises(gpume.Error, match="nosuch"):
         gpume.disparity(clip, clip, tmp_path / "x.mkv", nosuch=1)
+    # what cannot keep 16 bits, what a GPU does not make
+    for path, options, what in (("y.mp4", {}, "16 bits"), ("y.mov", {"show": "depth"}, "16 bits"),
+                                ("y.mkv", {"device": "auto"}, "'cpu' or the index"),
+                                ("y.mkv", {"device": 0, "show": "left+gray8"}, "left.gray8")):
+        with pytest.raises(ValueError, match=what):
+            gpume.disparity(clip, clip, tmp_path / path, **options)
+    gpume.disparity(clip, clip, tmp_path / "y.mp4", show="gray8", max=32)
+    if not os.path.exists("/dev/nvidiactl") and sys.platform == "linux":
+        with pytest.raises(gpume.Error, match="command: .*-init_hw_device cuda=gpume:7.*hwupload.*hwdownload"):
+            gpume.disparity(clip, clip, tmp_path / "x.mkv", device=7)
+
+
+def test_many_files(clip, tmp_path):
+    with pytest.raises(ValueError, match="many files"):
+        gpume.disparity(clip, clip, tmp_path / "d%02d.png", max=32)
+    gpume.draw(clip, tmp_path / "100%d.mkv")
+    assert [p.name for p in tmp_path.iterdir()] == ["100%d.mkv"]
 
 
 def test_score(tmp_path):
