@@ -18,6 +18,7 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 #include "libavutil/stereo3d.h"
+#include "libavutil/timestamp.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -74,6 +75,7 @@ typedef struct MvstereoContext {
     AVBufferRef *hw_frames;     ///< frames context of the output; NULL: frames in system memory
     AVFrame *first;             ///< first of the two frames of a pair
     int told_min, told_max;     ///< range of the last frame
+    int warned;                 ///< whether the views were found to be of different times
 } MvstereoContext;
 
 #define OFFSET(x) offsetof(MvstereoContext, x)
@@ -138,6 +140,16 @@ static const AVOption mvstereo_options[] = {
 };
 
 FRAMESYNC_DEFINE_CLASS(mvstereo, MvstereoContext, fs);
+
+static av_cold int preinit(AVFilterContext *ctx)
+{
+    MvstereoContext *s = ctx->priv;
+    const int ret      = mvstereo_framesync_preinit(ctx);
+
+    /* files can round the same time up or down, and cameras are not started at the same time */
+    s->fs.opt_ts_sync_mode = TS_NEAREST;
+    return ret;
+}
 
 /* Returns whether the input has hardware frames, or AVERROR(EAGAIN) if earlier filters have not decided yet. */
 static int has_hw_format(const AVFilterContext *ctx)
@@ -360,7 +372,7 @@ static av_cold int check_options(AVFilterContext *ctx)
         { "eof_action",   s->inputs == 2, "inputs=2" },
         { "shortest",     s->inputs == 2, "inputs=2" },
         { "repeatlast",   s->inputs == 2, "inputs=2" },
-        { "ts_sync_mode", s->inputs == 2, "inputs=2" },
+        { "ts_sync_mode", s->inputs == 2 || s->fs.opt_ts_sync_mode == TS_NEAREST, "inputs=2" },
         { "focal",        s->output == MVSTEREO_DEPTH, "output=depth" },
         { "baseline",     s->output == MVSTEREO_DEPTH, "output=depth" },
         { "fill",         has_map(s), "'file', or another output than confidence" },
@@ -540,6 +552,25 @@ end:
     return ret < 0 ? ret : ff_filter_frame(outlink, out);
 }
 
+/* Warns once if the views of a pair are of different times. */
+static void check_times(AVFilterContext *ctx, const AVFrame *right)
+{
+    MvstereoContext *s        = ctx->priv;
+    const FFFrameSync *fs     = &s->fs;
+    const AVRational rate     = ff_filter_link(ctx->inputs[0])->frame_rate;
+    const int64_t difference  = right ? FFABS(right->pts - fs->pts) : 0;
+
+    if (s->warned || (right && (rate.num <= 0 || av_compare_ts(difference, fs->time_base, 1, av_inv_q(rate)) <= 0)))
+        return;
+    s->warned = 1;
+    if (right)
+        av_log(ctx, AV_LOG_WARNING, "At %s s, the right view's nearest frame is %s s away from the left view's; such maps are "
+               "wrong where something moves.\n", av_ts2timestr(fs->pts, &fs->time_base),
+               av_ts2timestr(difference, &fs->time_base));
+    else
+        av_log(ctx, AV_LOG_WARNING, "The right view has no frames, so there are no maps.\n");
+}
+
 static int on_event(FFFrameSync *fs)
 {
     AVFrame *left, *right;
@@ -547,6 +578,7 @@ static int on_event(FFFrameSync *fs)
 
     if (ret < 0)
         return ret;
+    check_times(fs->parent, right);
     if (!right) {
         av_frame_free(&left);
         return 0;
@@ -633,7 +665,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     if (ret < 0)
         return ret;
     s->fs.on_event    = on_event;
-    s->fs.in[0].after = EXT_STOP;
+    s->fs.in[0].after  = EXT_STOP;
+    s->fs.in[1].before = EXT_INFINITY;
     ret = ff_framesync_configure(&s->fs);
     outlink->time_base = s->fs.time_base;
     return ret;
@@ -729,7 +762,7 @@ const GPUME_FILTER ff_vf_mvstereo = {
     GPUME_PUBLIC(priv_class)  = &mvstereo_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_DYNAMIC_INPUTS |
                                 AVFILTER_FLAG_SLICE_THREADS,
-    .preinit        = mvstereo_framesync_preinit,
+    .preinit        = preinit,
     .priv_size      = sizeof(MvstereoContext),
     .init           = init,
     .uninit         = uninit,

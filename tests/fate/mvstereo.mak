@@ -48,6 +48,12 @@ MVSTEREO_PACK_irl  = lines
 MVSTEREO_PACK_icl  = columns
 MVSTEREO_PACK_al   = frameseq
 fate-mvstereo-threads-%:    CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32,,-filter_complex_threads $(lastword $(subst -, ,$@)))
+# The right view is 0.04 s later or earlier, as cameras that are not started at the same time, or clocks that round.
+FATE_MVSTEREO_SAME += fate-mvstereo-later fate-mvstereo-earlier
+fate-mvstereo-later fate-mvstereo-earlier: REF = $(SRC_PATH)/tests/ref/fate/mvstereo-max
+MVSTEREO_SHIFTED = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]settb=1/1000$(GPUME_COMMA)setpts=PTS$(1)[s];[l][s]mvstereo=inputs=2:max=32" -fps_mode passthrough -enc_time_base 1/10
+fate-mvstereo-later:        CMD = $(call MVSTEREO_SHIFTED,+40)
+fate-mvstereo-earlier:      CMD = $(call MVSTEREO_SHIFTED,-40)
 fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]extractplanes=y[a];[r]extractplanes=y[b];[a][b]mvstereo=inputs=2:max=32" -fps_mode passthrough
 # Files whose metadata states the layout of the views. FFmpeg 7.1's links do not pass it on.
 fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
@@ -56,12 +62,15 @@ fate-mvstereo-auto-views: REF = $(SRC_PATH)/tests/ref/fate/mvstereo-max
 fate-mvstereo-auto-views: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]framepack=frameseq" -c:v ffv1 -metadata:s:v stereo_mode=block_lr -f matroska -y tests/data/fate/mvstereo-auto-views.mkv && ffmpeg -i tests/data/fate/mvstereo-auto-views.mkv -lavfi "split[a][b];[a]select=mod(n\,2)$(GPUME_COMMA)setpts=N/10/TB[l];[b]select=not(mod(n\,2))$(GPUME_COMMA)setpts=N/10/TB$(GPUME_COMMA)sidedata=delete:STEREO3D[r];[l][r]framepack=frameseq$(GPUME_COMMA)shuffleframes=1|0$(GPUME_COMMA)mvstereo=max=32" -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages
-FATE_MVSTEREO_ERRORS = $(foreach N,layout type views range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
+FATE_MVSTEREO_ERRORS = $(foreach N,layout type views times no-right range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
 MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
 fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
 fate-mvstereo-error-type:   CMD = { ffmpeg -v error -lavfi "$(MVSTEREO_ONE)" -c:v ffv1 -metadata:s:v stereo_mode=checkerboard_lr -f matroska -y tests/data/fate/mvstereo-type.mkv; ffmpeg -v error -i tests/data/fate/mvstereo-type.mkv -vf mvstereo -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 fate-mvstereo-error-views:  CMD = $(call MVSTEREO_SAYS,testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=2$(GPUME_COMMA)split[a][b];[a][b]framepack=frameseq$(GPUME_COMMA)select=mod(n\,2)$(GPUME_COMMA)mvstereo=layout=al)
+# the right view begins two frames later; its first frame is used three times, and there are as many maps as left frames
+fate-mvstereo-error-times:  CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=start_frame=2[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
+fate-mvstereo-error-no-right: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=end_frame=0[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
@@ -74,7 +83,7 @@ fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
 
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER SETTB_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto)
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER SELECT_FILTER SETPTS_FILTER SIDEDATA_FILTER SHUFFLEFRAMES_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto-views)
 # An array for NumPy: its header, its sum, and what of it is not replaced
