@@ -555,17 +555,17 @@ end:
 /* Warns once if the views of a pair are of different times. */
 static void check_times(AVFilterContext *ctx, const AVFrame *right)
 {
-    MvstereoContext *s        = ctx->priv;
-    const FFFrameSync *fs     = &s->fs;
-    const AVRational rate     = ff_filter_link(ctx->inputs[0])->frame_rate;
-    const int64_t difference  = right ? FFABS(right->pts - fs->pts) : 0;
+    MvstereoContext *s       = ctx->priv;
+    const FFFrameSync *fs    = &s->fs;
+    const AVRational rate    = ff_filter_link(ctx->inputs[0])->frame_rate;
+    const int64_t difference = right ? FFABS(right->pts - fs->pts) : 0;
 
     if (s->warned || (right && (rate.num <= 0 || av_compare_ts(difference, fs->time_base, 1, av_inv_q(rate)) <= 0)))
         return;
     s->warned = 1;
     if (right)
-        av_log(ctx, AV_LOG_WARNING, "At %s s, the right view's nearest frame is %s s away from the left view's; such maps are "
-               "wrong where something moves.\n", av_ts2timestr(fs->pts, &fs->time_base),
+        av_log(ctx, AV_LOG_WARNING, "At %s s, the right view's nearest frame is %s s away from the left view's; such "
+               "maps are wrong where something moves.\n", av_ts2timestr(fs->pts, &fs->time_base),
                av_ts2timestr(difference, &fs->time_base));
     else
         av_log(ctx, AV_LOG_WARNING, "The right view has no frames, so there are no maps.\n");
