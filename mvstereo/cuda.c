@@ -395,7 +395,7 @@ static int fill(CUDABackend *s, MvstereoCudaArgs *a)
     if (a->fill)
         ret = launch_samples(s, FILL, a->w, a->h, 1, a);
     if (a->fill && ret >= 0)
-        ret = launch_samples(s, WMEDIAN, a->w, a->h, 1, a);
+        ret = launch_samples(s, WMEDIAN, gpume_divide_up(a->w, 2), a->h, 1, a);
     if (a->temporal && ret >= 0)
         ret = launch(s, STABILISE, gpume_divide_up(a->w, MVSTEREO_PART), gpume_divide_up(a->h, MVSTEREO_PART), 1, a);
     return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);

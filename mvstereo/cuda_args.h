@@ -57,17 +57,15 @@ typedef struct MvstereoCudaDecision {
 /** Size of a histogram of noise. */
 #define MVSTEREO_CUDA_NOISE_SHARED  (MVSTEREO_NOISES * 4)
 /**
- * Shared memory of the weighted median: the neighbourhood of a thread block's samples, in pairs of halves of words.
- * A row has the pairs that begin with even columns, and those that begin with odd ones in other banks.
+ * Shared memory of the weighted median: the neighbourhood of a thread block's pairs of samples, in pairs of halves of
+ * words.
  */
-#define MVSTEREO_CUDA_TILE_W    (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_WMED_R)
+#define MVSTEREO_CUDA_TILE_PAIRS (MVSTEREO_CUDA_COLS + MVSTEREO_WMED_R)
 #define MVSTEREO_CUDA_TILE_H    (MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_WMED_R)
-#define MVSTEREO_CUDA_PAIRS_ODD 48
-#define MVSTEREO_CUDA_PAIRS_ROW (MVSTEREO_CUDA_PAIRS_ODD + MVSTEREO_CUDA_TILE_W / 2 + 1)
 typedef struct MvstereoCudaTile {
-    unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];
-    unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];
-    unsigned more[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW];   ///< what is added to the difference of luma
+    unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];
+    unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];      ///< plus MVSTEREO_LUMA
+    unsigned shifts[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];    ///< plus MVSTEREO_SHIFTS; a hole: 2, else 0
 } MvstereoCudaTile;
 
 /**

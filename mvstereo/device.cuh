@@ -65,6 +65,10 @@ static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const Mvster
 
 #define MVSTEREO_PAIR(v) ((GpumeU32)(v) * 0x10001)
 
+/** What is added to pairs of luma and of shifts, see mvstereo_shifts2(). */
+#define MVSTEREO_LUMA   MVSTEREO_PAIR(0x5000)
+#define MVSTEREO_SHIFTS MVSTEREO_PAIR(0x6400)
+
 /** Selectors for mvstereo_bytes(): the last half of a and the first half of b, or one half twice. */
 #define MVSTEREO_ACROSS     0x5432u
 #define MVSTEREO_FIRST_OF_B 0x5454u
@@ -88,15 +92,20 @@ static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
     return greatest;
 }
 
-/** Returns |a - b| + more in both halves; all are below 0x400, where the sum of numbers is that of integers. */
-static __device__ __forceinline__ GpumeU32 mvstereo_distance2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
+/**
+ * Returns by how much weights are shifted for differences of luma, in the low byte of both halves: a quarter of the
+ * difference, at most 8, plus more. As half-precision numbers, luma is 32 + luma / 32, and more is 1024 plus that.
+ */
+static __device__ __forceinline__ GpumeU32 mvstereo_shifts2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
 {
-    GpumeU32 distance;
+    GpumeU32 shifts;
 
-    asm("sub.f16x2 %0, %1, %2;" : "=r"(distance) : "r"(a), "r"(b));
-    asm("abs.f16x2 %0, %0;" : "+r"(distance));
-    asm("add.f16x2 %0, %0, %1;" : "+r"(distance) : "r"(more));
-    return distance;
+    asm("sub.f16x2 %0, %1, %2;" : "=r"(shifts) : "r"(a), "r"(b));
+    asm("abs.f16x2 %0, %0;" : "+r"(shifts));
+    /* minus 1.5 / 32, and then times 8 and rounded to the nearest integer: rounded down; at most 1 before that */
+    asm("add.sat.f16x2 %0, %0, %1;" : "+r"(shifts) : "r"(MVSTEREO_PAIR(0xaa00)));
+    asm("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(shifts) : "r"(MVSTEREO_PAIR(0x4800)), "r"(more));
+    return shifts;
 }
 
 /** Subtracts the weights of what is below the limit, of a pair, from sum. Weights are the bytes of a word's half. */
@@ -132,9 +141,11 @@ static __device__ __forceinline__ GpumeU32 mvstereo_max2(GpumeU32 a, GpumeU32 b)
     return gpume_umax(a & 0xffff, b & 0xffff) | gpume_umax(a & 0xffff0000, b & 0xffff0000);
 }
 
-static __device__ __forceinline__ GpumeU32 mvstereo_distance2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
+static __device__ __forceinline__ GpumeU32 mvstereo_shifts2(GpumeU32 a, GpumeU32 b, GpumeU32 more)
 {
-    return mvstereo_max2(a, b) - mvstereo_min2(a, b) + more;
+    const int low = (int)(a & 0xffff) - (int)(b & 0xffff), high = (int)(a >> 16) - (int)(b >> 16);
+
+    return (GpumeU32)gpume_min(FFABS(low) >> 2, 8) + ((GpumeU32)gpume_min(FFABS(high) >> 2, 8) << 16) + more;
 }
 
 static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
@@ -155,8 +166,8 @@ static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)
 #endif
 
 /**
- * Returns four bytes of a and b. Each hex digit of which selects a byte, from the last: 0 to 3 from
- * a, 4 to 7 from b.
+ * Returns four bytes of a and b. Each hex digit of which selects a byte, from the last: 0 to 3 from a, 4 to 7 from b;
+ * greater digits of bytes below 128 select 0.
  */
 static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b, GpumeU32 which)
 {
@@ -165,7 +176,8 @@ static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b
     GpumeU32 bytes = 0;
 
     for (int i = 0; i < 4; i++)
-        bytes |= (GpumeU32)(both >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
+        if (!(which >> 4 * i & 8))
+            bytes |= (GpumeU32)(both >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
     return bytes;
 #else
     GpumeU32 bytes;

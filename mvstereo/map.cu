@@ -14,7 +14,6 @@
 #define WMEDIAN 1
 
 #define SIDE    (2 * MVSTEREO_WMED_R + 1)
-#define TILE_W  MVSTEREO_CUDA_TILE_W
 #define TILE_H  MVSTEREO_CUDA_TILE_H
 
 /**
@@ -43,87 +42,103 @@ static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x,
     ((short *)args.filled)[q] = (short)v;
 }
 
-/** Sets a value of the tile: it is in two pairs. */
-static __device__ __forceinline__ void set_value(GpumeU32 rows[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_PAIRS_ROW], int row,
-                                                 int col, int v)
+/** Loads a pair of the neighbourhood of a thread block's samples. */
+static __device__ __forceinline__ void load_pair(MvstereoCudaTile *tile, const MvstereoCudaArgs &args, int row,
+                                                 int pair)
 {
-    GpumeU16 *values = (GpumeU16 *)rows[row];
+    const int px = 2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + pair) - MVSTEREO_WMED_R;
+    const int py = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R;
+    const long long before = (long long)av_clip(py, 0, args.h - 1) * args.w;
+    GpumeU32 value = 0, luma = 0, hole = 0;
 
-    values[col] = (GpumeU16)v;
-    if (col)
-        values[2 * MVSTEREO_CUDA_PAIRS_ODD + col - 1] = (GpumeU16)v;
+    GPUME_UNROLL for (int i = 1; i >= 0; i--) {
+        const long long q = before + av_clip(px + i, 0, args.w - 1);
+
+        value = value << 16 | (GpumeU32)((const short *)args.filled)[q];
+        luma  = luma << 16 | ((const GpumeU8 *)args.luma[0])[q];
+        hole  = hole << 16 | (((const GpumeU8 *)args.valid)[q] ? 0u : 2u);
+    }
+    tile->values[row][pair] = value;
+    tile->luma[row][pair]   = luma + MVSTEREO_LUMA;
+    tile->shifts[row][pair] = hole + MVSTEREO_SHIFTS;
 }
 
-/** Loads the neighbourhood of a thread block's samples. */
+/** Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. */
 static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const MvstereoCudaArgs &args)
 {
-    for (int i = (int)threadIdx.x; i < (TILE_W + 1) * TILE_H; i += MVSTEREO_CUDA_THREADS) {
-        const int row = i / (TILE_W + 1), col = i % (TILE_W + 1);
-        const int px  = (int)blockIdx.x * MVSTEREO_CUDA_COLS + col - MVSTEREO_WMED_R;
-        const int py  = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R;
+    const int thread = (int)threadIdx.x, more = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS;
 
-        set_value(tile->values, row, col, mvstereo_short(args.filled, args, px, py));
-        set_value(tile->luma, row, col, mvstereo_byte(args.luma[0], args, px, py));
-        /* as good as a quarter of the weight */
-        set_value(tile->more, row, col, mvstereo_byte(args.valid, args, px, py) ? 0 : 8);
-    }
+    GPUME_UNROLL for (int i = 0; i < TILE_H; i += MVSTEREO_CUDA_ROWS)
+        load_pair(tile, args, i + thread / MVSTEREO_CUDA_COLS, thread % MVSTEREO_CUDA_COLS);
+    if (thread < more * TILE_H)
+        load_pair(tile, args, thread / more, MVSTEREO_CUDA_COLS + thread % more);
 }
 
 /**
- * Computes the weighted median of 9x9 disparities. A row is five pairs, of which the last has the ninth value twice,
- * once without a weight. Four weights are in a word.
+ * Computes the weighted medians of the 9x9 disparities around two samples side by side. A row is five pairs, the last
+ * value of which has no weight for the first sample, and the first value no weight for the second one.
  */
 static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &args)
 {
     enum { PAIRS = (SIDE + 1) / 2, NB = SIDE * PAIRS };
     GPUME_SHARED(MvstereoCudaTile, tile);
     const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS);
-    const int first = tx / 2 + (tx & 1 ? MVSTEREO_CUDA_PAIRS_ODD : 0);
-    GpumeU32 values[NB], weights[(NB + 1) / 2], centre, total = 0, least, greatest = 0, result, steps = 0;
-    MVSTEREO_PLACE();
+    const int x  = 2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + tx), y = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + ty;
+    GpumeU32 values[NB], weights[2][(NB + 1) / 2], centre[2], shifts[2], total[2] = { 0 }, result[2];
+    GpumeU32 least, greatest = 0;
 
     load_tile(tile, args);
     __syncthreads();
-    if (!is_inside)
+    if (x >= args.w || y >= args.h)
         return;
-    centre = MVSTEREO_PAIR(tile->luma[ty + MVSTEREO_WMED_R][first + MVSTEREO_WMED_R / 2] & 0xffff);
-    least  = tile->values[ty][first];
+    least     = tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R / 2];
+    centre[0] = mvstereo_bytes(least, 0, 0x1010);
+    centre[1] = mvstereo_bytes(least, 0, 0x3232);
+    least     = tile->values[ty][tx];
     GPUME_UNROLL for (int n = 0; n < NB; n++) {
-        const int row = ty + n / PAIRS, col = first + n % PAIRS, is_last = n % PAIRS == PAIRS - 1;
-        const GpumeU32 d = mvstereo_min2(mvstereo_distance2(tile->luma[row][col], centre, tile->more[row][col]),
-                                         MVSTEREO_PAIR(31));
-        GpumeU32 v = tile->values[row][col];
+        const int row = ty + n / PAIRS, pair = n % PAIRS;
+        const GpumeU32 luma = tile->luma[row][tx + pair], more = tile->shifts[row][tx + pair];
 
-        v         = is_last ? mvstereo_bytes(v, 0, 0x1010) : v;
-        values[n] = v;
-        least     = mvstereo_min2(least, v);
-        greatest  = mvstereo_max2(greatest, v);
-        /* four distances; one that is 31 has no weight */
-        steps     = n % 2 ? steps + (d << 8) : n == NB - 1 ? d | 0x1f001f00 : d;
-        steps     = is_last ? steps | (n % 2 ? 0x1f000000 : 0x1f0000) : steps;
-        if (n % 2 || n == NB - 1) {
-            /* shifts of the weights by up to 7, after which nothing is left */
-            steps          = steps >> 2 & 0x07070707;
-            weights[n / 2] = mvstereo_bytes(0x08102040, 0x00010204, steps + (steps >> 12));
-            total          = gpume_sad4(weights[n / 2], 0, total);
+        values[n] = tile->values[row][tx + pair];
+        least     = mvstereo_min2(least, values[n]);
+        greatest  = mvstereo_max2(greatest, values[n]);
+        GPUME_UNROLL for (int i = 0; i < 2; i++) {
+            /* far from any luma where there is no weight */
+            const GpumeU32 c   = i ? pair ? centre[1] : centre[1] & 0xffff0000
+                                   : pair < PAIRS - 1 ? centre[0] : centre[0] & 0xffff;
+            const GpumeU32 two = mvstereo_shifts2(luma, c, more);
+
+            if (n % 2 || n == NB - 1) {
+                /* four shifts, in bytes, then in the digits that select a weight, or nothing */
+                const GpumeU32 four = n % 2 ? mvstereo_bytes(shifts[i], two, 0x6240)
+                                            : mvstereo_bytes(two, 0x80008, 0x6240);
+
+                weights[i][n / 2] = mvstereo_bytes(0x08102040, 0x00010204, four + (four >> 12));
+                total[i]          = gpume_sad4(weights[i][n / 2], 0, total[i]);
+            }
+            shifts[i] = two;
         }
     }
     least    = gpume_umin(least & 0xffff, least >> 16);
     greatest = gpume_umax(greatest & 0xffff, greatest >> 16);
     /* the largest value below which the weights are too small */
-    result = least;
+    result[0] = result[1] = least;
     for (GpumeU32 bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
-        const GpumeU32 limit = MVSTEREO_PAIR(result + bit);
-        int less_below = 0;
-
         if (bit > greatest - least)
             continue;
-        GPUME_UNROLL for (int n = 0; n < NB; n++)
-            less_below = mvstereo_subtract_below(less_below, values[n], limit, weights[n / 2], n % 2);
-        if (-2 * less_below < (int)total)
-            result += bit;
+        GPUME_UNROLL for (int i = 0; i < 2; i++) {
+            const GpumeU32 limit = MVSTEREO_PAIR(result[i] + bit);
+            int less_below = 0;
+
+            GPUME_UNROLL for (int n = 0; n < NB; n++)
+                less_below = mvstereo_subtract_below(less_below, values[n], limit, weights[i][n / 2], n % 2);
+            if (-2 * less_below < (int)total[i])
+                result[i] += bit;
+        }
     }
-    ((short *)args.smoothed)[q] = (short)result;
+    GPUME_UNROLL for (int i = 0; i < 2; i++)
+        if (x + i < args.w)
+            ((short *)args.smoothed)[(long long)y * args.w + x + i] = (short)result[i];
 }
 
 /** Computes the last median, unless the map has been stabilised, and paints the sample. */
@@ -163,11 +178,11 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
 }
 
 /**
- * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples; of the weighted median, pairs of samples
  * block:  MVSTEREO_CUDA_THREADS
  * shared: of the weighted median MvstereoCudaTile
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
     if ((GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE) == WMEDIAN) {
         weighted_median(args);
