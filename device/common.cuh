@@ -42,6 +42,7 @@ typedef unsigned long long GpumeU64;
 #define __threadfence()                 __nvvm_membar_gl()
 #define atomicMax(p, v)                 __nvvm_atom_max_gen_ui(p, v)
 #define atomicMin(p, v)                 __nvvm_atom_min_gen_ui(p, v)
+#define atomicExch(p, v)                ((GpumeU32)__nvvm_atom_xchg_gen_i((int *)(p), (int)(v)))
 #endif
 
 /* Loads from memory that the kernel does not write, hence neither volatile nor a memory clobber. */
@@ -278,6 +279,16 @@ static __device__ __forceinline__ int gpume_popcount(GpumeU32 bits)
 static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
 {
     return gpume_popcount((bits & (0u - bits)) - 1) & 31;
+}
+
+/** Returns the number of the highest bit that is set. For bits = 0 the result is undefined. */
+static __device__ __forceinline__ int gpume_last_bit(GpumeU32 bits)
+{
+#ifdef __NVCC__
+    return 31 - __clz((int)bits);
+#else
+    return 31 - __builtin_clz(bits);
+#endif
 }
 
 /** Returns the low word of hi:lo >> shift, with shift below 32. */

@@ -39,12 +39,12 @@ enum Kernel {
     FEATURES, COSTS,
     PATHS, PATHS_64, PATHS_128, PATHS_256, PATHS_1024,
     WINNERS, WINNERS_64, WINNERS_128, WINNERS_256, WINNERS_1024,
-    CHECK, JOIN, COUNT, DROP,
-    FILL, WMEDIAN, STABILISE, PAINT,
+    CHECK, JOIN, DROP,
+    WMEDIAN, STABILISE, PAINT,
     NB_KERNELS
 };
 
-/* The shared memory of WINNERS depends on the width. */
+/* The shared memory of WINNERS and DROP depends on the width. */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
     [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
     [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_NOISE_SHARED, "measure noise" },
@@ -60,14 +60,12 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [WINNERS ## size] = { MVSTEREO_CUDA_winners, i, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
     SIZES(, 0) SIZES(_64, 1) SIZES(_128, 2) SIZES(_256, 3) SIZES(_1024, 5)
     [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaPieces), "compare both maps" },
-    [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_THREADS, 0, "find pieces" },
-    [COUNT]    = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_THREADS, 0, "measure pieces" },
-    [DROP]     = { MVSTEREO_CUDA_pieces, 3, MVSTEREO_CUDA_THREADS, 0, "drop small pieces" },
-    [FILL]     = { MVSTEREO_CUDA_map, 0, MVSTEREO_CUDA_THREADS, 0, "fill holes" },
-    [WMEDIAN]  = { MVSTEREO_CUDA_map, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
+    [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_COLS + MVSTEREO_CUDA_SIDE, 0, "find pieces" },
+    [DROP]     = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_DROP_THREADS, 0, "drop small pieces" },
+    [WMEDIAN]  = { MVSTEREO_CUDA_map, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
     [STABILISE] = { MVSTEREO_CUDA_temporal, 0, MVSTEREO_CUDA_STEADY_THREADS, sizeof(MvstereoCudaPart),
                     "stabilise the map" },
-    [PAINT]    = { MVSTEREO_CUDA_map, 2, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
+    [PAINT]    = { MVSTEREO_CUDA_map, 1, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
 };
 
 /** Memory for views of a size and a range. */
@@ -201,8 +199,8 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
         { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->p2[0], nb }, { &a->p2[1], nb },
         { &a->costs, costs }, { &a->paths[0], costs },
         { &a->paths[1], costs }, { &a->paths[2], costs }, { &a->paths[3], costs }, { &a->matched, 2 * nb },
-        { &a->checked, 2 * nb }, { &a->kept, 2 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
-        { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->valid, nb }, { &a->confidence, nb },
+        { &a->checked, 4 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
+        { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->confidence, nb },
         { &a->base, is_window ? 2 * nb : 0 },
         { &a->parents, 4 * nb }, { &a->sizes, 4 * nb }, { &a->row_valid, 4 * (size_t)h },
     };
@@ -337,14 +335,23 @@ static int make_features(CUDABackend *s, MvstereoCudaArgs *a, CUstream stream)
                                     gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS), 2, a);
 }
 
-/* Matches the views, which have features, and finds which disparities are valid. */
+/* Launches a kernel that has a thread for each MVSTEREO_CUDA_MEDIANS samples of a column. */
+static int launch_medians(CUDABackend *s, enum Kernel kernel, MvstereoCudaArgs *a)
+{
+    return launch_samples(s, kernel, a->w, gpume_divide_up(a->h, MVSTEREO_CUDA_MEDIANS), 1, a);
+}
+
+/* Matches the views, which have features, finds which disparities are valid, and fills holes. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
     int ret = find_least(s, a);
 
-    for (enum Kernel i = CHECK; i <= DROP && ret >= 0; i++)
-        ret = launch_samples(s, i, a->w, i == JOIN ? gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS) : a->h, 1, a);
-    return ret;
+    s->shell.launches[DROP].shared = gpume_divide_up(a->w, 32) * (4 + 32 * 2);
+    if (ret >= 0)
+        ret = launch_medians(s, CHECK, a);
+    if (ret >= 0)
+        ret = launch_medians(s, JOIN, a);
+    return ret < 0 ? ret : launch(s, DROP, 1, a->h, 1, a);
 }
 
 /* Extends the range by that of this pair. */
@@ -387,18 +394,16 @@ static int find_range(CUDABackend *s)
     return 0;
 }
 
-/* Fills the map, stabilises it, and paints it if there is an output. */
-static int fill(CUDABackend *s, MvstereoCudaArgs *a)
+/* Smooths the map, stabilises it, and paints it if there is an output. */
+static int smooth_and_paint(CUDABackend *s, MvstereoCudaArgs *a)
 {
     int ret = 0;
 
     if (a->fill)
-        ret = launch_samples(s, FILL, a->w, a->h, 1, a);
-    if (a->fill && ret >= 0)
         ret = launch_samples(s, WMEDIAN, gpume_divide_up(a->w, 2), a->h, 1, a);
     if (a->temporal && ret >= 0)
         ret = launch(s, STABILISE, gpume_divide_up(a->w, MVSTEREO_PART), gpume_divide_up(a->h, MVSTEREO_PART), 1, a);
-    return ret < 0 ? ret : launch_samples(s, PAINT, a->w, a->h, 1, a);
+    return ret < 0 ? ret : launch_medians(s, PAINT, a);
 }
 
 /* Makes the features of the views, and the map of halved ones. */
@@ -428,7 +433,7 @@ static int match_half(CUDABackend *s)
     if (ret >= 0)
         ret = match(s, a);
     if (ret >= 0)
-        ret = fill(s, a);
+        ret = smooth_and_paint(s, a);
     return ret < 0 ? ret : ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuStreamWaitEvent(stream, s->reached, 0),
                                                 "wait for features");
 }
@@ -472,7 +477,6 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 
     if (ret < 0)
         return ret;
-    a->fill            = s->cfg->fill;
     a->output          = s->cfg->output;
     a->out             = (uintptr_t)out->data[0] + pair->column * bytes;
     a->out_linesize    = out->linesize[0];
@@ -483,7 +487,7 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
         .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
-    return fill(s, a);
+    return smooth_and_paint(s, a);
 }
 
 /* Makes the map of a pair. The caller has pushed the CUDA context. */
@@ -511,6 +515,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     if (ret < 0)
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
+    s->map.args.fill = s->cfg->fill;
     ret = s->map.args.base ? match_half(s) : make_features(s, &s->map.args, ff_gpume_shell_stream(&s->shell));
     if (ret >= 0)
         ret = match(s, &s->map.args);

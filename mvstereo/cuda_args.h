@@ -66,6 +66,7 @@ typedef struct MvstereoCudaTile {
     unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];
     unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];      ///< plus MVSTEREO_LUMA
     unsigned shifts[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];    ///< plus MVSTEREO_SHIFTS; a hole: 2, else 0
+    int rows[MVSTEREO_CUDA_TILE_H];     ///< rows of the map, whose values these are; -1: none
 } MvstereoCudaTile;
 
 /**
@@ -78,11 +79,20 @@ typedef struct MvstereoCudaMoved {
     unsigned words[2 * MVSTEREO_CUDA_AHEAD + MVSTEREO_WINDOW / 2][MVSTEREO_CUDA_PITCH];
 } MvstereoCudaMoved;
 
+/** Bit of disparities that were holes. */
+#define MVSTEREO_CUDA_HOLE      0x8000
+
+/** Number of rows of a thread that computes medians of 3x3 values: what it sorts serves three of them. */
+#define MVSTEREO_CUDA_MEDIANS   4
+/** Side of a thread block's part of a map whose samples are joined. */
+#define MVSTEREO_CUDA_SIDE      (MVSTEREO_CUDA_ROWS * MVSTEREO_CUDA_MEDIANS)
 /** What a thread block that joins its samples shares. */
 typedef struct MvstereoCudaPieces {
-    unsigned parents[MVSTEREO_CUDA_THREADS];
-    short values[MVSTEREO_CUDA_ROWS][MVSTEREO_CUDA_COLS];
+    unsigned parents[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS], sizes[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS];
+    short values[MVSTEREO_CUDA_ROWS][MVSTEREO_CUDA_COLS];       ///< last rows of warps
 } MvstereoCudaPieces;
+/** Size of a thread block that drops pieces of a row, and fills holes. */
+#define MVSTEREO_CUDA_DROP_THREADS 512
 
 /** Size of a thread block that stabilises a part of the map, and what it shares. */
 #define MVSTEREO_CUDA_STEADY_THREADS 512
@@ -122,10 +132,13 @@ typedef struct MvstereoCudaArgs {
     int half_min;
     unsigned long long costs;           ///< range bytes a sample, or MVSTEREO_WINDOW with base
     unsigned long long paths[4];        ///< range bytes for each sample; from left, right, above, below
-    unsigned long long matched, checked, kept, filled, smoothed, disparity;     ///< maps of 16 bits after each step
+    unsigned long long matched;         ///< map of 16 bits, as are those after the next steps
+    unsigned long long checked;         ///< words: the value, whether the piece is large, and the root in the part
+    unsigned long long filled;          ///< with MVSTEREO_CUDA_HOLE where there was a hole, or MVSTEREO_INVALID
+    unsigned long long smoothed, disparity;
     unsigned long long right;           ///< map of the right view, 16 bits
-    unsigned long long valid, confidence;       ///< bytes
-    unsigned long long parents, sizes;  ///< pieces, 32 bits for each sample
+    unsigned long long confidence;      ///< bytes
+    unsigned long long parents, sizes;  ///< of roots of parts, 32 bits for each sample
     unsigned long long row_valid;       ///< whether a row has valid samples, 32 bits for each row
 
     /* where disparities are stabilised: the left view in the frame that is searched, and that before */

@@ -43,24 +43,56 @@ static __device__ __forceinline__ void mvstereo_sort(int &a, int &b)
     a = least;
 }
 
+/** Three values side by side, ascending. */
+typedef struct MvstereoRow {
+    int least, middle, greatest;
+} MvstereoRow;
+
+/** Sorts the values at (x, y) and on both sides of it. */
+static __device__ __forceinline__ MvstereoRow mvstereo_row(GpumeU64 map, const MvstereoCudaArgs &a, int x, int y)
+{
+    MvstereoRow row = { mvstereo_short(map, a, x - 1, y), mvstereo_short(map, a, x, y),
+                        mvstereo_short(map, a, x + 1, y) };
+
+    mvstereo_sort(row.least, row.middle);
+    mvstereo_sort(row.middle, row.greatest);
+    mvstereo_sort(row.least, row.middle);
+    return row;
+}
+
+static __device__ __forceinline__ int mvstereo_median_of(int a, int b, int c)
+{
+    mvstereo_sort(a, b);
+    return gpume_max(a, gpume_min(b, c));
+}
+
+/** Returns the median of three rows, in any order. */
+static __device__ __forceinline__ int mvstereo_median_of_rows(const MvstereoRow rows[3])
+{
+    return mvstereo_median_of(gpume_max(gpume_max(rows[0].least, rows[1].least), rows[2].least),
+                              mvstereo_median_of(rows[0].middle, rows[1].middle, rows[2].middle),
+                              gpume_min(gpume_min(rows[0].greatest, rows[1].greatest), rows[2].greatest));
+}
+
 /** Returns the median of the 3x3 values around (x, y). */
 static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const MvstereoCudaArgs &a, int x, int y)
 {
-    int v[3][3];
+    const MvstereoRow rows[3] = { mvstereo_row(map, a, x, y - 1), mvstereo_row(map, a, x, y),
+                                  mvstereo_row(map, a, x, y + 1) };
 
-    GPUME_UNROLL for (int i = 0; i < 3; i++) {
-        GPUME_UNROLL for (int j = 0; j < 3; j++)
-            v[i][j] = mvstereo_short(map, a, x + i - 1, y + j - 1);
-        mvstereo_sort(v[i][0], v[i][1]);
-        mvstereo_sort(v[i][1], v[i][2]);
-        mvstereo_sort(v[i][0], v[i][1]);
+    return mvstereo_median_of_rows(rows);
+}
+
+/** Sets the medians of MVSTEREO_CUDA_MEDIANS samples from (x, y) on downwards. */
+static __device__ __forceinline__ void mvstereo_medians(int *medians, GpumeU64 map, const MvstereoCudaArgs &a, int x,
+                                                        int y)
+{
+    MvstereoRow rows[3] = { mvstereo_row(map, a, x, y - 1), mvstereo_row(map, a, x, y) };
+
+    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_MEDIANS; i++) {
+        rows[(i + 2) % 3] = mvstereo_row(map, a, x, y + i + 1);
+        medians[i]        = mvstereo_median_of_rows(rows);
     }
-    v[0][0] = gpume_max(gpume_max(v[0][0], v[1][0]), v[2][0]);
-    v[0][2] = gpume_min(gpume_min(v[0][2], v[1][2]), v[2][2]);
-    mvstereo_sort(v[0][1], v[1][1]);
-    v[0][1] = gpume_max(v[0][1], gpume_min(v[1][1], v[2][1]));
-    mvstereo_sort(v[0][0], v[0][1]);
-    return gpume_max(v[0][0], gpume_min(v[0][1], v[0][2]));
 }
 
 #define MVSTEREO_PAIR(v) ((GpumeU32)(v) * 0x10001)

@@ -5,69 +5,52 @@
 
 /**
  * @file
- * Fills holes, computes the weighted median, and paints the map.
+ * Computes the weighted median, and paints the map.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-#define FILL    0
-#define WMEDIAN 1
+#define WMEDIAN 0
 
 #define SIDE    (2 * MVSTEREO_WMED_R + 1)
 #define TILE_H  MVSTEREO_CUDA_TILE_H
-
-/**
- * Fills a hole with the smaller of the next valid values in the row, or in the next row above that
- * has valid values.
- */
-static __device__ __forceinline__ void fill(const MvstereoCudaArgs &args, int x, int y, long long q)
-{
-    const GpumeU32 *row_valid = (const GpumeU32 *)args.row_valid;
-    int from = y, v = ((const short *)args.kept)[q];
-
-    if (v < 0) {
-        const short *row;
-        int before = -1, after = -1;
-
-        while (from >= 0 && !row_valid[from])
-            from--;
-        row = (const short *)args.kept + (long long)gpume_max(from, 0) * args.w;
-        for (int i = x; i >= 0 && before < 0 && from >= 0; i--)
-            before = row[i];
-        for (int i = x; i < args.w && after < 0 && from >= 0; i++)
-            after = row[i];
-        v = before < 0 ? after : after < 0 ? before : gpume_min(before, after);
-        v = gpume_max(v, 0);
-    }
-    ((short *)args.filled)[q] = (short)v;
-}
 
 /** Loads a pair of the neighbourhood of a thread block's samples. */
 static __device__ __forceinline__ void load_pair(MvstereoCudaTile *tile, const MvstereoCudaArgs &args, int row,
                                                  int pair)
 {
     const int px = 2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + pair) - MVSTEREO_WMED_R;
-    const int py = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R;
-    const long long before = (long long)av_clip(py, 0, args.h - 1) * args.w;
-    GpumeU32 value = 0, luma = 0, hole = 0;
+    const int py = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R, 0, args.h - 1);
+    const int from = tile->rows[row];
+    GpumeU32 values = 0, luma = 0;
 
     GPUME_UNROLL for (int i = 1; i >= 0; i--) {
-        const long long q = before + av_clip(px + i, 0, args.w - 1);
+        const int x = av_clip(px + i, 0, args.w - 1);
 
-        value = value << 16 | (GpumeU32)((const short *)args.filled)[q];
-        luma  = luma << 16 | ((const GpumeU8 *)args.luma[0])[q];
-        hole  = hole << 16 | (((const GpumeU8 *)args.valid)[q] ? 0u : 2u);
+        values = values << 16 | (from < 0 ? 0u : ((const GpumeU16 *)args.filled)[from * (long long)args.w + x]);
+        luma   = luma << 16 | ((const GpumeU8 *)args.luma[0])[py * (long long)args.w + x];
     }
-    tile->values[row][pair] = value;
+    tile->values[row][pair] = values & ~MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
     tile->luma[row][pair]   = luma + MVSTEREO_LUMA;
-    tile->shifts[row][pair] = hole + MVSTEREO_SHIFTS;
+    tile->shifts[row][pair] = (from == py ? values >> 14 & MVSTEREO_PAIR(2) : MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS;
 }
 
-/** Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. */
+/**
+ * Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. A row without
+ * valid disparities has those of the next row above that has some.
+ */
 static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const MvstereoCudaArgs &args)
 {
     const int thread = (int)threadIdx.x, more = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS;
 
+    if (thread < TILE_H) {
+        int from = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + thread - MVSTEREO_WMED_R, 0, args.h - 1);
+
+        while (from >= 0 && !((const GpumeU32 *)args.row_valid)[from])
+            from--;
+        tile->rows[thread] = from;
+    }
+    __syncthreads();
     GPUME_UNROLL for (int i = 0; i < TILE_H; i += MVSTEREO_CUDA_ROWS)
         load_pair(tile, args, i + thread / MVSTEREO_CUDA_COLS, thread % MVSTEREO_CUDA_COLS);
     if (thread < more * TILE_H)
@@ -141,12 +124,11 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
             ((short *)args.smoothed)[(long long)y * args.w + x + i] = (short)result[i];
 }
 
-/** Computes the last median, unless the map has been stabilised, and paints the sample. */
-static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x, int y, long long q)
+/** Paints a sample of the map. */
+static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int v, int x, int y)
 {
     const MvstereoPaint *p = &args.paint;
-    const int v = args.temporal ? ((const short *)args.disparity)[q]
-                : args.fill     ? mvstereo_median(args.smoothed, args, x, y) : ((const short *)args.kept)[q];
+    const long long q = y * (long long)args.w + x;
     const int to = mvstereo_paint_column(p, x);
     const GpumeU64 row = args.out + y * args.out_linesize;
 
@@ -177,23 +159,33 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int x
     }
 }
 
+/** Computes the last medians, unless the map has been stabilised, and paints the samples. */
+static __device__ __forceinline__ void paint_column(const MvstereoCudaArgs &args)
+{
+    const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
+    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) * MVSTEREO_CUDA_MEDIANS;
+    const short *map = (const short *)(args.temporal ? args.disparity : args.filled);
+    int v[MVSTEREO_CUDA_MEDIANS];
+
+    if (x >= args.w || y >= args.h)
+        return;
+    if (args.fill && !args.temporal)
+        mvstereo_medians(v, args.smoothed, args, x, y);
+    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_MEDIANS; i++)
+        if (y + i < args.h)
+            paint(args, args.fill && !args.temporal ? v[i] : map[(y + i) * (long long)args.w + x], x, y + i);
+}
+
 /**
- * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples; of the weighted median, pairs of samples
+ * grid:   of the weighted median MVSTEREO_CUDA_COLS pairs of samples x MVSTEREO_CUDA_ROWS, and of the other step
+ *         MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_SIDE samples
  * block:  MVSTEREO_CUDA_THREADS
  * shared: of the weighted median MvstereoCudaTile
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 2)
 {
-    if ((GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE) == WMEDIAN) {
+    if ((GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE) == WMEDIAN)
         weighted_median(args);
-    } else {
-        MVSTEREO_PLACE();
-
-        if (!is_inside)
-            return;
-        if (GPUME_CUDA_VARIANT == FILL)
-            fill(args, x, y, q);
-        else
-            paint(args, x, y, q);
-    }
+    else
+        paint_column(args);
 }

@@ -49,13 +49,11 @@
     M(mvstereo_winners1024_80, winners,  0, 21) \
     M(mvstereo_check,     pieces,   0, 0) \
     M(mvstereo_join,      pieces,   0, 1) \
-    M(mvstereo_count,     pieces,   0, 2) \
-    M(mvstereo_drop,      pieces,   0, 3) \
-    M(mvstereo_fill,      map,      0, 0) \
-    M(mvstereo_wmedian,   map,      0, 1) \
-    M(mvstereo_wmedian_80, map,     0, 17) \
+    M(mvstereo_drop,      pieces,   0, 2) \
+    M(mvstereo_wmedian,   map,      0, 0) \
+    M(mvstereo_wmedian_80, map,     0, 16) \
     M(mvstereo_stabilise, temporal, 0, 0) \
-    M(mvstereo_paint,     map,      0, 2)
+    M(mvstereo_paint,     map,      0, 1)
 
 enum MvstereoCudaFamily {
     MVSTEREO_CUDA_luma,

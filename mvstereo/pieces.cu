@@ -5,19 +5,24 @@
 
 /**
  * @file
- * Finds which disparities are valid: both views must agree, and the piece must be large enough.
- * Pieces are trees: the parent of a sample has a smaller index, and a root is its own parent.
+ * Finds which disparities are valid: both views must agree, and the piece must be large enough. Then fills holes.
+ *
+ * Pieces are trees: the parent of a sample has a smaller index, and a root is its own parent. Those of the parts of
+ * thread blocks are made first; then a part's pieces are joined with those of other parts, unless both are large.
  */
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
 #define CHECK 0
 #define JOIN  1
-#define COUNT 2
-#define DROP  3
+#define DROP  2
 
-/** Each so many columns, a thread has a row of its thread block. */
-#define STEP  (MVSTEREO_CUDA_COLS / MVSTEREO_CUDA_ROWS)
+#define COLS  MVSTEREO_CUDA_COLS
+#define SIDE  MVSTEREO_CUDA_SIDE
+#define ROWS  MVSTEREO_CUDA_MEDIANS
+
+/** Bit of a sample that has been checked: its piece is large. Below it is the root in the part, above it the value. */
+#define LARGE 0x8000
 
 static __device__ __forceinline__ int are_joined(int a, int b)
 {
@@ -42,8 +47,11 @@ static __device__ __forceinline__ GpumeU32 find_root(GpumeU32 *parents, GpumeU32
     }
 }
 
-/** Joins two pieces. Other threads may have changed the roots since they were read, so atomics decide. */
-static __device__ __forceinline__ void join(GpumeU32 *parents, GpumeU32 a, GpumeU32 b, int is_shared)
+/**
+ * Joins two pieces. Other threads may have changed the roots since they were read, so atomics decide.
+ * @return the root that is one no longer, or ~0
+ */
+static __device__ __forceinline__ GpumeU32 join(GpumeU32 *parents, GpumeU32 a, GpumeU32 b, int is_shared)
 {
     for (;;) {
         GpumeU32 greater, less, old;
@@ -51,12 +59,12 @@ static __device__ __forceinline__ void join(GpumeU32 *parents, GpumeU32 a, Gpume
         a = find_root(parents, a, is_shared);
         b = find_root(parents, b, is_shared);
         if (a == b)
-            return;
+            return ~0u;
         less    = gpume_umin(a, b);
         greater = gpume_umax(a, b);
         old     = atomicMin(&parents[greater], less);
         if (old == greater)
-            return;
+            return greater;
         a = old;
         b = less;
     }
@@ -69,130 +77,207 @@ static __device__ __forceinline__ int needs_above(int v, int left, int above, in
            !(has_left && are_joined(v, left) && are_joined(left, above_left) && are_joined(above_left, above));
 }
 
-/** Computes the first median, sets holes where the views do not agree, and joins samples of the block to pieces. */
-static __device__ __forceinline__ void check(const MvstereoCudaArgs &args, int is_inside, int x, int y, long long q)
+/** Returns a median, or a hole where the views do not agree. */
+static __device__ __forceinline__ int compare(const MvstereoCudaArgs &args, int v, int x, long long row)
+{
+    const int k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE, z = x - args.min - k;
+    int difference;
+
+    if (z < 0 || z >= args.w)
+        return MVSTEREO_INVALID;
+    difference = ((const short *)args.right)[row + z] - k;
+    return FFABS(difference) <= MVSTEREO_CHECK ? v : MVSTEREO_INVALID;
+}
+
+/** Computes the first medians, sets holes, joins samples of the part to pieces, and counts them. */
+static __device__ __forceinline__ void check(const MvstereoCudaArgs &args)
 {
     GPUME_SHARED(MvstereoCudaPieces, part);
-    const int lane = (int)(threadIdx.x % 32), row = (int)(threadIdx.x / 32);
-    int v = is_inside ? mvstereo_median(args.matched, args, x, y) : MVSTEREO_INVALID, left;
-    GpumeU32 begins, root;
+    const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), first = warp * ROWS;
+    const int x = (int)blockIdx.x * COLS + lane, y = (int)blockIdx.y * SIDE + first;
+    int v[ROWS], left[ROWS];
+    GpumeU32 begins[ROWS], roots[ROWS];
 
-    if (v >= 0) {
-        const int k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE, z = x - args.min - k;
-        int is_valid = z >= 0 && z < args.w;
+    mvstereo_medians(v, args.matched, args, x, y);
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const int at = (first + i) * COLS + lane;
 
-        if (is_valid) {
-            const int difference = ((const short *)args.right)[q - x + z] - k;
+        v[i]      = x < args.w && y + i < args.h ? compare(args, v[i], x, (y + i) * (long long)args.w)
+                                                 : MVSTEREO_INVALID;
+        left[i]   = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[i], (lane + 31) & 31);
+        begins[i] = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v[i], left[i]));
+        roots[i]  = (GpumeU32)(at - lane + gpume_last_bit(begins[i] & ~0u >> (31 - lane)));
+        part->parents[at] = roots[i];
+        part->sizes[at]   = 0;
+    }
+    part->values[warp][lane] = (short)v[ROWS - 1];
+    __syncthreads();
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const int above      = i ? v[i - 1] : warp ? part->values[warp - 1][lane] : MVSTEREO_INVALID;
+        const int above_left = i ? left[i - 1] : warp && lane ? part->values[warp - 1][lane - 1] : MVSTEREO_INVALID;
 
-            is_valid = FFABS(difference) <= MVSTEREO_CHECK;
+        if (needs_above(v[i], left[i], above, above_left, lane))
+            join(part->parents, (GpumeU32)((first + i) * COLS + lane), (GpumeU32)((first + i - 1) * COLS + lane), 1);
+    }
+    __syncthreads();
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        while (part->parents[roots[i]] != roots[i])
+            roots[i] = part->parents[roots[i]];
+        if (v[i] >= 0 && (begins[i] >> lane & 1)) {
+            const GpumeU32 after = (GpumeU32)((GpumeU64)begins[i] >> (lane + 1));
+
+            atomicAdd(&part->sizes[roots[i]], after ? gpume_first_bit(after) + 1u : 32u - lane);
         }
-        v = is_valid ? v : MVSTEREO_INVALID;
     }
-    left   = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v, (lane + 31) & 31);
-    begins = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v, left));
-    /* the last lane up to this one at which a piece begins */
-    for (begins &= ~0u >> (31 - lane); begins & (begins - 1);)
-        begins &= begins - 1;
-    part->values[row][lane]    = (short)v;
-    part->parents[threadIdx.x] = threadIdx.x - (GpumeU32)lane + (GpumeU32)gpume_first_bit(begins);
     __syncthreads();
-    if (row && needs_above(v, left, part->values[row - 1][lane], part->values[row - 1][gpume_max(lane - 1, 0)], lane))
-        join(part->parents, threadIdx.x, threadIdx.x - 32, 1);
-    __syncthreads();
-    if (!is_inside)
-        return;
-    for (root = threadIdx.x; part->parents[root] != root;)
-        root = part->parents[root];
-    ((short *)args.checked)[q]    = (short)v;
-    ((GpumeU32 *)args.parents)[q] = (GpumeU32)(q - lane + (int)(root % 32)) -
-                                    (GpumeU32)((row - (int)(root / 32)) * args.w);
-    ((GpumeU32 *)args.sizes)[q]   = 0;
-    if (!x)
-        ((GpumeU32 *)args.row_valid)[y] = 0;
-}
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const long long q   = (y + i) * (long long)args.w + x;
+        const GpumeU32 size = part->sizes[roots[i]];
 
-/** Joins a sample with that above, and one in a column of thread blocks' first samples with that on its left. */
-static __device__ __forceinline__ void join_blocks(const MvstereoCudaArgs &args)
-{
-    const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS), w = args.w;
-    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) * MVSTEREO_CUDA_ROWS;
-    const int column = x - x % MVSTEREO_CUDA_COLS, row = y + x % MVSTEREO_CUDA_COLS / STEP;
-    const short *checked = (const short *)args.checked;
-    GpumeU32 *parents    = (GpumeU32 *)args.parents;
-    long long q = (long long)y * w + x;
-
-    if (x < w && y < args.h && y) {
-        const int has_left = x > 0;
-
-        if (needs_above(checked[q], checked[q - has_left], checked[q - w], checked[q - w - has_left], has_left))
-            join(parents, (GpumeU32)q, (GpumeU32)(q - w), 0);
-    }
-    if (column && column < w && row < args.h && x % STEP == 0) {
-        const int has_above = row % MVSTEREO_CUDA_ROWS;
-
-        q = (long long)row * w + column;
-        if (needs_above(checked[q], checked[q - (has_above ? w : 0)], checked[q - 1],
-                        checked[q - 1 - (has_above ? w : 0)], has_above))
-            join(parents, (GpumeU32)q, (GpumeU32)(q - 1), 0);
+        if (x >= args.w || y + i >= args.h)
+            continue;
+        ((GpumeU32 *)args.checked)[q] = (GpumeU32)v[i] << 16 | (size >= MVSTEREO_PIECE ? LARGE : 0) | roots[i];
+        if (roots[i] == (GpumeU32)((first + i) * COLS + lane)) {
+            ((GpumeU32 *)args.parents)[q] = (GpumeU32)q;
+            ((GpumeU32 *)args.sizes)[q]   = size;
+        }
     }
 }
 
-/** Counts the samples of pieces. Samples of a warp that belong to one piece are counted at once. */
-static __device__ __forceinline__ void count(const MvstereoCudaArgs &args, int is_inside, long long q)
+/** Returns the sample that is the root, in its part, of a sample. */
+static __device__ __forceinline__ GpumeU32 root_of_part(const MvstereoCudaArgs &args, GpumeU32 checked, int x, int y)
 {
-    const int is_valid  = is_inside && ((const short *)args.checked)[is_inside ? q : 0] >= 0;
-    const GpumeU32 root = is_valid ? find_root((GpumeU32 *)args.parents, (GpumeU32)q, 0) : ~0u;
-    const GpumeU32 first = __shfl_sync(GPUME_WHOLE_WARP, root, 0);
-    const GpumeU32 same  = __ballot_sync(GPUME_WHOLE_WARP, root == first);
-    GpumeU32 *sizes = (GpumeU32 *)args.sizes;
+    const int root = (int)(checked & (LARGE - 1));
 
-    if (!is_valid)
-        return;
-    /* shortens the path for other threads; they may read the old or the new parent */
-    gpume_store_volatile((GpumeU32 *)args.parents + q, root);
-    /* most samples are in a few large pieces, of which nobody wants to know more */
-    if ((root != first || threadIdx.x % 32 == 0) && gpume_load_volatile(&sizes[root]) < MVSTEREO_PIECE)
-        atomicAdd(&sizes[root], root == first ? (GpumeU32)gpume_popcount(same) : 1u);
+    return (GpumeU32)((y - y % SIDE + root / COLS) * (long long)args.w + x - x % COLS + root % COLS);
 }
 
-/** Keeps the disparities of large pieces. The samples of a warp are in one row. */
-static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args, int is_inside, int y, long long q)
+/** Adds the size of a root that is one no longer to that of its new root. Nobody wants to know more of large pieces. */
+static __device__ __forceinline__ void move_size(GpumeU32 *parents, GpumeU32 *sizes, GpumeU32 from)
 {
-    const int v  = is_inside ? ((const short *)args.checked)[q] : MVSTEREO_INVALID;
-    int is_valid = v >= 0;
-    GpumeU32 valid;
+    for (;;) {
+        GpumeU32 size, to;
 
-    /* the parent of a sample that was counted is its root */
-    if (is_valid)
-        is_valid = ((const GpumeU32 *)args.sizes)[((const GpumeU32 *)args.parents)[q]] >= MVSTEREO_PIECE;
-    valid = __ballot_sync(GPUME_WHOLE_WARP, is_valid);
-    if (!is_inside)
+        /* either this thread finds what another one has added, or that one finds that its root has a parent */
+        __threadfence();
+        size = atomicExch(&sizes[from], 0u);
+        to   = find_root(parents, from, 0);
+        if (!size || gpume_load_volatile(&sizes[to]) >= MVSTEREO_PIECE)
+            return;
+        atomicAdd(&sizes[to], size);
+        __threadfence();
+        if (gpume_load_volatile(&parents[to]) == to)
+            return;
+        from = to;
+    }
+}
+
+/** Joins the samples on the upper and on the left side of a part with those beside them: the other sides of a square. */
+static __device__ __forceinline__ void join_parts(const MvstereoCudaArgs &args)
+{
+    const GpumeU32 *checked = (const GpumeU32 *)args.checked;
+    const int is_upper = threadIdx.x < COLS, along = (int)threadIdx.x - (is_upper ? 0 : COLS);
+    const int x = (int)blockIdx.x * COLS + (is_upper ? along : 0), y = (int)blockIdx.y * SIDE + (is_upper ? 0 : along);
+    /* with a sample before it on this side; the sides of a square at a corner are all joined */
+    const int has_before = is_upper ? x > 0 : along > 0;
+    const long long w    = args.w, across = is_upper ? w : 1, before = !has_before ? 0 : is_upper ? 1 : w;
+    const long long q    = y * w + x;
+    GpumeU32 a, b, old;
+
+    if (x >= w || y >= args.h || !(is_upper ? y : x))
         return;
-    ((short *)args.kept)[q]    = (short)(is_valid ? v : MVSTEREO_INVALID);
-    ((GpumeU8 *)args.valid)[q] = (GpumeU8)is_valid;
-    if (!is_valid)
-        ((GpumeU8 *)args.confidence)[q] = 0;
-    if (valid && threadIdx.x % 32 == 0)
-        atomicMax((GpumeU32 *)args.row_valid + y, 1u);
-    if (is_valid && args.counts)
-        atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
+    a = checked[q];
+    b = checked[q - across];
+    /* values are above the other bits */
+    if ((a & b & LARGE) ||
+        !needs_above((int)a >> 16, (int)checked[q - before] >> 16, (int)b >> 16,
+                     (int)checked[q - before - across] >> 16, has_before))
+        return;
+    old = join((GpumeU32 *)args.parents, root_of_part(args, a, x, y),
+               root_of_part(args, b, x - !is_upper, y - is_upper), 0);
+    if (old != ~0u)
+        move_size((GpumeU32 *)args.parents, (GpumeU32 *)args.sizes, old);
+}
+
+/** Returns whether the piece of a sample is large. */
+static __device__ __forceinline__ int is_large(const MvstereoCudaArgs &args, GpumeU32 checked, int x, int y)
+{
+    const GpumeU32 *parents = (const GpumeU32 *)args.parents;
+    GpumeU32 root;
+
+    if (checked & LARGE)
+        return 1;
+    for (root = root_of_part(args, checked, x, y); parents[root] != root;)
+        root = parents[root];
+    return ((const GpumeU32 *)args.sizes)[root] >= MVSTEREO_PIECE;
+}
+
+/** Returns the smaller of the valid values of a row before and behind a hole. A word of are_valid is for 32 samples. */
+static __device__ __forceinline__ int fill(const GpumeU32 *are_valid, const short *row, int nb, int x)
+{
+    int before = x / 32, after = before;
+    GpumeU32 are_before = are_valid[before] & ((1u << x % 32) - 1), are_after = are_valid[after] & ~0u << x % 32;
+    int v = -1, next;
+
+    while (!are_before && before)
+        are_before = are_valid[--before];
+    while (!are_after && after < nb - 1)
+        are_after = are_valid[++after];
+    if (are_before)
+        v = row[before * 32 + gpume_last_bit(are_before)];
+    if (!are_after)
+        return v;
+    next = row[after * 32 + gpume_first_bit(are_after)];
+    return are_before ? gpume_min(v, next) : next;
+}
+
+/** Keeps the disparities of large pieces of a row, and fills holes if wanted. */
+static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args)
+{
+    GPUME_SHARED(GpumeU32, are_valid);
+    const int lane = (int)(threadIdx.x % 32), y = (int)blockIdx.y, nb = (args.w + 31) / 32;
+    const long long begin = y * (long long)args.w;
+    short *row   = (short *)(are_valid + nb);
+    GpumeU32 any = 0;
+
+    for (int x = (int)threadIdx.x; x - lane < args.w; x += MVSTEREO_CUDA_DROP_THREADS) {
+        const GpumeU32 checked = x < args.w ? ((const GpumeU32 *)args.checked)[begin + x] : ~0u;
+        const int v            = (int)checked >> 16;
+        const int is_valid     = v >= 0 && is_large(args, checked, x, y);
+        const GpumeU32 valid   = __ballot_sync(GPUME_WHOLE_WARP, is_valid);
+
+        row[x] = (short)v;
+        if (!lane)
+            are_valid[x / 32] = valid;
+        any |= valid;
+        if (!is_valid && x < args.w)
+            ((GpumeU8 *)args.confidence)[begin + x] = 0;
+        if (is_valid && args.counts)
+            atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
+    }
+    any = (GpumeU32)__syncthreads_or(any != 0);
+    if (!threadIdx.x)
+        ((GpumeU32 *)args.row_valid)[y] = any;
+    for (int x = (int)threadIdx.x; x < args.w; x += MVSTEREO_CUDA_DROP_THREADS) {
+        int v = are_valid[x / 32] >> x % 32 & 1 ? row[x] : MVSTEREO_INVALID;
+
+        if (v < 0 && any && args.fill)
+            v = fill(are_valid, row, nb, x) | MVSTEREO_CUDA_HOLE;
+        ((short *)args.filled)[begin + x] = (short)v;
+    }
 }
 
 /**
- * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples; of blocks that are joined, as many columns x blocks
- * block:  MVSTEREO_CUDA_THREADS
- * shared: of the first step MvstereoCudaPieces
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_SIDE samples; of the last step rows in y
+ * block:  MVSTEREO_CUDA_THREADS; one for each sample of two sides; MVSTEREO_CUDA_DROP_THREADS
+ * shared: MvstereoCudaPieces; none; 4 bytes for each 32 samples of a row, and 2 bytes for each of them
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, GPUME_CUDA_VARIANT == DROP ? MVSTEREO_CUDA_DROP_THREADS : MVSTEREO_CUDA_THREADS, 4)
 {
-    MVSTEREO_PLACE();
-
-    if (GPUME_CUDA_VARIANT == COUNT)
-        count(args, is_inside, q);
-    else if (GPUME_CUDA_VARIANT == DROP)
-        drop(args, is_inside, y, q);
-    else if (GPUME_CUDA_VARIANT == CHECK)
-        check(args, is_inside, x, y, q);
+    if (GPUME_CUDA_VARIANT == CHECK)
+        check(args);
+    else if (GPUME_CUDA_VARIANT == JOIN)
+        join_parts(args);
     else
-        join_blocks(args);
+        drop(args);
 }

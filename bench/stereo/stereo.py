@@ -83,23 +83,13 @@ def opencv(make):
     return run
 
 
-# Of blocks of 3x3 to 15x15 and uniqueness ratios of 5, 10 and 15, these are the best for the four pairs.
 def sgbm(mode):
-    # the manual's penalties for blocks of 3x3 and one channel
-    return opencv(lambda n: cv2.StereoSGBM_create(0, n, 3, 8 * 9, 32 * 9, 1, 31, 10, 100, 2, mode))
-
-
-def block_matching(count):
-    bm = cv2.StereoBM_create(count, 7)
-    bm.setUniquenessRatio(5)
-    bm.setSpeckleWindowSize(100)
-    bm.setSpeckleRange(32)
-    bm.setDisp12MaxDiff(1)
-    return bm
+    # the manual's penalties for blocks of 5x5 and one channel
+    return opencv(lambda n: cv2.StereoSGBM_create(0, n, 5, 8 * 25, 32 * 25, 1, 31, 10, 100, 2, mode))
 
 
 METHODS = {
-    'OpenCV BM':         opencv(block_matching),
+    'OpenCV BM':         opencv(lambda n: cv2.StereoBM_create(n, 15)),
     'OpenCV SGBM':       sgbm(cv2.STEREO_SGBM_MODE_SGBM),
     'OpenCV SGBM 3WAY':  sgbm(cv2.STEREO_SGBM_MODE_SGBM_3WAY),
     'OpenCV SGBM HH4':   sgbm(cv2.STEREO_SGBM_MODE_HH4),
