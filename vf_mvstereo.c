@@ -74,6 +74,8 @@ typedef struct MvstereoContext {
     int failed;                 ///< first error: the file is incomplete
     AVBufferRef *hw_frames;     ///< frames context of the output; NULL: frames in system memory
     AVFrame *first;             ///< first of the two frames of a pair
+    int had_pair;               ///< whether two alternating frames were a pair
+    enum AVStereo3DView first_view;     ///< the view that the first one said it is
     int told_min, told_max;     ///< range of the last frame
     int warned;                 ///< whether the views were found to be of different times
 } MvstereoContext;
@@ -672,20 +674,43 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ret;
 }
 
-/* Makes the disparity of two alternating frames. Takes over s->first. */
-static int make_of_two(AVFilterContext *ctx, AVFrame *second)
+static const char *view_name(enum AVStereo3DView view)
 {
-    MvstereoContext *s = ctx->priv;
+    return view == AV_STEREO3D_VIEW_LEFT ? "left" : "right";
+}
+
+static void drop(AVFilterContext *ctx, AVFrame **frame)
+{
+    av_log(ctx, AV_LOG_WARNING, "A frame of the %s view has no partner, so it is dropped.\n",
+           view_name(view_of(stereo3d_of(*frame))));
+    av_frame_free(frame);
+}
+
+/*
+ * Takes the second one of two alternating frames. If both are of the same view, a frame is missing between them, or
+ * there are none of the other view.
+ */
+static int take_second(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvstereoContext *s    = ctx->priv;
+    const AVFrame *second = *frame;
     const enum AVStereo3DView view = view_of(stereo3d_of(s->first));
 
     if (view != AV_STEREO3D_VIEW_UNSPEC && view == view_of(stereo3d_of(second))) {
+        if (s->had_pair) {
+            drop(ctx, &s->first);
+            FFSWAP(AVFrame *, s->first, *frame);
+            return 0;
+        }
         av_log(ctx, AV_LOG_ERROR, "Two frames in a row are of the %s view, so they are not a pair. " DECODE_BOTH,
-               view == AV_STEREO3D_VIEW_LEFT ? "left" : "right");
+               view_name(view));
         s->failed = 1;
         return AVERROR(EINVAL);
     }
     if (s->layout == LAYOUT_AUTO && view != AV_STEREO3D_VIEW_UNSPEC)
         s->decided = LAYOUT_FRAMES | (view == AV_STEREO3D_VIEW_RIGHT ? RIGHT_FIRST : 0);
+    s->had_pair        = 1;
+    s->first_view      = view;
     s->first->duration = av_sat_add64(s->first->duration, second->duration);
     return make(ctx, &s->first, second);
 }
@@ -694,12 +719,18 @@ static int make_of_two(AVFilterContext *ctx, AVFrame *second)
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstereoContext *s = ctx->priv;
+    enum AVStereo3DView view;
 
     if ((s->decided & ~RIGHT_FIRST) != LAYOUT_FRAMES)
         return make(ctx, frame, NULL);
     if (s->first)
-        return make_of_two(ctx, *frame);
-    FFSWAP(AVFrame *, s->first, *frame);
+        return take_second(ctx, frame);
+    view = view_of(stereo3d_of(*frame));
+    if (s->had_pair && view != s->first_view && view != AV_STEREO3D_VIEW_UNSPEC &&
+        s->first_view != AV_STEREO3D_VIEW_UNSPEC)
+        drop(ctx, frame);
+    else
+        FFSWAP(AVFrame *, s->first, *frame);
     return 0;
 }
 
@@ -720,7 +751,8 @@ static int process(AVFilterContext *ctx)
     if (ret) {
         ret = take(ctx, &frame);
         av_frame_free(&frame);
-        if (ret >= 0 && (s->first || ff_inlink_queued_frames(inlink)))
+        /* perhaps no frame was sent */
+        if (ret >= 0)
             ff_filter_set_ready(ctx, 100);
         return ret;
     }

@@ -126,6 +126,8 @@ COMMON
              threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
+#: Formats of frames that FFmpeg can upload and mvstereo reads.
+_UPLOADS = "yuv420p|yuv422p|yuv444p|nv12|yuv420p10|yuv422p10|yuv444p10|p010|p016|yuv444p16"
 #: The filters that bring maps from a GPU, by what they show.
 _DOWNLOADS = {"disparity": "p016,format=gray16", "depth": "p016,format=gray16", "gray8": "nv12,format=gray",
               "confidence": "nv12,format=gray", "color": "rgb0,format=rgb24"}
@@ -133,7 +135,9 @@ _DOWNLOADS = {"disparity": "p016,format=gray16", "depth": "p016,format=gray16", 
 
 def _disparity_graph(both: bool, show: str, device: Device, options: Dict[str, Value]) -> str:
     """Return a filter graph with the output [out]. both: whether the frames of one input have both views."""
-    upload, download = ("null", "") if device == "cpu" else ("hwupload", f",hwdownload,format={_DOWNLOADS[show]}")
+    upload, download = "null", ""
+    if device != "cpu":
+        upload, download = f"format={_UPLOADS},hwupload", f",hwdownload,format={_DOWNLOADS[show]}"
     options = {**options, "output": show} if both else {"inputs": 2, **options, "output": show}
     views = f"[0:v:0]{upload}[l]" if both else f"[0:v:0]{upload}[l];[1:v:0]{upload}[r]"
     return f"{views};{'[l]' if both else '[l][r]'}{filter_text('mvstereo', **options)}{download}[out]"
@@ -151,7 +155,7 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
             as the option layout says ("sbsl": side by side).
         output: the map of the left view; .mkv keeps it exactly.
         device: where views are matched: "cpu", or the index of a GPU, with the same result. Formats that FFmpeg does
-            not upload, such as gray, are converted for a GPU.
+            not upload, such as gray and RGB, are converted for a GPU.
         show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8", which
             is not made on a GPU.
             The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,

@@ -62,7 +62,7 @@ fate-mvstereo-auto-views: REF = $(SRC_PATH)/tests/ref/fate/mvstereo-max
 fate-mvstereo-auto-views: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]framepack=frameseq" -c:v ffv1 -metadata:s:v stereo_mode=block_lr -f matroska -y tests/data/fate/mvstereo-auto-views.mkv && ffmpeg -i tests/data/fate/mvstereo-auto-views.mkv -lavfi "split[a][b];[a]select=mod(n\,2)$(GPUME_COMMA)setpts=N/10/TB[l];[b]select=not(mod(n\,2))$(GPUME_COMMA)setpts=N/10/TB$(GPUME_COMMA)sidedata=delete:STEREO3D[r];[l][r]framepack=frameseq$(GPUME_COMMA)shuffleframes=1|0$(GPUME_COMMA)mvstereo=max=32" -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages
-FATE_MVSTEREO_ERRORS = $(foreach N,layout type views times no-right range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
+FATE_MVSTEREO_ERRORS = $(foreach N,layout type views lost times no-right range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
 MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
 fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
@@ -71,6 +71,8 @@ fate-mvstereo-error-views:  CMD = $(call MVSTEREO_SAYS,testsrc2=s=64x48:r=10$(GP
 # the right view begins two frames later; its first frame is used three times, and there are as many maps as left frames
 fate-mvstereo-error-times:  CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=start_frame=2[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 fate-mvstereo-error-no-right: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=end_frame=0[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
+# a left frame is lost, or a right one: the other one of the pair is dropped
+fate-mvstereo-error-lost:   CMD = { for n in 2 3; do ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]framepack=frameseq$(GPUME_COMMA)select=not(eq(n\,$$n))$(GPUME_COMMA)mvstereo=layout=al:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; done; }
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
