@@ -172,7 +172,7 @@ static __device__ __forceinline__ void move_size(GpumeU32 *parents, GpumeU32 *si
     }
 }
 
-/** Joins the samples on the upper and on the left side of a part with those beside them: the other sides of a square. */
+/** Joins the samples on the upper and on the left side of a part with those beside them. */
 static __device__ __forceinline__ void join_parts(const MvstereoCudaArgs &args)
 {
     const GpumeU32 *checked = (const GpumeU32 *)args.checked;
