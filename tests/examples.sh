@@ -118,6 +118,9 @@ ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,spli
 case $("$bin/ffmpeg" -version) in "ffmpeg version 7"*) layout=sbsl ;; *) layout=auto ;; esac
 example depth-map "$work/both views.mkv" "$work/depth.mkv" $layout
 expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
+# its left half is the left view, after two encoders
+ffmpeg -i "$work/depth.mkv" -i "$work/both views.mkv" -lavfi "[0:v]crop=200:x=0[a];[1:v]crop=200:x=0[b];[a][b]psnr=f=$work/psnr" -f null -
+check examples/depth-map-left-view "$(tail -n 1 "$work/psnr")" awk '{ sub(/.*psnr_y:/, ""); if ($1 < 30) exit 1 }' "$work/psnr"
 example depth-map "$work/both views.mkv" "$work/depth.mkv" irl
 expect depth-map-of-rows mpeg4,4 "$(frames "$work/depth.mkv")"
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=gbrp,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0,extractplanes=r[r];[b]crop=200:176:8:0,split[c][d];[c]extractplanes=g[g];[d]extractplanes=b[u];[g][u][r]mergeplanes=0x001020:gbrp" \
