@@ -120,6 +120,7 @@ example depth-map "$work/both views.mkv" "$work/depth.mkv" $layout
 expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
 # its left half is the left view, after two encoders
 ffmpeg -i "$work/depth.mkv" -i "$work/both views.mkv" -lavfi "[0:v]crop=200:x=0[a];[1:v]crop=200:x=0[b];[a][b]psnr=f=$work/psnr" -f null -
+# shellcheck disable=SC2016  # awk expands it
 check examples/depth-map-left-view "$(tail -n 1 "$work/psnr")" awk '{ sub(/.*psnr_y:/, ""); if ($1 < 30) exit 1 }' "$work/psnr"
 example depth-map "$work/both views.mkv" "$work/depth.mkv" irl
 expect depth-map-of-rows mpeg4,4 "$(frames "$work/depth.mkv")"

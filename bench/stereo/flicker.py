@@ -5,12 +5,13 @@ samples of the last map are off by more than one, as stereo.py does. Run by ster
 
 usage: flicker.py FFMPEG DATA"""
 
-import os
 import subprocess
 import sys
 
 import cv2
 import numpy as np
+
+from pairs import find, read
 
 ffmpeg, data = sys.argv[1:3]
 FRAMES, SIGMA = 8, 5
@@ -25,9 +26,7 @@ def window(view, x, w):
 
 
 def measure(pair, motion, before, options):
-    left, right = (cv2.imread(os.path.join(data, pair, name + '.png'), cv2.IMREAD_GRAYSCALE) for name in ('left', 'right'))
-    with open(os.path.join(data, pair, 'disparities')) as f:
-        count = int(f.read())
+    left, right, truth, known, count = read(data, pair)
     random = np.random.default_rng(3)
     step, more = MOTIONS[motion]
     h, w = left.shape
@@ -41,10 +40,8 @@ def measure(pair, motion, before, options):
     maps = np.frombuffer(result.stdout, np.uint16).reshape(FRAMES, h, w) / 16
     # what the scene does is taken away: then each map has the first one's disparities
     maps = maps - more * np.arange(FRAMES)[:, None, None]
-    truth, seen = (cv2.imread(os.path.join(data, pair, name + '.png'), cv2.IMREAD_UNCHANGED)[:, step * (FRAMES - 1):]
-                   for name in ('gt', 'nonocc'))
-    known = (truth > 0) & (seen == 255)
-    wrong = 100 * (np.abs(maps[-1] - truth / 64) > 1)[known].mean()
+    truth, known = (m[:, step * (FRAMES - 1):] for m in (truth, known))
+    wrong = 100 * (np.abs(maps[-1] - truth) > 1)[known].mean()
     # the part of the scene that all frames have
     maps = np.stack([m[:, step * (FRAMES - 1 - t):w - step * t] for t, m in enumerate(maps)])
     change = np.abs(np.diff(maps, axis=0))
@@ -52,7 +49,7 @@ def measure(pair, motion, before, options):
           (pair, motion, (before + options).strip(':,'), change.mean(), 100 * (change > 1).mean(), wrong), flush=True)
 
 
-for pair in sorted(p for p in os.listdir(data) if os.path.exists(os.path.join(data, p, 'gt.png'))):
+for pair in find(data):
     for motion in MOTIONS:
         for before, options in ((b, ':temporal=%d' % t) for b in ('', 'mvdenoise,') for t in (0, 1)):
             measure(pair, motion, before, options)

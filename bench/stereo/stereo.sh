@@ -4,8 +4,7 @@
 #
 # usage: stereo.sh BIN_DIR
 # Environment (defaults in brackets):
-#   DATA           folder of pairs, each in a folder with left.png, right.png, gt.png, nonocc.png, disparities
-#                  [../shared/stereo]
+#   DATA           folder of pairs, see bench/README.md [../shared/stereo]
 #   CONDITIONS     names in stereo.py, separated by commas [all]
 #   METHODS        names in stereo.py, separated by commas [all]
 #   BENCH_DIR      folder for results [build/bench-stereo]
@@ -28,5 +27,6 @@ take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import cv2" opencv-python-headless || die "this needs the Python package opencv-python-headless, see $out/pip.log"
 "$python" bench/stereo/stereo.py "$bin/ffmpeg" "$data" "$out" "${CONDITIONS-}" "${METHODS-}"
-"$python" bench/stereo/flicker.py "$bin/ffmpeg" "$data" | tee "$out/flicker.txt"
+"$python" bench/stereo/flicker.py "$bin/ffmpeg" "$data" > "$out/flicker.txt"
+cat "$out/flicker.txt"
 say "numbers: $out/stereo.csv; errors: $out/PAIR-CONDITION-METHOD.png (red: off by more than one sample)"
