@@ -213,10 +213,12 @@ static void find_range(CPUBackend *s)
     ff_mvstereo_refine(&s->coarse_refiner, m, 0, &s->chain);
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int y = 0; y < m->h; y++) {
-        const int16_t *row = mvstereo_row16(&s->coarse_refiner.disparity, y);
+        const int16_t *row        = mvstereo_row16(&s->coarse_refiner.disparity, y);
+        const uint8_t *confidence = m->confidence + y * (size_t)m->w;
 
+        /* that of a hole is 0 */
         for (int x = 0; x < m->w; x++)
-            if (row[x] >= 0)
+            if (confidence[x])
                 counts[(row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE]++;
     }
     mvstereo_range_widen(s->range, counts, m->range, m->min, nb);

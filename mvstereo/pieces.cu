@@ -252,7 +252,7 @@ static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args)
         any |= valid;
         if (!is_valid && x < args.w)
             ((GpumeU8 *)args.confidence)[begin + x] = 0;
-        if (is_valid && args.counts)
+        if (is_valid && args.counts && ((const GpumeU8 *)args.confidence)[begin + x])
             atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
     }
     any = (GpumeU32)__syncthreads_or(any != 0);

@@ -19,6 +19,7 @@
 /** The smallest disparity, and the largest plus one; equal: unknown. */
 typedef struct MvstereoRange {
     int min, max;
+    int is_guess;               ///< whether no view had certain disparities so far
 } MvstereoRange;
 
 /** Returns how often a view of this width is halved before its range is determined. */
@@ -41,8 +42,8 @@ GPUME_INLINE int mvstereo_range_coarse(int w, int *range)
 }
 
 /**
- * Extends a range by that of halved views.
- * @param counts   histogram of nb whole disparities from min on
+ * Extends a range by that of halved views. Views without certain disparities, such as black ones, do not change it.
+ * @param counts   histogram of nb whole disparities from min on, of samples whose confidence is not 0
  * @param halvings number of halvings
  */
 GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts, int nb, int min, int halvings)
@@ -57,19 +58,22 @@ GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts,
             first++;
         for (above = counts[last]; above <= total / 512; above += counts[last])
             last--;
+    } else if (r->min < r->max) {
+        return;
     } else {
         first = -min;
         last  = first + (64 >> halvings);
     }
     first = (first - 2 + min) * (1 << halvings);
     last  = (last + 3 + min) * (1 << halvings);
-    if (r->min < r->max) {
+    if (r->min < r->max && !r->is_guess) {
         first = FFMIN(first, r->min);
         last  = FFMAX(last, r->max);
     }
     /* near objects matter more than distant ones */
     last   = FFMIN(last, MVSTEREO_MAX_RANGE);
     size   = (last - first + MVSTEREO_LANES - 1) / MVSTEREO_LANES * MVSTEREO_LANES;
+    r->is_guess = !total;
     r->min = FFMAX(first, last - MVSTEREO_MAX_RANGE);
     r->max = r->min + FFMIN(size, MVSTEREO_MAX_RANGE);
 }

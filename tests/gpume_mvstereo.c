@@ -266,6 +266,7 @@ static void draw_pair(Case *c, int n)
     if (c->find && n) {
         o->m = c->oracle[n - 1].m;
         o->n = c->oracle[n - 1].n;
+        o->is_guess = c->oracle[n - 1].is_guess;
     } else if (!c->find) {
         o->m = c->cfg.min;
         o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);

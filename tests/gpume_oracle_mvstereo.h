@@ -20,6 +20,7 @@
 typedef struct StereoOracle {
     int w, h;
     int m, n;               ///< the range of disparities is m to m + n - 1
+    int is_guess;           ///< whether no pair so far has had disparities from which the range follows
     int rows, fill, fast;
     int tolerance;          ///< tolerance of the census
     int nb;                 ///< number of disparities tried for each sample, at most n
@@ -451,8 +452,8 @@ static void stereo_match(StereoOracle *o)
 }
 
 /*
- * Finds the range of disparities. The views must be prepared; m and n must be those of the pair before, n = 0 if
- * there is none.
+ * Finds the range of disparities. The views must be prepared; m, n and is_guess must be those of the pair before,
+ * n = 0 if there is none.
  */
 static void stereo_range(StereoOracle *o)
 {
@@ -478,7 +479,7 @@ static void stereo_range(StereoOracle *o)
     stereo_match(&c);
     count = calloc(c.n + 1, sizeof(*count));
     for (int q = 0; q < w * h; q++)
-        if (c.v[q] >= 0) {
+        if (c.v[q] >= 0 && c.confidence[q]) {
             count[(c.v[q] + 8) >> 4]++;
             total++;
         }
@@ -495,14 +496,17 @@ static void stereo_range(StereoOracle *o)
     }
     low  = (first - 2 + c.m) * (1 << halvings);
     high = (last + 3 + c.m) * (1 << halvings);
-    if (o->n) {
+    if (o->n && !o->is_guess) {
         low  = low  < o->m ? low : o->m;
         high = high > o->m + o->n ? high : o->m + o->n;
     }
     high = high < 1024 ? high : 1024;
-    o->n = (high - low + 31) / 32 * 32;
-    o->n = o->n < 1024 ? o->n : 1024;
-    o->m = low > high - 1024 ? low : high - 1024;
+    if (total || !o->n) {
+        o->is_guess = !total;
+        o->n = (high - low + 31) / 32 * 32;
+        o->n = o->n < 1024 ? o->n : 1024;
+        o->m = low > high - 1024 ? low : high - 1024;
+    }
     free(count);
     stereo_free(&c);
 }

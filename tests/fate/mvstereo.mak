@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative up-to-0 gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative up-to-0 gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range black,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -32,6 +32,8 @@ fate-mvstereo-left-gray8-rows: CMD = $(call MVSTEREO_CRC,framepack=lines$(GPUME_
 # as many maps as left frames
 fate-mvstereo-longer:     CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=2[m];[m][r]mvstereo=inputs=2:max=32" -fps_mode passthrough
 fate-mvstereo-range:      CMD = ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2,metadata=print:file=-" -f null -
+# the first pair has no range, the third one does not change it
+fate-mvstereo-black:      CMD = ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]drawbox=t=fill:c=black:enable=not(mod(n\,2))[m];[r]drawbox=t=fill:c=black:enable=not(mod(n\,2))[s];[m][s]mvstereo=inputs=2$(GPUME_COMMA)metadata=print:file=-" -f null -
 fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
 
 # The map must not depend on the layout, the number of threads or the depth.
@@ -85,7 +87,7 @@ fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
 
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER SETTB_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER SETTB_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER DRAWBOX_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) HSTACK_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto)
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER SELECT_FILTER SETPTS_FILTER SIDEDATA_FILTER SHUFFLEFRAMES_FILTER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-auto-views)
 # An array for NumPy: its header, its sum, and what of it is not replaced
