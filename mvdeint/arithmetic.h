@@ -28,12 +28,12 @@
 #define MVDEINT_MAX_CANDIDATES (2 * MVDEINT_MAX_REFS)
 #define MVDEINT_MAX_PASSES 3
 
-/** Scale of the share of real (not interpolated) lines. */
-#define MVDEINT_REAL 16
-/** Added to the share of real lines where that share is the weight of an error, so that no weight is 0. */
-#define MVDEINT_LEAST_REAL 2
+/** Scale of the share of known (not interpolated) lines. */
+#define MVDEINT_KNOWN 16
+/** Added to the share of known lines where that share is the weight of an error, so that no weight is 0. */
+#define MVDEINT_LEAST_KNOWN 2
 /** Maximum sum of weights of a mean: five columns of three lines. */
-#define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_REAL + MVDEINT_LEAST_REAL))
+#define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_KNOWN + MVDEINT_LEAST_KNOWN))
 /** Largest difference, in units of 1/8 level of 8 bits. */
 #define MVDEINT_MAX_DIFFERENCE 1023
 /** Minimum number of adjacent samples without change that keep the first estimate. */
@@ -90,7 +90,7 @@
 /** Components of the expected squared error of a compensated sample. */
 typedef struct MvdeintCompensated {
     unsigned least;             ///< in 1/32768 of a squared level
-    unsigned real;              ///< factor of the error on real lines; 1/1024
+    unsigned known;             ///< factor of the error on known lines; 1/1024
     unsigned interpolated;      ///< factor of the error on interpolated lines; 1/1024
     unsigned pair;              ///< factor of the difference of a pair around the sample
     unsigned activity, step;    ///< factors of the activity and of the step; 1/16384
@@ -144,12 +144,12 @@ GPUME_INLINE int mvdeint_eighths(int v, int sub)
     return v * 2 >> sub;
 }
 
-/** Returns the share of real lines in what a vector reads for a line, in 1/MVDEINT_REAL. */
-GPUME_INLINE int mvdeint_real(int eighths, int line, int parity)
+/** Returns the share of known lines in what a vector reads for a line, in 1/MVDEINT_KNOWN. */
+GPUME_INLINE int mvdeint_known(int eighths, int line, int parity)
 {
-    const int below = (eighths & 7) * (MVDEINT_REAL / 8);
+    const int below = (eighths & 7) * (MVDEINT_KNOWN / 8);
 
-    return ((line + (eighths >> 3)) & 1) == parity ? MVDEINT_REAL - below : below;
+    return ((line + (eighths >> 3)) & 1) == parity ? MVDEINT_KNOWN - below : below;
 }
 
 /** Returns the line above, or the line below for the first line of the picture. */
@@ -202,10 +202,13 @@ GPUME_INLINE int mvdeint_vote(int error, int activity, int nb_samples, int depth
     return 8 * error > 3 * spatial + 4 * limit ? -1 : spatial > limit;
 }
 
-/** Returns the number of candidates of nb that must match; if fewer match, the first estimate is kept. */
-GPUME_INLINE int mvdeint_least_matches(int is_alone, int nb)
+/**
+ * Returns the number of candidates of nb that must match; if fewer match, the first estimate is kept.
+ * @param is_poor whether fewer than two candidates match in most areas of the field
+ */
+GPUME_INLINE int mvdeint_least_matches(int is_poor, int nb)
 {
-    return is_alone ? FFMIN(nb, 2) : 1;
+    return is_poor ? FFMIN(nb, 2) : 1;
 }
 
 /**
@@ -231,15 +234,15 @@ typedef struct MvdeintAround {
 } MvdeintAround;
 
 /** Returns the expected squared error of a compensated sample, in 1/32768 of a squared level. */
-GPUME_INLINE unsigned mvdeint_expected(const MvdeintCompensated *c, const MvdeintAround *a, int real, unsigned error,
+GPUME_INLINE unsigned mvdeint_expected(const MvdeintCompensated *c, const MvdeintAround *a, int known, unsigned error,
                                        unsigned pair, unsigned difference)
 {
-    const unsigned interpolated = MVDEINT_REAL - real;
-    const unsigned lines        = c->real * real + c->interpolated * interpolated;
+    const unsigned interpolated = MVDEINT_KNOWN - known;
+    const unsigned lines        = c->known * known + c->interpolated * interpolated;
     const unsigned sum          =
-        error * ((lines + MVDEINT_REAL / 2) / MVDEINT_REAL) + pair * c->pair +
-        (a->activity >> 4) * ((c->activity * interpolated + MVDEINT_REAL / 2) / MVDEINT_REAL) +
-        (a->step >> 4) * ((c->step * interpolated + MVDEINT_REAL / 2) / MVDEINT_REAL) + difference * c->difference;
+        error * ((lines + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) + pair * c->pair +
+        (a->activity >> 4) * ((c->activity * interpolated + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) +
+        (a->step >> 4) * ((c->step * interpolated + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) + difference * c->difference;
 
     return c->least + (sum >> 1);
 }
@@ -313,7 +316,7 @@ typedef struct MvdeintKnown {
     MvdeintAround around;
     unsigned present;           ///< bit mask of the candidates that exist
     int nb;                     ///< number of candidates
-    int samples[MVDEINT_MAX_CANDIDATES], real[MVDEINT_MAX_CANDIDATES];
+    int samples[MVDEINT_MAX_CANDIDATES], known[MVDEINT_MAX_CANDIDATES];
     unsigned errors[MVDEINT_MAX_CANDIDATES], pairs[MVDEINT_MAX_CANDIDATES];
     int first, intra;           ///< the two interpolations
 } MvdeintKnown;
@@ -371,7 +374,7 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
         differences[i] = 0;
         if (!(k->present >> i & 1))
             continue;
-        expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->real[i], k->errors[i], k->pairs[i],
+        expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->known[i], k->errors[i], k->pairs[i],
                                           pair * pair);
         differences[i] = k->samples[i] - (k->first << fraction);
         least          = FFMIN(least, expected[i]);

@@ -30,7 +30,7 @@ struct MvdeintWindow {
     GpumeU32 activity[MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU16 own[LINES][COLUMNS];
     GpumeU16 samples[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
-    GpumeU8 real[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
+    GpumeU8 known[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
 };
 
 /** Loads the part that is inside the picture, with its edges repeated at the sides. */
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void load(const MvdeintCudaCombineArgs &args, 
 
             if (args.present >> n & 1) {
                 w.samples[n][line][column] = ((const GpumeU16 *)args.samples)[at];
-                w.real[n][line][column]    = ((const GpumeU8 *)args.real)[at];
+                w.known[n][line][column]   = ((const GpumeU8 *)args.known)[at];
             }
         }
     }
@@ -102,7 +102,7 @@ static __device__ __forceinline__ GpumeU64 measure_error(const MvdeintCudaCombin
 
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
         const int line = (i ? mvdeint_below(missing, h) : mvdeint_above(missing)) - y0;
-        const int weight = w.real[n][line][column] + MVDEINT_LEAST_REAL;
+        const int weight = w.known[n][line][column] + MVDEINT_LEAST_KNOWN;
         const int difference = mvdeint_scaled(FFABS((w.own[line][column] << fraction) - w.samples[n][line][column]),
                                               mvdeint_depth(args) + fraction);
 
@@ -122,7 +122,7 @@ static __device__ __forceinline__ GpumeU64 measure_pair(const MvdeintCudaCombine
     GPUME_UNROLL for (int i = 0; i < 3; i++) {
         const int line = (i == 0 ? mvdeint_two_above(missing, missing) :
                           i == 1 ? missing : mvdeint_two_below(missing, h, missing)) - y0;
-        const int weight = gpume_min(w.real[n][line][column], w.real[n + 1][line][column]) + MVDEINT_LEAST_REAL;
+        const int weight = gpume_min(w.known[n][line][column], w.known[n + 1][line][column]) + MVDEINT_LEAST_KNOWN;
         const int difference = mvdeint_scaled(FFABS(w.samples[n][line][column] - w.samples[n + 1][line][column]),
                                               bits);
 
@@ -187,9 +187,9 @@ static __device__ __forceinline__ GpumeU32 find_matching(const MvdeintCudaCombin
     const int column = ((x << c.hsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK;
     const int row    = ((y << c.vsub) + MVDEINT_BLOCK / 2) / MVDEINT_BLOCK;
     const GpumeU32 bits = ((const GpumeU8 *)args.matching)[row * args.area_cols + column];
-    const int is_alone  = 2 * *(const GpumeU32 *)args.lonely > (GpumeU32)(args.area_cols * args.area_rows);
+    const int is_poor   = 2 * *(const GpumeU32 *)args.nb_poor > (GpumeU32)(args.area_cols * args.area_rows);
 
-    return gpume_popcount(bits) < mvdeint_least_matches(is_alone, gpume_popcount(args.present)) ? 0 : bits;
+    return gpume_popcount(bits) < mvdeint_least_matches(is_poor, gpume_popcount(args.present)) ? 0 : bits;
 }
 
 /** Computes a missing sample. */
@@ -215,11 +215,11 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     k.first   = *mvdeint_at(args.first, c, x, y);
     k.intra   = *mvdeint_at(args.intra, c, x, y);
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
-        k.samples[n] = k.real[n] = 0;
+        k.samples[n] = k.known[n] = 0;
         k.errors[n]  = k.pairs[n] = 0;
         if (args.present >> n & 1) {
             k.samples[n] = w.samples[n][y - y0][column];
-            k.real[n]    = w.real[n][y - y0][column];
+            k.known[n]   = w.known[n][y - y0][column];
             k.errors[n]  = mean(args, &w.errors[n][line][column]);
             if (!(matching >> n & 1))
                 k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;

@@ -27,10 +27,10 @@
 /** Margin of compensated planes in samples: areas reach beyond the picture. */
 #define AROUND 16
 
-/** A component of compensated pictures: samples, and the share of real lines in each. */
+/** A component of compensated pictures: samples, and the share of known lines in each. */
 typedef struct Matches {
     uint16_t *samples;          ///< memory
-    uint8_t *real;
+    uint8_t *known;
     ptrdiff_t stride;           ///< in samples
     size_t size;                ///< size of one picture, in samples
 } Matches;
@@ -69,7 +69,7 @@ typedef struct CPUBackend {
     unsigned present;           ///< bit mask of the candidates that exist
     int8_t *votes;              ///< votes of all areas of luma, candidate by candidate
     uint8_t *matching;          ///< for each area, a bit mask of the candidates that match in it and around it
-    atomic_int nb_lonely;       ///< number of areas where fewer than two candidates match
+    atomic_int nb_poor;         ///< number of areas where fewer than two candidates match
     uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
 
@@ -97,7 +97,7 @@ static void forget(CPUBackend *s)
         ff_gpume_padded_free(&s->slots[i]);
     for (int i = 0; i < GPUME_COMPONENTS; i++) {
         av_freep(&s->matches[i].samples);
-        av_freep(&s->matches[i].real);
+        av_freep(&s->matches[i].known);
     }
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         av_freep(&s->candidates[i].cells);
@@ -135,8 +135,8 @@ static int alloc_matches(CPUBackend *s)
         m->size    = m->stride * (l->components[i].h + 2 * AROUND);
         /* vectors also read what is beyond a row */
         m->samples = av_calloc(nb * m->size + 32, sizeof(*m->samples));
-        m->real    = av_mallocz(nb * m->size + 32);
-        if (!m->samples || !m->real)
+        m->known   = av_mallocz(nb * m->size + 32);
+        if (!m->samples || !m->known)
             return AVERROR(ENOMEM);
     }
     return 0;
@@ -367,32 +367,32 @@ static uint16_t *match_at(const CPUBackend *s, int component, int candidate, int
     return m->samples + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
 }
 
-static uint8_t *real_at(const CPUBackend *s, int component, int candidate, int x, int y)
+static uint8_t *known_at(const CPUBackend *s, int component, int candidate, int x, int y)
 {
     const Matches *m = &s->matches[component];
 
-    return m->real + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
+    return m->known + candidate * m->size + (y + AROUND) * m->stride + x + AROUND;
 }
 
-/* Sets the share of real lines in an area. */
-static void put_real(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
-                     ptrdiff_t stride, int are_equal)
+/* Sets the share of known lines in an area. */
+static void put_known(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
+                      ptrdiff_t stride, int are_equal)
 {
     const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
     const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
 
     for (int y = 0; y < h; y++) {
-        int real[4];
+        int known[4];
 
         for (int i = 0; i < 4; i++)
-            real[i] = are_equal && i ? real[0] : mvdeint_real(mvdeint_eighths(v[i].y, c->vsub), y0 + y, parity);
-        if (real[0] == real[1] && real[1] == real[2] && real[2] == real[3]) {
-            memset(dst + y * stride, real[0], w);
+            known[i] = are_equal && i ? known[0] : mvdeint_known(mvdeint_eighths(v[i].y, c->vsub), y0 + y, parity);
+        if (known[0] == known[1] && known[1] == known[2] && known[2] == known[3]) {
+            memset(dst + y * stride, known[0], w);
             continue;
         }
         for (int x = 0; x < w; x++)
-            dst[y * stride + x] = ((64 - wy[y]) * ((64 - wx[x]) * real[0] + wx[x] * real[1]) +
-                                   wy[y] * ((64 - wx[x]) * real[2] + wx[x] * real[3]) + 2048) >> 12;
+            dst[y * stride + x] = ((64 - wy[y]) * ((64 - wx[x]) * known[0] + wx[x] * known[1]) +
+                                   wy[y] * ((64 - wx[x]) * known[2] + wx[x] * known[3]) + 2048) >> 12;
     }
 }
 
@@ -439,7 +439,7 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
     if (nb > 1)
         s->samples.blend(dst, stride, areas, c->hsub, c->vsub);
-    put_real(c, v, from->parity, y0, real_at(s, component, candidate, x0, y0), stride, nb == 1);
+    put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride, nb == 1);
 }
 
 /* Returns whether a candidate fits the field in an area of luma. */
@@ -468,7 +468,7 @@ static void find_matching(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
     const int cols = s->cells.cols + 1, rows = s->cells.rows + 1, around = MVDEINT_AREAS_AROUND;
-    int nb_lonely  = 0;
+    int nb_poor    = 0;
 
     for (; start < end; start++)
         for (int x = 0; x < cols; x++) {
@@ -486,9 +486,9 @@ static void find_matching(void *arg, int worker, int start, int end)
                 bits |= (sum >= 0) << i;
             }
             s->matching[start * cols + x] = bits;
-            nb_lonely += av_popcount(bits) < 2;
+            nb_poor += av_popcount(bits) < 2;
         }
-    atomic_fetch_add(&s->nb_lonely, nb_lonely);
+    atomic_fetch_add(&s->nb_poor, nb_poor);
 }
 
 /* Units are rows of areas, candidate by candidate and component by component. */
@@ -559,7 +559,7 @@ static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
         clear_sums(z, own.w);
         for (int j = 0; j < 2; j++)
             s->samples.add_errors(&z->sums, line_of(&own, around[j]), match_at(s, component, i, 0, around[j]),
-                                  real_at(s, component, i, 0, around[j]), own.w, depth);
+                                  known_at(s, component, i, 0, around[j]), own.w, depth);
         s->samples.mean(z->error[i], &z->sums, own.w, 0);
     }
 }
@@ -581,8 +581,8 @@ static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
         clear_sums(z, c->w);
         for (int j = 0; j < 3; j++)
             s->samples.add_pair(&z->sums, match_at(s, component, i, 0, around[j]),
-                                match_at(s, component, i + 1, 0, around[j]), real_at(s, component, i, 0, around[j]),
-                                real_at(s, component, i + 1, 0, around[j]), c->w, s->layout->depth);
+                                match_at(s, component, i + 1, 0, around[j]), known_at(s, component, i, 0, around[j]),
+                                known_at(s, component, i + 1, 0, around[j]), c->w, s->layout->depth);
         s->samples.mean(z->pair[i / 2], &z->sums, c->w, 1);
     }
 }
@@ -613,8 +613,8 @@ static void reject(const CPUBackend *s, Scratch *z, int component, int y)
 /* Replaces samples with too few candidates by the first estimate. */
 static void keep_first(const CPUBackend *s, int component, int y, uint8_t *dst, const uint8_t *first)
 {
-    const int is_alone = 2 * (size_t)atomic_load(&s->nb_lonely) > nb_areas(s);
-    const int least    = mvdeint_least_matches(is_alone, av_popcount(s->present)), bytes = s->layout->bytes;
+    const int is_poor = 2 * (size_t)atomic_load(&s->nb_poor) > nb_areas(s);
+    const int least   = mvdeint_least_matches(is_poor, av_popcount(s->present)), bytes = s->layout->bytes;
 
     for (int i = 0; i < s->cells.cols + 1; i++) {
         int start, end;
@@ -642,7 +642,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         if (s->candidates[i].picture)
             row.candidates[i] = (MvdeintCandidate) {
-                .samples = match_at(s, component, i, 0, y), .real = real_at(s, component, i, 0, y),
+                .samples = match_at(s, component, i, 0, y), .known = known_at(s, component, i, 0, y),
                 .error = z->error[i], .pair = z->pair[i / 2],
             };
     s->samples.combine(dst, &row);
@@ -727,7 +727,7 @@ static int make(void *priv, const MvdeintStep *step)
         ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
         ff_gpume_chain_add(&s->chain, match_rows, s,
                            s->layout->nb_components * MVDEINT_MAX_CANDIDATES * (s->cells.rows + 1));
-        atomic_store(&s->nb_lonely, 0);
+        atomic_store(&s->nb_poor, 0);
         ff_gpume_chain_add(&s->chain, find_matching, s, s->cells.rows + 1);
         ff_gpume_chain_add(&s->chain, add_residuals, s, count_pairs(s->layout));
     }

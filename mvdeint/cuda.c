@@ -65,7 +65,7 @@ typedef struct CUDABackend {
     AVBufferRef *luma;              ///< AVHWFramesContext that describes the luma of estimates
     GpumeCudaPool pool;             ///< pool of estimates
     GpumeCudaBuffer slots[MVDEINT_SLOTS];
-    GpumeCudaBuffer samples, real;  ///< compensated samples of all candidates
+    GpumeCudaBuffer samples, known; ///< compensated samples of all candidates
     size_t size;                    ///< samples of one candidate
     GpumeCudaBuffer areas;          ///< a counter; votes of areas of all candidates; the matching candidates of each
                                     ///< area
@@ -99,7 +99,7 @@ static av_cold int upload_table(CUDABackend *s)
     memcpy(table + MVDEINT_CUDA_POWER, ff_mvdeint_power, 256 * sizeof(*table));
     memcpy(table + MVDEINT_CUDA_INVERSE, ff_mvdeint_inverse, 128 * sizeof(*table));
     memcpy(table + MVDEINT_CUDA_TAPS, ff_mvdeint_taps, sizeof(ff_mvdeint_taps));
-    for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
+    for (int i = MVDEINT_LEAST_KNOWN; i <= MVDEINT_MAX_WEIGHTS; i++)
         table[MVDEINT_CUDA_RECIPROCALS + i] = mvdeint_reciprocal(i);
     GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
                                                ff_gpume_shell_stream(&s->shell)), "upload tables")
@@ -133,7 +133,7 @@ static void forget(CUDABackend *s)
     for (int i = 0; i < MVDEINT_SLOTS; i++)
         ff_gpume_cuda_free(&s->slots[i]);
     ff_gpume_cuda_free(&s->samples);
-    ff_gpume_cuda_free(&s->real);
+    ff_gpume_cuda_free(&s->known);
     ff_gpume_cuda_free(&s->areas);
     ff_gpume_cuda_pool_uninit(&s->pool);
     av_buffer_unref(&s->luma);
@@ -195,7 +195,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->samples, GPUME_CUDA_DEVICE,
                                   MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t), "compensated pictures");
     if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->real, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->known, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
                                   "compensated pictures");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->areas, GPUME_CUDA_DEVICE,
@@ -308,12 +308,12 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
     const int lanes = MVDEINT_CUDA_MATCH_LANES << (nb > 2 && !s->layout->components[1].hsub);
     MvdeintCudaMatchArgs args = {
-        .components = s->components, .cells = s->cells, .samples = s->samples.data, .real = s->real.data,
+        .components = s->components, .cells = s->cells, .samples = s->samples.data, .known = s->known.data,
         .size = s->size, .own = picture_of(step->estimates[MVDEINT_MAX_REFS]), .votes = s->areas.data + VOTES,
-        .lonely = s->areas.data, .parity = step->parities[MVDEINT_MAX_REFS], .depth = s->layout->depth,
+        .nb_poor = s->areas.data, .parity = step->parities[MVDEINT_MAX_REFS], .depth = s->layout->depth,
     };
     MvdeintCudaMatchingArgs matching = {
-        .votes = args.votes, .matching = args.votes + MVDEINT_MAX_CANDIDATES * nb_areas(s), .lonely = args.lonely,
+        .votes = args.votes, .matching = args.votes + MVDEINT_MAX_CANDIDATES * nb_areas(s), .nb_poor = args.nb_poor,
         .cols = s->cells.cols + 1, .rows = s->cells.rows + 1,
     };
     int present = 0, ret;
@@ -348,10 +348,10 @@ static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *
 
     args->components = s->components;
     args->samples    = s->samples.data;
-    args->real       = s->real.data;
+    args->known      = s->known.data;
     args->size       = s->size;
     args->matching   = s->areas.data + VOTES + MVDEINT_MAX_CANDIDATES * nb_areas(s);
-    args->lonely     = s->areas.data;
+    args->nb_poor    = s->areas.data;
     args->area_cols  = s->cells.cols + 1;
     args->area_rows  = s->cells.rows + 1;
     args->table      = s->table.data;

@@ -81,11 +81,11 @@ typedef struct MvdeintCudaMatchArgs {
     GpumeCellSource fields[MVDEINT_MAX_CANDIDATES];     ///< fields of the current picture
     unsigned long long pictures[MVDEINT_MAX_CANDIDATES];///< 0: the candidate does not exist
     int parities[MVDEINT_MAX_CANDIDATES];
-    unsigned long long samples, real;   ///< samples and shares of all candidates, one after the other
+    unsigned long long samples, known;  ///< samples and shares of all candidates, one after the other
     unsigned size;                      ///< samples of one candidate
     unsigned long long own;             ///< the picture of the field
     unsigned long long votes;           ///< votes of all areas of luma, candidate by candidate
-    unsigned long long lonely;          ///< set to 0
+    unsigned long long nb_poor;         ///< set to 0
     int parity, depth;
 } MvdeintCudaMatchArgs;
 
@@ -93,7 +93,7 @@ typedef struct MvdeintCudaMatchArgs {
 typedef struct MvdeintCudaMatchingArgs {
     unsigned long long votes;           ///< MvdeintCudaMatchArgs.votes
     unsigned long long matching;        ///< a byte for each area: bit mask of the candidates that match
-    unsigned long long lonely;          ///< number of areas where fewer than two candidates match
+    unsigned long long nb_poor;         ///< number of areas where fewer than two candidates match
     int cols, rows;                     ///< number of areas
     unsigned present;
 } MvdeintCudaMatchingArgs;
@@ -103,9 +103,9 @@ typedef struct MvdeintCudaCombineArgs {
     MvdeintCudaComponents components;
     MvdeintModel model;
     unsigned long long own, first, intra;       ///< pictures
-    unsigned long long samples, real;           ///< MvdeintCudaMatchArgs.samples and real
+    unsigned long long samples, known;          ///< MvdeintCudaMatchArgs.samples and known
     unsigned size, present;
-    unsigned long long matching, lonely;        ///< MvdeintCudaMatchingArgs.matching and lonely
+    unsigned long long matching, nb_poor;       ///< MvdeintCudaMatchingArgs.matching and nb_poor
     int area_cols, area_rows;
     unsigned long long table;
     unsigned long long out;                     ///< a picture; 0: writes a frame

@@ -166,25 +166,25 @@ static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchAr
 }
 
 /**
- * Computes the shares of real lines.
+ * Computes the shares of known lines.
  * @param vectors those of the four blocks
  */
-static __device__ __forceinline__ void find_real(const MvdeintCudaComponent &c, const Columns &at, int parity,
-                                                 const GpumeU32 *vectors, int (*reals)[COLUMNS])
+static __device__ __forceinline__ void find_known(const MvdeintCudaComponent &c, const Columns &at, int parity,
+                                                  const GpumeU32 *vectors, int (*shares)[COLUMNS])
 {
     /* lines 0, 2, ... have equal shares before weighting, and so have lines 1, 3, ... */
     GPUME_UNROLL for (int odd = 0; odd < 2; odd++) {
-        int real[4];
+        int known[4];
 
         GPUME_UNROLL for (int j = 0; j < 4; j++)
-            real[j] = mvdeint_real(mvdeint_eighths((short)(vectors[j] >> 16), c.vsub), at.y + odd, parity);
+            known[j] = mvdeint_known(mvdeint_eighths((short)(vectors[j] >> 16), c.vsub), at.y + odd, parity);
         GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
             const int later = window(c.hsub, at.first + 2 * i);
-            const int above = (64 - later) * real[0] + later * real[1];
-            const int below = (64 - later) * real[2] + later * real[3];
+            const int above = (64 - later) * known[0] + later * known[1];
+            const int below = (64 - later) * known[2] + later * known[3];
 
             GPUME_UNROLL for (int y = odd; y < MVDEINT_BLOCK; y += 2)
-                reals[y][i] = (64 * above + window(c.vsub, y) * (below - above) + 2048) >> 12;
+                shares[y][i] = (64 * above + window(c.vsub, y) * (below - above) + 2048) >> 12;
         }
     }
 }
@@ -231,7 +231,7 @@ static __device__ __forceinline__ void vote(const MvdeintCudaMatchArgs &args, co
 /** Stores the samples that are in the area and in the picture. */
 static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, const MvdeintCudaComponent &c,
                                              const Columns &at, int candidate, const GpumeU32 (*samples)[COLUMNS],
-                                             const int (*reals)[COLUMNS])
+                                             const int (*shares)[COLUMNS])
 {
     GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
         const int x = at.x + 2 * i;
@@ -243,7 +243,7 @@ static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, c
 
             if (y < at.h && at.y + y >= 0 && at.y + y < c.h) {
                 ((GpumeU16 *)args.samples)[to] = (GpumeU16)samples[y][i];
-                ((GpumeU8 *)args.real)[to]     = (GpumeU8)reals[y][i];
+                ((GpumeU8 *)args.known)[to]    = (GpumeU8)shares[y][i];
             }
         }
     }
@@ -283,13 +283,13 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     const int tx = gpume_min(area, args.cells.cols), is_used = area <= args.cells.cols;
     const MvdeintCudaComponent c = mvdeint_component(args.components, component + (lane >> log2_part));
     GpumeU32 sums[MVDEINT_BLOCK][COLUMNS] = { { 0 } }, vectors[4], left = 15;
-    int reals[MVDEINT_BLOCK][COLUMNS], parity;
+    int shares[MVDEINT_BLOCK][COLUMNS], parity;
     GpumeCellSource field;
     const GpumeU64 picture = candidate_of(args, candidate, &field, &parity);
     Columns at;
 
     if (!threadIdx.x && !blockIdx.x && !blockIdx.y && !blockIdx.z)
-        *(GpumeU32 *)args.lonely = 0;
+        *(GpumeU32 *)args.nb_poor = 0;
     if (!picture)
         return;
     if (threadIdx.x < 8)
@@ -319,7 +319,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     if (!group)
         vote(args, at, sums, lane, is_used ? (signed char *)args.votes +
              (candidate * (args.cells.rows + 1) + ty) * (args.cells.cols + 1) + tx : 0);
-    find_real(c, at, parity, vectors, reals);
+    find_known(c, at, parity, vectors, shares);
     if (is_used)
-        store(args, c, at, candidate, sums, reals);
+        store(args, c, at, candidate, sums, shares);
 }

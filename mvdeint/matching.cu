@@ -20,7 +20,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchingArgs, MVDEINT_CUDA_THREADS)
 {
     const int nb = args.cols * args.rows, area = blockIdx.x * MVDEINT_CUDA_THREADS + threadIdx.x;
     const int x = area % args.cols, y = area / args.cols, around = MVDEINT_AREAS_AROUND;
-    GpumeU32 bits = 0, lonely;
+    GpumeU32 bits = 0, poor;
 
     GPUME_NO_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES && area < nb; n++) {
         const signed char *votes = (const signed char *)args.votes + n * nb;
@@ -35,7 +35,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchingArgs, MVDEINT_CUDA_THREADS)
     }
     if (area < nb)
         ((GpumeU8 *)args.matching)[area] = (GpumeU8)bits;
-    lonely = __ballot_sync(GPUME_WHOLE_WARP, area < nb && gpume_popcount(bits) < 2);
-    if (lonely && threadIdx.x % 32 == 0)
-        atomicAdd((GpumeU32 *)args.lonely, (GpumeU32)gpume_popcount(lonely));
+    poor = __ballot_sync(GPUME_WHOLE_WARP, area < nb && gpume_popcount(bits) < 2);
+    if (poor && threadIdx.x % 32 == 0)
+        atomicAdd((GpumeU32 *)args.nb_poor, (GpumeU32)gpume_popcount(poor));
 }

@@ -66,13 +66,13 @@ static void blend(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas,
         }
 }
 
-static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-                     const uint8_t *real_b, int w, int depth)
+static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+                     const uint8_t *known_b, int w, int depth)
 {
     const int bits = depth + mvdeint_fraction(depth);
 
     for (int x = 0; x < w; x++) {
-        const unsigned weight     = FFMIN(real_a[x], real_b[x]) + MVDEINT_LEAST_REAL;
+        const unsigned weight     = FFMIN(known_a[x], known_b[x]) + MVDEINT_LEAST_KNOWN;
         const unsigned difference = mvdeint_scaled(FFABS(a[x] - b[x]), bits);
 
         sums->squares[x] += weight * difference * difference;
@@ -114,7 +114,7 @@ static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
 
 static av_cold void init_tables(void)
 {
-    for (int i = MVDEINT_LEAST_REAL; i <= MVDEINT_MAX_WEIGHTS; i++)
+    for (int i = MVDEINT_LEAST_KNOWN; i <= MVDEINT_MAX_WEIGHTS; i++)
         ff_mvdeint_reciprocals[i] = mvdeint_reciprocal(i);
     for (int i = 0; i < MVDEINT_CLASSES; i++)
         for (int j = 0; j < MVDEINT_INTRA_LINES; j++)

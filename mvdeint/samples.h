@@ -60,7 +60,7 @@ static inline void mvdeint_repeat_sums(const MvdeintSums *s, int w)
 /** A candidate on a missing line. */
 typedef struct MvdeintCandidate {
     const uint16_t *samples;    ///< compensated
-    const uint8_t *real;
+    const uint8_t *known;
     const uint32_t *error;      ///< for each sample
     const uint32_t *pair;       ///< how much it and its partner differ; a multiple of its error where it has none
 } MvdeintCandidate;
@@ -112,7 +112,7 @@ typedef struct MvdeintSamples {
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
     /** Adds the weighted squared differences of a compensated line to sums; may read and write 7 more samples. */
-    void (*add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
+    void (*add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
                        int w, int depth);
     /** Adds the squared deviations of a line from the mean of two others. */
     void (*add_activity)(uint32_t *squares, const uint8_t *line, const uint8_t *above, const uint8_t *below, int w,
@@ -132,8 +132,8 @@ typedef struct MvdeintSamples {
      */
     void (*blend)(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub);
     /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */
-    void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-                     const uint8_t *real_b, int w, int depth);
+    void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+                     const uint8_t *known_b, int w, int depth);
     /** Computes means over five columns from sums; may read and write 7 more samples. */
     void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w, int shift);
     /** Computes means over three columns. */
@@ -158,7 +158,7 @@ extern const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDE
 /** The same taps, each line followed by zeros. */
 extern int16_t ff_mvdeint_line_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
-/** Returns 65536 divided by a sum of weights, which is at least MVDEINT_LEAST_REAL. */
+/** Returns 65536 divided by a sum of weights, which is at least MVDEINT_LEAST_KNOWN. */
 static inline unsigned mvdeint_reciprocal(unsigned weights)
 {
     return (65536 + weights / 2) / weights;

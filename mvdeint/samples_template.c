@@ -164,13 +164,13 @@ static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t 
 }
 
 static void FUNC(add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                             const uint8_t *real, int w, int depth)
+                             const uint8_t *known, int w, int depth)
 {
     const SAMPLE *l = (const SAMPLE *)line;
     const int fraction = mvdeint_fraction(depth);
 
     for (int x = 0; x < w; x++) {
-        const unsigned weight     = real[x] + MVDEINT_LEAST_REAL;
+        const unsigned weight     = known[x] + MVDEINT_LEAST_KNOWN;
         const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
 
         sums->squares[x] += weight * difference * difference;
@@ -214,7 +214,7 @@ static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
         for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
             if (row->present >> i & 1) {
                 k.samples[i] = row->candidates[i].samples[x];
-                k.real[i]    = row->candidates[i].real[x];
+                k.known[i]   = row->candidates[i].known[x];
                 k.errors[i]  = row->candidates[i].error[x];
                 k.pairs[i]   = row->candidates[i].pair[x];
             }

@@ -249,7 +249,7 @@ typedef struct DeintCandidate {
 } DeintCandidate;
 
 static int deint_compensated(const Deint *s, const DeintComponent *c, const DeintCandidate *z, DeintVector v,
-                             int x, int y, int *real)
+                             int x, int y, int *known)
 {
     static const int taps[8][6] = {
         { 0, 0, 64, 0, 0, 0 },    { 0, -2, 58, 10, -2, 0 }, { 1, -5, 52, 20, -5, 1 }, { 1, -7, 46, 30, -8, 2 },
@@ -264,7 +264,7 @@ static int deint_compensated(const Deint *s, const DeintComponent *c, const Dein
         for (int j = 0; j < 6; j++)
             sum += taps[ey & 7][i] * taps[ex & 7][j] *
                    deint_at(c, estimate, x + (ex >> 3) + j - 2, line + i - 2);
-    *real = (line & 1) == s->parity[z->field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
+    *known = (line & 1) == s->parity[z->field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
     return deint_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
 }
 
@@ -277,18 +277,18 @@ static void deint_overlap(const Deint *s, const DeintComponent *c, DeintCandidat
         for (int x = 0; x < c->w; x++) {
             const int k = (4 + (x << c->sx)) >> 3, l = (4 + (y << c->sy)) >> 3;
             const int wx = windows[c->sx][x - ((8 * k - 4) >> c->sx)], wy = windows[c->sy][y - ((8 * l - 4) >> c->sy)];
-            int sum = 2048, sum_real = 2048;
+            int sum = 2048, sum_known = 2048;
 
             for (int i = 0; i < 4; i++) {
                 const int col = deint_clip(k - 1 + (i & 1), 0, cols - 1), row = deint_clip(l - 1 + i / 2, 0, rows - 1);
                 const int weight = (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy);
-                int real;
+                int known;
 
-                sum      += weight * deint_compensated(s, c, z, vectors[row * cols + col], x, y, &real);
-                sum_real += weight * real;
+                sum       += weight * deint_compensated(s, c, z, vectors[row * cols + col], x, y, &known);
+                sum_known += weight * known;
             }
             z->c[y * c->w + x] = sum >> 12;
-            z->r[y * c->w + x] = sum_real >> 12;
+            z->r[y * c->w + x] = sum_known >> 12;
         }
 }
 
@@ -416,18 +416,18 @@ static int deint_area(const Deint *s, const DeintComponent *c, int x, int y)
 static int deint_is_first(const Deint *s, const DeintComponent *c, const DeintCandidate *z, int nb, int x, int y)
 {
     const int nb_areas = ((s->w + 7) / 8 + 1) * ((s->h + 7) / 8 + 1), area = deint_area(s, c, x, y);
-    int nb_lonely = 0, here = 0;
+    int nb_poor = 0, here = 0;
 
     for (int i = 0; i < nb_areas; i++) {
         int there = 0;
 
         for (int j = 0; j < nb; j++)
             there += z[j].matches[i];
-        nb_lonely += there < 2;
+        nb_poor += there < 2;
         if (i == area)
             here = there;
     }
-    return nb && here < (2 * nb_lonely > nb_areas ? deint_min(nb, 2) : 1);
+    return nb && here < (2 * nb_poor > nb_areas ? deint_min(nb, 2) : 1);
 }
 
 static unsigned deint_weight(unsigned m, unsigned least)

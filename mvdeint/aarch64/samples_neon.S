@@ -15,7 +15,7 @@
 #define ROW_STEP        168
 #define ROW_MODEL       176
 #define CANDIDATE       32
-#define CANDIDATE_REAL  8
+#define CANDIDATE_KNOWN  8
 #define CANDIDATE_ERROR 16
 #define CANDIDATE_PAIR  24
 #define MODEL_INTRA     56
@@ -169,8 +169,8 @@ endfunc
 .endm
 
 // Computes the expected error of candidate i. v4: the terms of its partner; v24, v25: coefficients; v28: least error
-.macro expected i, error, real
-        load_bytes      6, \real
+.macro expected i, error, known
+        load_bytes      6, \known
         array           x9, \error, 2
         movi            v7.4s, #16
         ld1             {v27.4s}, [x9]
@@ -214,9 +214,9 @@ endfunc
         mul             v4.4s, v4.4s, v25.s[3]
         mla             v4.4s, v5.4s, v25.s[0]
         expected        \i, ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_ERROR, \
-                        ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_REAL
+                        ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_KNOWN
         expected        (\i + 1), ROW_CANDIDATES + CANDIDATE * (\i + 1) + CANDIDATE_ERROR, \
-                        ROW_CANDIDATES + CANDIDATE * (\i + 1) + CANDIDATE_REAL
+                        ROW_CANDIDATES + CANDIDATE * (\i + 1) + CANDIDATE_KNOWN
 .endm
 
 // Computes the logarithm of an error, its first 7 bits, and its index in the table of powers. v7: clobbered
@@ -524,7 +524,7 @@ endfunc
         dup             v6.8h, w10
 .endm
 
-// void add_errors_8(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real, int w,
+// void add_errors_8(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known, int w,
 //                   int depth)
 function ff_mvdeint_add_errors_8_neon, export=1
         begin_squares
@@ -540,8 +540,8 @@ function ff_mvdeint_add_errors_8_neon, export=1
         ret
 endfunc
 
-// void add_pair_8(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-//                 const uint8_t *real_b, int w, int depth)
+// void add_pair_8(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+//                 const uint8_t *known_b, int w, int depth)
 function ff_mvdeint_add_pair_8_neon, export=1
         begin_squares
 1:      ld1             {v0.8h}, [x1], #16

@@ -745,16 +745,16 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
 %endmacro
 
 ; void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-;                                   const uint8_t *real, int w, int depth)
-; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-;                                 const uint8_t *real_b, int w, int depth)
+;                                   const uint8_t *known, int w, int depth)
+; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+;                                 const uint8_t *known_b, int w, int depth)
 ; add_errors_16 and add_pair_16 are for samples of up to 10 bits.
 %macro SQUARE_SUMS 1
 %assign BITS %1
 %if BITS == 8
-cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, real, w, squares, weights
+cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, known, w, squares, weights
 %else
-cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, real, w, depth, squares, weights
+cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, known, w, depth, squares, weights
 %endif
     BEGIN_SQUARES
 .loop:
@@ -763,7 +763,7 @@ cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, real, w, depth, squ
 %else
     movu           xm0, [lineq + 2 * xq]
 %endif
-    pmovzxbw       xm1, [realq + xq]
+    pmovzxbw       xm1, [knownq + xq]
     psllw          xm0, 4
     psubw          xm0, [samplesq + 2 * xq]
     ADD_SQUARES
@@ -775,14 +775,14 @@ cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, real, w, depth, squ
 %undef xd
 
 %if BITS == 8
-cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, real_a, real_b, w, squares, weights
+cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, known_a, known_b, w, squares, weights
 %else
-cglobal mvdeint_add_pair_16, 7, 9, 9, sums, a, b, real_a, real_b, w, depth, squares, weights
+cglobal mvdeint_add_pair_16, 7, 9, 9, sums, a, b, known_a, known_b, w, depth, squares, weights
 %endif
     BEGIN_SQUARES
 .loop:
-    movq           xm1, [real_aq + xq]
-    movq           xm2, [real_bq + xq]
+    movq           xm1, [known_aq + xq]
+    movq           xm2, [known_bq + xq]
     movu           xm0, [aq + 2 * xq]
     pminub         xm1, xm2
     psubw          xm0, [bq + 2 * xq]

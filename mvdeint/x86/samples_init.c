@@ -21,13 +21,13 @@ void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t 
                              int h);
 void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h);
 void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                                  const uint8_t *real, int w, int depth);
+                                  const uint8_t *known, int w, int depth);
 void ff_mvdeint_add_errors_16_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                                   const uint8_t *real, int w, int depth);
-void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-                                const uint8_t *real_b, int w, int depth);
-void ff_mvdeint_add_pair_16_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *real_a,
-                                 const uint8_t *real_b, int w, int depth);
+                                   const uint8_t *known, int w, int depth);
+void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+                                const uint8_t *known_b, int w, int depth);
+void ff_mvdeint_add_pair_16_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
+                                 const uint8_t *known_b, int w, int depth);
 void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
@@ -40,15 +40,15 @@ void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const i
                               const uint16_t *limits, int max);
 void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
 
-static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_REAL == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
+static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
               offsetof(MvdeintRow, depth) == 4 && offsetof(MvdeintRow, candidates) == 16 &&
               sizeof(MvdeintCandidate) == 32 &&
-              offsetof(MvdeintCandidate, real) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
+              offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
               offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
               offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
               offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
               sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
-              sizeof(MvdeintIntra) == 20 && MVDEINT_REAL == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
+              sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
               offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
               sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
