@@ -488,6 +488,68 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
     return ret;
 }
 
+/* Side data that belong to the input's size and samples. */
+static const enum AVFrameSideDataType not_of_output[] = {
+    AV_FRAME_DATA_STEREO3D, AV_FRAME_DATA_MOTION_VECTORS, AV_FRAME_DATA_VIDEO_HINT, AV_FRAME_DATA_PANSCAN,
+    AV_FRAME_DATA_REGIONS_OF_INTEREST, AV_FRAME_DATA_DETECTION_BBOXES, AV_FRAME_DATA_SPHERICAL,
+    AV_FRAME_DATA_FILM_GRAIN_PARAMS,
+};
+
+/* Side data that belong to the input's colours. */
+static const enum AVFrameSideDataType not_of_maps[] = {
+    AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_DYNAMIC_HDR_PLUS,
+    AV_FRAME_DATA_DYNAMIC_HDR_VIVID, AV_FRAME_DATA_DOVI_RPU_BUFFER, AV_FRAME_DATA_DOVI_METADATA,
+    AV_FRAME_DATA_AMBIENT_VIEWING_ENVIRONMENT, AV_FRAME_DATA_ICC_PROFILE,
+};
+
+/* Removes side data of a frame, or of a link if frame is NULL. */
+static void remove_side_data(av_unused AVFilterLink *link, AVFrame *frame, const enum AVFrameSideDataType *types, int nb)
+{
+    for (int i = 0; i < nb; i++) {
+        if (frame)
+            av_frame_remove_side_data(frame, types[i]);
+        else
+            GPUME_REMOVE_LINK_SIDE_DATA(link, types[i]);
+    }
+}
+
+/* Removes the side data that the output does not have, of a frame, or of the link if frame is NULL. */
+static void keep_valid_side_data(AVFilterContext *ctx, AVFrame *frame)
+{
+    const MvstereoContext *s = ctx->priv;
+
+    remove_side_data(ctx->outputs[0], frame, not_of_output, FF_ARRAY_ELEMS(not_of_output));
+    if (s->output != MVSTEREO_LEFT_GRAY)
+        remove_side_data(ctx->outputs[0], frame, not_of_maps, FF_ARRAY_ELEMS(not_of_maps));
+}
+
+/* Gives an output frame the properties of an input frame, as far as they are valid. */
+static int set_properties(AVFilterContext *ctx, AVFrame *out, const AVFrame *in, int w, int h)
+{
+    const MvstereoContext *s    = ctx->priv;
+    const AVFilterLink *outlink = ctx->outputs[0];
+    const int ret = av_frame_copy_props(out, in);
+
+    if (ret < 0)
+        return ret;
+    out->width     = w;
+    out->height    = h;
+    out->crop_left = out->crop_right = out->crop_top = out->crop_bottom = 0;
+    if (s->output != MVSTEREO_LEFT_GRAY) {
+        out->color_range     = AVCOL_RANGE_JPEG;
+        out->colorspace      = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
+        out->color_primaries = AVCOL_PRI_UNSPECIFIED;
+        out->color_trc       = AVCOL_TRC_UNSPECIFIED;
+        out->chroma_location = AVCHROMA_LOC_UNSPECIFIED;
+    }
+    out->sample_aspect_ratio = outlink->sample_aspect_ratio;
+    if (s->inputs == 2)
+        out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
+    out->time_base = outlink->time_base;
+    keep_valid_side_data(ctx, out);
+    return 0;
+}
+
 /* Sets the range of disparities in a frame's metadata. Logs a range that was determined and has changed. */
 static int tell_range(AVFilterContext *ctx, AVFrame *out)
 {
@@ -509,7 +571,6 @@ static int tell_range(AVFilterContext *ctx, AVFrame *out)
 static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
 {
     MvstereoContext *s = ctx->priv;
-    AVFilterLink *outlink = ctx->outputs[0];
     AVFrame *out = NULL;
     MvstereoPair pair;
     int ret;
@@ -527,23 +588,9 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     }
     ret = get_frame(ctx, &out, *frame, nb_columns(s) * pair.w, pair.h);
     if (ret >= 0)
-        ret = av_frame_copy_props(out, *frame);
-    if (ret < 0)
-        goto end;
-    out->width       = nb_columns(s) * pair.w;
-    out->height      = pair.h;
-    out->crop_left   = out->crop_right = out->crop_top = out->crop_bottom = 0;
-    if (s->output != MVSTEREO_LEFT_GRAY) {
-        out->color_range = AVCOL_RANGE_JPEG;
-        out->colorspace  = s->output == MVSTEREO_COLOR ? AVCOL_SPC_RGB : AVCOL_SPC_UNSPECIFIED;
-    }
-    out->sample_aspect_ratio = outlink->sample_aspect_ratio;
-    if (s->inputs == 2)
-        out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
-    out->time_base = outlink->time_base;
-    av_frame_remove_side_data(out, AV_FRAME_DATA_STEREO3D);
-    av_frame_remove_side_data(out, AV_FRAME_DATA_MOTION_VECTORS);
-    ret = make_maps(ctx, &pair, out);
+        ret = set_properties(ctx, out, *frame, nb_columns(s) * pair.w, pair.h);
+    if (ret >= 0)
+        ret = make_maps(ctx, &pair, out);
     if (ret >= 0)
         ret = tell_range(ctx, out);
 end:
@@ -551,7 +598,7 @@ end:
     s->failed |= ret < 0;
     if (ret < 0)
         av_frame_free(&out);
-    return ret < 0 ? ret : ff_filter_frame(outlink, out);
+    return ret < 0 ? ret : ff_filter_frame(ctx->outputs[0], out);
 }
 
 /* Warns once if the views of a pair are of different times. */
@@ -618,7 +665,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     ret = decide_layout(ctx);
     if (ret < 0)
         return ret;
-    GPUME_REMOVE_LINK_SIDE_DATA(outlink, AV_FRAME_DATA_STEREO3D);
+    keep_valid_side_data(ctx, NULL);
     set_views(s, &pair, inlink->w, inlink->h);
     if (pair.w < 1 || pair.h < 1) {
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples are too small for two views.\n", inlink->w, inlink->h);
