@@ -503,7 +503,8 @@ static const enum AVFrameSideDataType not_of_maps[] = {
 };
 
 /* Removes side data of a frame, or of a link if frame is NULL. */
-static void remove_side_data(av_unused AVFilterLink *link, AVFrame *frame, const enum AVFrameSideDataType *types, int nb)
+static void remove_side_data(av_unused AVFilterLink *link, AVFrame *frame, const enum AVFrameSideDataType *types,
+                             int nb)
 {
     for (int i = 0; i < nb; i++) {
         if (frame)
