@@ -22,10 +22,10 @@
 /** Rows of a band that threads ask for, at most. */
 #define MAX_ROWS 64
 
-/** Samples of a row whose paths from the left are computed and then added, while they are in the nearest cache. */
+/** Number of samples whose paths from the left are computed before they are added: they stay in the L1 cache. */
 #define RUN 32
 
-/** What is written by threads side by side has at least this distance, so that no line of a cache has two of them. */
+/** Distance between data that different threads write: no cache line has data of two threads. */
 #define CACHE_LINE 64
 
 /* Returns the number of bytes between rows of paths. */
@@ -40,8 +40,8 @@ static size_t costs_row(const MvstereoMatcher *m)
 }
 
 /*
- * Memory of a thread: a row of paths from the right and a run of paths from the left with padding on both sides,
- * their least costs, penalties, and the costs of the other view.
+ * Memory of a thread: a row of paths from the right and a run of paths from the left, both with padding at their ends;
+ * their least costs; penalties; features of a row of the right view; sums of a sample; the least sums of the right view.
  */
 typedef struct Scratch {
     uint8_t *right, *left;
@@ -345,7 +345,7 @@ typedef struct Row {
     uint8_t *paths, *least;
 } Row;
 
-/* A part of a band: its rows in memory, and a strip of columns. */
+/* The part of a band that is in a strip. */
 typedef struct Tile {
     int band;
     int first, last;            ///< rows of the picture
@@ -381,7 +381,7 @@ static uint8_t *costs_of(const MvstereoMatcher *m, int y)
     return m->costs + buffer_row(m, y) * costs_row(m);
 }
 
-/* Returns by how much the base of a sample exceeds that of the one dx, dy away, at most a window and one more. */
+/* Returns the base of a sample minus that of the sample dx, dy away, clipped to a window and one more. */
 static int shift_of(const MvstereoMatcher *m, int x, int y, int dx, int dy)
 {
     if (x + dx < 0 || x + dx >= m->w || y + dy < 0 || y + dy >= m->h)
@@ -618,7 +618,7 @@ static int load(const atomic_int *a)
     return atomic_load_explicit(a, memory_order_acquire);
 }
 
-/* Returns the number of units that find ends or match tiles: those of a band after those of the band before. */
+/* Returns the number of units that find ends or match tiles. The units of a band come after those of the band before. */
 static int nb_tiles(const MvstereoMatcher *m)
 {
     return m->nb_strips * (1 + m->nb_bands);

@@ -44,8 +44,8 @@ typedef struct MvstereoMatcher {
     ptrdiff_t left_plane, right_plane;
     ptrdiff_t right_first;      ///< offset of the last sample in a plane of the right view
     /*
-     * Bands of rows and strips of columns. Paths from below begin at the row below the band, whose state is stored
-     * for each band. Least costs of paths are those of the last row of each strip.
+     * The picture is divided into bands of rows and strips of columns. Paths from below enter a band from the row under
+     * it, whose costs are stored for each band. Least costs are stored for the last row of each strip.
      */
     int band, nb_bands, strip, nb_strips;
     int nb_buffers;             ///< bands for which there is memory

@@ -20,7 +20,7 @@ typedef struct MvstereoNpy {
     GpumeFile file;
     int w, h, nb_views;
     int64_t nb_maps;
-    int16_t *map;
+    int16_t *map;               ///< the next map, in 1/16 sample or MVSTEREO_HOLE; set before it is written
     uint8_t *values;
 } MvstereoNpy;
 
@@ -32,16 +32,7 @@ typedef struct MvstereoNpy {
  */
 int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views, void *log_ctx);
 
-/**
- * Returns the buffer of the next map, in 1/16 sample or MVSTEREO_HOLE. The caller fills it before
- * ff_mvstereo_npy_write().
- */
-static inline int16_t *mvstereo_npy_map(const MvstereoNpy *n)
-{
-    return n->map;
-}
-
-/** @return 0 or an AVERROR code with a message */
+/** Writes the map. @return 0 or an AVERROR code with a message */
 int ff_mvstereo_npy_write(MvstereoNpy *n);
 
 /** Completes the file, or removes it if a write has failed. Harmless if n is zeroed. */

@@ -65,7 +65,7 @@ static const AVMotionVector *vector_at(const MvstereoTemporal *t, int x, int y)
     return mvs + y / MVSTEREO_BLOCK * (ptrdiff_t)t->field->bw + x / MVSTEREO_BLOCK;
 }
 
-/* Sets the differences of columns start to end - 1 of a row, and of R more on both sides, from where they were. */
+/* Compares columns start to end - 1 of a row, and R more on both sides, with where they were before. */
 static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y, int start, int end)
 {
     const AVFrame *before = t->motion.before;
@@ -102,7 +102,7 @@ static void compare_row(const MvstereoTemporal *t, uint8_t *dst, int y, int star
         memset(dst + R + w, dst[R + w - 1], R);
 }
 
-/* Sets what was at columns of a row before, and counts in each part how it differs from what is there now. */
+/* Sets the disparities that columns of a row had before, and counts in each part how much they have changed. */
 static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int start, int end, int16_t *expected,
                        uint8_t *ages)
 {

@@ -26,7 +26,9 @@ void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w)
     ff_gpume_layout_init(&to, out->format, out->width, out->height);
     for (int i = 0; i < to.nb_components; i++) {
         const GpumeComponent *c = &from.components[i], *d = &to.components[i];
-        const int columns = AV_CEIL_RSHIFT(w, d->hsub);
+        const int columns = AV_CEIL_RSHIFT(w, d->hsub), left = view->x >> c->hsub;
+        /* samples side by side; the samples of other components between them are copied, too */
+        const int nb = view->step_x == 1 ? FFMIN(columns, c->w - left) : 0;
 
         for (int y = 0; y < d->h; y++) {
             /* row of the chroma sample that contains the view's first luma sample */
@@ -34,7 +36,9 @@ void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w)
             const uint8_t *src = gpume_layout_row(&from, c, view->frame, row);
             uint8_t *dst       = gpume_layout_row(&to, d, out, y);
 
-            for (int x = 0; x < columns; x++) {
+            if (nb > 0)
+                memcpy(dst, src + left * c->step * to.bytes, ((nb - 1) * (size_t)c->step + 1) * to.bytes);
+            for (int x = FFMAX(nb, 0); x < columns; x++) {
                 const int col = FFMIN((view->x + (x << c->hsub) * view->step_x) >> c->hsub, c->w - 1);
 
                 memcpy(dst + x * d->step * to.bytes, src + col * c->step * to.bytes, to.bytes);
