@@ -41,7 +41,7 @@ static size_t costs_row(const MvstereoMatcher *m)
 
 /*
  * Memory of a thread: a row of paths from the right and a run of paths from the left, both with padding at their ends;
- * their least costs; penalties; features of a row of the right view; sums of a sample; the least sums of the right view.
+ * their least costs; penalties; features of a row of the right view; sums of a sample; least sums of the right view.
  */
 typedef struct Scratch {
     uint8_t *right, *left;
@@ -618,7 +618,7 @@ static int load(const atomic_int *a)
     return atomic_load_explicit(a, memory_order_acquire);
 }
 
-/* Returns the number of units that find ends or match tiles. The units of a band come after those of the band before. */
+/* Returns the number of units that find ends or match tiles. Units of a band come after those of the band before. */
 static int nb_tiles(const MvstereoMatcher *m)
 {
     return m->nb_strips * (1 + m->nb_bands);
