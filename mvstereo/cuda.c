@@ -51,7 +51,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "compare the views" },
     [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
-    [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_FEATURES_SHARED, "make features" },
+    [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaLuma), "make features" },
     [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_COST_COLS, 0, "compare features" },
 #define SIZES(size, i) \
     [PATHS ## size]   = { MVSTEREO_CUDA_paths, i, MVSTEREO_CUDA_PATH_THREADS,               \
@@ -332,7 +332,7 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 static int make_features(CUDABackend *s, MvstereoCudaArgs *a, CUstream stream)
 {
     return ff_gpume_shell_launch_on(&s->shell, stream, FEATURES, gpume_divide_up(a->w, MVSTEREO_CUDA_COLS),
-                                    gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS), 2, a);
+                                    gpume_divide_up(a->h, MVSTEREO_CUDA_SIDE), 2, a);
 }
 
 /* Launches a kernel that has a thread for each MVSTEREO_CUDA_MEDIANS samples of a column. */

@@ -45,9 +45,6 @@ typedef struct MvstereoCudaWords {
 
 /** Size of the shared memory of the kernel that copies luma: a histogram. */
 #define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
-/** Shared memory of the kernel that makes features: luma of a thread block's samples, and around them. */
-#define MVSTEREO_CUDA_FEATURES_SHARED \
-    ((MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_CENSUS_R) * (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R + 2))
 /** What the kernel that compares the views shares. */
 typedef struct MvstereoCudaDecision {
     long long differ[256];
@@ -86,6 +83,12 @@ typedef struct MvstereoCudaMoved {
 #define MVSTEREO_CUDA_MEDIANS   4
 /** Side of a thread block's part of a map whose samples are joined. */
 #define MVSTEREO_CUDA_SIDE      (MVSTEREO_CUDA_ROWS * MVSTEREO_CUDA_MEDIANS)
+/** Luma of a thread block's neighbourhood: pairs of samples, one above the other. A warp loads as many rows as others. */
+#define MVSTEREO_CUDA_LUMA_ROWS (MVSTEREO_CUDA_SIDE + 8)
+typedef struct MvstereoCudaLuma {
+    unsigned pairs[MVSTEREO_CUDA_LUMA_ROWS][MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R];
+} MvstereoCudaLuma;
+
 /** What a thread block that joins its samples shares. */
 typedef struct MvstereoCudaPieces {
     unsigned parents[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS], sizes[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS];

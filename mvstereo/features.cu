@@ -11,66 +11,118 @@
 
 #include "libavfilter/gpume/mvstereo/device.cuh"
 
-#define TILE_W (MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R)
-#define TILE_H (MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_CENSUS_R)
+#define R      MVSTEREO_CENSUS_R
+#define SIDE   (2 * R + 1)
+/** Number of pairs of a thread's samples, one above the other. */
+#define PAIRS  (MVSTEREO_CUDA_MEDIANS / 2)
+/** Number of samples that a sample is compared with, and of those whose bits are in a word. */
+#define OTHERS (SIDE * SIDE - 1)
+#define BITS   8
 
-/** Luma of a thread block's samples and of the samples around them. */
-typedef struct Tile {
-    GpumeU8 luma[TILE_H][TILE_W + 2];
-} Tile;
-
-static __device__ __forceinline__ void load_tile(Tile *tile, const MvstereoCudaArgs &args, GpumeU64 src)
+/** Loads pairs of luma, one below the other, of a column of the thread block's neighbourhood. */
+static __device__ __forceinline__ void load_column(MvstereoCudaLuma *tile, const MvstereoCudaArgs &args, GpumeU64 src,
+                                                   int col, int row, int nb)
 {
-    const int x0 = (int)blockIdx.x * MVSTEREO_CUDA_COLS - MVSTEREO_CENSUS_R;
-    const int y0 = (int)blockIdx.y * MVSTEREO_CUDA_ROWS - MVSTEREO_CENSUS_R;
+    const int x = (int)blockIdx.x * MVSTEREO_CUDA_COLS + col - R, y = (int)blockIdx.y * MVSTEREO_CUDA_SIDE + row - R;
+    GpumeU32 luma = (GpumeU32)mvstereo_byte(src, args, x, y);
 
-    for (int i = (int)threadIdx.x; i < TILE_W * TILE_H; i += MVSTEREO_CUDA_THREADS)
-        tile->luma[i / TILE_W][i % TILE_W] = (GpumeU8)mvstereo_byte(src, args, x0 + i % TILE_W, y0 + i / TILE_W);
+    for (int i = 0; i < nb; i++) {
+        const GpumeU32 below = (GpumeU32)mvstereo_byte(src, args, x, y + i + 1);
+
+        tile->pairs[row + i][col] = luma | below << 16;
+        luma = below;
+    }
+}
+
+static __device__ __forceinline__ void load_tile(MvstereoCudaLuma *tile, const MvstereoCudaArgs &args, GpumeU64 src)
+{
+    const int thread = (int)threadIdx.x, rows = MVSTEREO_CUDA_LUMA_ROWS / MVSTEREO_CUDA_ROWS;
+
+    load_column(tile, args, src, thread % MVSTEREO_CUDA_COLS, thread / MVSTEREO_CUDA_COLS * rows, rows);
+    if (thread < 2 * R * MVSTEREO_CUDA_LUMA_ROWS)
+        load_column(tile, args, src, MVSTEREO_CUDA_COLS + thread % (2 * R), thread / (2 * R), 1);
+}
+
+/** Sets the features of a sample, whose luma or that of a pair is in a half of words. */
+static __device__ __forceinline__ void set_features(const MvstereoCudaArgs &args, const GpumeU32 bits[], GpumeU32 luma,
+                                                    int gradient, int is_lower, long long q)
+{
+    const GpumeU64 dst   = blockIdx.z ? args.features[1] : args.features[0];
+    const GpumeU32 which = is_lower ? 0x7632 : 0x5410;
+    GpumeU32 last;
+
+    /* bytes of two words, of the upper sample and of the lower one */
+    luma = (is_lower ? luma >> 16 : luma & 0xffff);
+    if (blockIdx.z)
+        luma = ((const MvstereoCudaStats *)args.stats)->table[luma];
+    last = mvstereo_bytes(mvstereo_bytes(bits[4], bits[5], 0x7351), 0, which);
+    ((GpumeU64 *)dst)[q] = (GpumeU64)((last & 0xffff) | luma << 16 | (GpumeU32)gradient << 24) << 32 |
+                           mvstereo_bytes(mvstereo_bytes(bits[0], bits[1], 0x7351),
+                                          mvstereo_bytes(bits[2], bits[3], 0x7351), which);
 }
 
 /**
- * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples, views
+ * Computes the features of samples of a column, two at once in halves of words.
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_SIDE samples, views
  * block:  MVSTEREO_CUDA_THREADS
- * shared: MVSTEREO_CUDA_FEATURES_SHARED
+ * shared: MvstereoCudaLuma
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
 {
-    GPUME_SHARED(Tile, tile);
-    const MvstereoCudaStats *stats = (const MvstereoCudaStats *)args.stats;
-    const GpumeU64 src = blockIdx.z ? args.luma[1] : args.luma[0];
-    const GpumeU64 dst = blockIdx.z ? args.features[1] : args.features[0];
-    const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS);
-    MVSTEREO_PLACE();
-    GpumeU32 low = 0, high = 0;
-    int sobel = 0, steps[2], centre, limit;
+    GPUME_SHARED(MvstereoCudaLuma, tile);
+    const GpumeU32 rough = MVSTEREO_PAIR(((const MvstereoCudaStats *)args.stats)->is_rough);
+    const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), x = (int)blockIdx.x * MVSTEREO_CUDA_COLS + tx;
+    const int ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS) * 2 * PAIRS, y = (int)blockIdx.y * MVSTEREO_CUDA_SIDE + ty;
+    GpumeU32 centre[PAIRS], add[PAIRS][BITS], bits[PAIRS][OTHERS / BITS] = { { 0 } };
+    GpumeU32 left[PAIRS], above[PAIRS], before[PAIRS], after[PAIRS];
 
-    load_tile(tile, args, src);
+    load_tile(tile, args, blockIdx.z ? args.luma[1] : args.luma[0]);
     __syncthreads();
-    if (!is_inside)
+    if (x >= args.w)
         return;
-    centre = tile->luma[ty + MVSTEREO_CENSUS_R][tx + MVSTEREO_CENSUS_R];
-    limit  = centre - stats->is_rough;
-    GPUME_UNROLL for (int j = -MVSTEREO_CENSUS_R; j <= MVSTEREO_CENSUS_R; j++)
-        GPUME_UNROLL for (int i = -MVSTEREO_CENSUS_R; i <= MVSTEREO_CENSUS_R; i++) {
-            const int v = tile->luma[ty + MVSTEREO_CENSUS_R + j][tx + MVSTEREO_CENSUS_R + i];
-            /* the first 16 of 48 bits are the upper ones */
-            const int number = (2 * MVSTEREO_CENSUS_R + 1) * (j + MVSTEREO_CENSUS_R) + i + MVSTEREO_CENSUS_R;
-
-            if (number < 16)
-                high = 2 * high + (((GpumeU32)v - (GpumeU32)limit) >> 31);
-            else if (i || j)
-                low = 2 * low + (((GpumeU32)v - (GpumeU32)limit) >> 31);
-            if (j >= -1 && j <= 1 && (i == 1 || i == -1))
-                sobel += i * (j ? 1 : 2) * v;
-            if (i + j == -1 && i * j == 0)
-                steps[j ? 1 : 0] = centre - v;
-        }
-    if (blockIdx.z) {
-        centre = stats->table[centre];
-    } else {
-        ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[0]));
-        ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(steps[1]));
+    GPUME_UNROLL for (int p = 0; p < PAIRS; p++) {
+        centre[p] = tile->pairs[ty + R + 2 * p][tx + R];
+        /* a sum has bit 8 if the other sample is not less than the limit, which need not be below 0 */
+        GPUME_UNROLL for (int i = 0; i < BITS; i++)
+            add[p][i] = (MVSTEREO_PAIR(256) - mvstereo_max2(centre[p], rough) + rough) << i;
     }
-    high |= (GpumeU32)centre << 16 | (GpumeU32)mvstereo_gradient(sobel) << 24;
-    ((GpumeU64 *)dst)[q] = (GpumeU64)high << 32 | low;
+    GPUME_UNROLL for (int i = 0; i < SIDE; i++) {
+        GpumeU32 column[SIDE + 2 * PAIRS - 2];
+
+        GPUME_UNROLL for (int j = 0; j < SIDE + 2 * PAIRS - 2; j++)
+            column[j] = tile->pairs[ty + j][tx + i];
+        GPUME_UNROLL for (int p = 0; p < PAIRS; p++) {
+            const GpumeU32 sum = column[2 * p + R - 1] + 2 * column[2 * p + R] + column[2 * p + R + 1];
+
+            GPUME_UNROLL for (int j = 0; j < SIDE; j++) {
+                const int number = SIDE * i + j - (SIDE * i + j > OTHERS / 2), bit = number % BITS;
+
+                if (i != R || j != R)
+                    bits[p][number / BITS] |= ((column[2 * p + j] << bit) + add[p][bit]) & MVSTEREO_PAIR(256) << bit;
+            }
+            if (i == R - 1) {
+                before[p] = sum;
+                left[p]   = column[2 * p + R];
+            } else if (i == R) {
+                above[p] = column[2 * p + R - 1];
+            } else if (i == R + 1) {
+                after[p] = sum;
+            }
+        }
+    }
+    GPUME_UNROLL for (int i = 0; i < 2 * PAIRS; i++) {
+        const int p = i / 2, shift = 16 * (i % 2);
+        const int sobel   = (int)(after[p] >> shift & 0xffff) - (int)(before[p] >> shift & 0xffff);
+        const int luma    = (int)(centre[p] >> shift & 0xffff);
+        const int across  = luma - (int)(left[p] >> shift & 0xffff), down = luma - (int)(above[p] >> shift & 0xffff);
+        const long long q = (y + i) * (long long)args.w + x;
+
+        if (y + i >= args.h)
+            return;
+        set_features(args, bits[p], centre[p], mvstereo_gradient(sobel), i % 2, q);
+        if (!blockIdx.z) {
+            ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(across));
+            ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(down));
+        }
+    }
 }
