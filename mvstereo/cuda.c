@@ -35,7 +35,7 @@ static const GpumeShellModule modules[] = {
 
 /** Kernels. PATHS and WINNERS have variants for up to 32, 64, 128, 256 and 1024 disparities. */
 enum Kernel {
-    LUMA, NOISE, DECIDE, SMOOTH, HALVE,
+    LUMA, SMOOTH, HALVE,
     FEATURES, COSTS,
     PATHS, PATHS_64, PATHS_128, PATHS_256, PATHS_1024,
     WINNERS, WINNERS_64, WINNERS_128, WINNERS_256, WINNERS_1024,
@@ -46,11 +46,9 @@ enum Kernel {
 
 /* The shared memory of WINNERS and DROP depends on the width. */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
-    [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_LUMA_SHARED, "copy the views" },
-    [NOISE]    = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, MVSTEREO_CUDA_NOISE_SHARED, "measure noise" },
-    [DECIDE]   = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "compare the views" },
-    [SMOOTH]   = { MVSTEREO_CUDA_views, 2, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
-    [HALVE]    = { MVSTEREO_CUDA_views, 3, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
+    [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "copy the views" },
+    [SMOOTH]   = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
+    [HALVE]    = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
     [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaLuma), "make features" },
     [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_COST_COLS, 0, "compare features" },
 #define SIZES(size, i) \
@@ -234,10 +232,11 @@ static int open_size(CUDABackend *s, int w, int h)
 {
     MvstereoCudaArgs *a = &s->views;
     const size_t nb     = w * (size_t)h, before = s->cfg->temporal ? nb : 0;
+    const size_t halved = s->cfg->fast || s->cfg->min >= s->cfg->max ? nb + w + h + 64 : 0;
     const Part parts[]  = {
         { &a->raw[0], nb }, { &a->raw[1], nb }, { &a->luma[0], nb }, { &a->luma[1], nb },
         /* the halved planes of all sizes follow each other */
-        { &a->halved[0], nb + w + h + 64 }, { &a->halved[1], nb + w + h + 64 },
+        { &a->halved[0], halved }, { &a->halved[1], halved },
         { &s->ages[0][0], before }, { &s->ages[0][1], before }, { &s->ages[1][0], before }, { &s->ages[1][1], before },
         { &s->disparities[0][0], 2 * before }, { &s->disparities[0][1], 2 * before },
         { &s->disparities[1][0], 2 * before }, { &s->disparities[1][1], 2 * before },
@@ -256,6 +255,8 @@ static int open_size(CUDABackend *s, int w, int h)
     ret = get_parts(s, &s->planes, parts, FF_ARRAY_ELEMS(parts), "views");
     if (ret < 0)
         return ret;
+    if (!halved)
+        a->halved[0] = a->halved[1] = 0;
     a->w     = s->w = w;
     a->h     = s->h = h;
     a->stats = s->stats.data;
@@ -286,12 +287,18 @@ static int get_search_frame(CUDABackend *s, const AVFrame *view, AVFrame **frame
     return 0;
 }
 
-/* Copies the luma of both views, and smooths it if both are rough. */
+/* Launches a kernel that has a thread for 2 columns of samples and as many rows as it processes. */
+static int launch_views(CUDABackend *s, enum Kernel kernel, MvstereoCudaArgs *a)
+{
+    return launch_samples(s, kernel, gpume_divide_up(a->w, 2), gpume_divide_up(a->h, 2 * MVSTEREO_CUDA_VIEW_BATCH), 2,
+                          a);
+}
+
+/* Copies the luma of both views, smooths it if both are rough, and halves it if needed. */
 static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *l)
 {
     const GpumeComponent *c = &l->components[0];
     MvstereoCudaArgs *a = &s->views;
-    const int columns = gpume_divide_up(a->w, 256), rows = gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS);
     int ret;
 
     for (int i = 0; i < 2; i++) {
@@ -304,12 +311,8 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
     a->shift = l->shift + l->depth - 8;
     GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->stats.data, 0, s->stats.size, ff_gpume_shell_stream(&s->shell)),
                     "clear statistics")
-    ret = launch(s, LUMA, columns, rows, 2, a);
-    if (ret >= 0)
-        ret = launch(s, NOISE, columns, rows, 2, a);
-    if (ret >= 0)
-        ret = launch(s, DECIDE, 1, 1, 1, a);
-    return ret < 0 ? ret : launch_samples(s, SMOOTH, a->w, gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_BATCH), 2, a);
+    ret = launch(s, LUMA, gpume_divide_up(a->w, 256), gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS), 2, a);
+    return ret < 0 ? ret : launch_views(s, SMOOTH, a);
 }
 
 /* Finds the least sums of costs along paths. With bases, a sample has MVSTEREO_WINDOW disparities. */
@@ -364,7 +367,8 @@ static int find_range(CUDABackend *s)
     for (int i = 0; i < nb; i++) {
         const int w = (a.w + 1) / 2, h = (a.h + 1) / 2;
 
-        ret = launch_samples(s, HALVE, w, h, 2, &a);
+        /* the views have been halved once */
+        ret = i ? launch_views(s, HALVE, &a) : 0;
         if (ret < 0)
             return ret;
         for (int j = 0; j < 2; j++) {
@@ -421,8 +425,6 @@ static int match_half(CUDABackend *s)
     GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, s->beside), "record an event")
     min = mvstereo_halved_range(s->map.args.min, s->map.args.range, &range);
     ret = open_map(s, &s->half, (s->w + 1) / 2, (s->h + 1) / 2, min, range);
-    if (ret >= 0)
-        ret = launch_samples(s, HALVE, a->w, a->h, 2, &s->views);
     if (ret < 0)
         return ret;
     memcpy(a->luma, s->views.halved, sizeof(a->luma));

@@ -23,7 +23,7 @@
 #define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
-/** Number of these rows that are read at once, and of rows that a thread smooths. */
+/** Number of these rows that are read at once, and of pairs of rows that a thread smooths or halves. */
 #define MVSTEREO_CUDA_VIEW_BATCH 8
 /** Number of samples of a row for which a thread block computes costs; a thread has a sample. */
 #define MVSTEREO_CUDA_COST_COLS 128
@@ -43,16 +43,12 @@ typedef struct MvstereoCudaWords {
 /** Bit of variants for compute capability 8.0 and later; gpume.mak passes it to clang. */
 #define MVSTEREO_CUDA_AMPERE    16
 
-/** Size of the shared memory of the kernel that copies luma: a histogram. */
-#define MVSTEREO_CUDA_LUMA_SHARED   (256 * 4)
-/** What the kernel that compares the views shares. */
+/** What a thread block that copies luma shares: first its histograms, those of the first view. */
 typedef struct MvstereoCudaDecision {
     long long differ[256];
     unsigned up_to[2][256];             ///< samples of both views up to a luma
     unsigned noises[2][MVSTEREO_NOISES], is_rough[2];
 } MvstereoCudaDecision;
-/** Size of a histogram of noise. */
-#define MVSTEREO_CUDA_NOISE_SHARED  (MVSTEREO_NOISES * 4)
 /**
  * Shared memory of the weighted median: the neighbourhood of a thread block's pairs of samples, in pairs of halves of
  * words.
@@ -109,6 +105,7 @@ typedef struct MvstereoCudaPart {
 typedef struct MvstereoCudaStats {
     unsigned histograms[2][256];        ///< histograms of luma
     unsigned noises[2][MVSTEREO_NOISES];        ///< histograms of noise
+    unsigned blocks;                    ///< number of thread blocks that have copied luma
     int is_rough;                       ///< both views are smoothed, and matched with tolerance
     unsigned counts[2 * MVSTEREO_COARSE_W];     ///< histogram of whole disparities
     unsigned char table[256];           ///< luma of the left view that corresponds to luma of the right one
@@ -126,7 +123,7 @@ typedef struct MvstereoCudaArgs {
     int shift;                          ///< shift of a word to 8 bits
 
     unsigned long long raw[2], luma[2]; ///< luma of 8 bits, before and after smoothing
-    unsigned long long halved[2];       ///< luma of half the size
+    unsigned long long halved[2];       ///< luma of half the size; 0: not needed
     unsigned long long features[2];     ///< words of 64 bits: census, luma << 48, gradient << 56
     unsigned long long p2[2];           ///< bytes: penalties of steps from the sample on the left, and from the
                                         ///< sample above

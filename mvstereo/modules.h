@@ -20,10 +20,8 @@
 #define MVSTEREO_CUDA_MODULES(M) \
     M(mvstereo_luma_8,    luma,     8, 0) \
     M(mvstereo_luma_16,   luma,    16, 0) \
-    M(mvstereo_noise,     views,    0, 0) \
-    M(mvstereo_decide,    views,    0, 1) \
-    M(mvstereo_smooth,    views,    0, 2) \
-    M(mvstereo_halve,     views,    0, 3) \
+    M(mvstereo_smooth,    views,    0, 0) \
+    M(mvstereo_halve,     views,    0, 1) \
     M(mvstereo_features,  features, 0, 0) \
     M(mvstereo_costs,     costs,    0, 0) \
     M(mvstereo_costs_80,  costs,    0, 16) \
