@@ -200,7 +200,7 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
         { &a->checked, 4 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
         { &a->disparity, 2 * nb }, { &a->right, 2 * nb }, { &a->confidence, nb },
         { &a->base, is_window ? 2 * nb : 0 },
-        { &a->parents, 4 * nb }, { &a->sizes, 4 * nb }, { &a->row_valid, 4 * (size_t)h },
+        { &a->parents, 4 * nb }, { &a->sizes, 4 * nb },
     };
     int ret;
 

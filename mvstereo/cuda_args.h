@@ -59,7 +59,6 @@ typedef struct MvstereoCudaTile {
     unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];
     unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];      ///< plus MVSTEREO_LUMA
     unsigned shifts[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];    ///< plus MVSTEREO_SHIFTS; a hole: 2, else 0
-    int rows[MVSTEREO_CUDA_TILE_H];     ///< rows of the map, whose values these are; -1: none
 } MvstereoCudaTile;
 
 /**
@@ -79,7 +78,7 @@ typedef struct MvstereoCudaMoved {
 #define MVSTEREO_CUDA_MEDIANS   4
 /** Side of a thread block's part of a map whose samples are joined. */
 #define MVSTEREO_CUDA_SIDE      (MVSTEREO_CUDA_ROWS * MVSTEREO_CUDA_MEDIANS)
-/** Luma of a thread block's neighbourhood: pairs of samples, one above the other. A warp loads as many rows as others. */
+/** Luma of a thread block's neighbourhood: pairs of samples, one above the other. All warps load as many rows. */
 #define MVSTEREO_CUDA_LUMA_ROWS (MVSTEREO_CUDA_SIDE + 8)
 typedef struct MvstereoCudaLuma {
     unsigned pairs[MVSTEREO_CUDA_LUMA_ROWS][MVSTEREO_CUDA_COLS + 2 * MVSTEREO_CENSUS_R];
@@ -88,7 +87,9 @@ typedef struct MvstereoCudaLuma {
 /** What a thread block that joins its samples shares. */
 typedef struct MvstereoCudaPieces {
     unsigned parents[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS], sizes[MVSTEREO_CUDA_SIDE * MVSTEREO_CUDA_COLS];
-    short values[MVSTEREO_CUDA_ROWS][MVSTEREO_CUDA_COLS];       ///< last rows of warps
+    /* of the last rows of warps: the values, and bits of those that are not joined with that on their left */
+    short values[MVSTEREO_CUDA_ROWS][MVSTEREO_CUDA_COLS];
+    unsigned begins[MVSTEREO_CUDA_ROWS];
 } MvstereoCudaPieces;
 /** Size of a thread block that drops pieces of a row, and fills holes. */
 #define MVSTEREO_CUDA_DROP_THREADS 512
@@ -139,7 +140,6 @@ typedef struct MvstereoCudaArgs {
     unsigned long long right;           ///< map of the right view, 16 bits
     unsigned long long confidence;      ///< bytes
     unsigned long long parents, sizes;  ///< of roots of parts, 32 bits for each sample
-    unsigned long long row_valid;       ///< whether a row has valid samples, 32 bits for each row
 
     /* where disparities are stabilised: the left view in the frame that is searched, and that before */
     unsigned long long search, search_before;

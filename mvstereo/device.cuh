@@ -24,7 +24,7 @@ static __device__ __forceinline__ int mvstereo_byte(GpumeU64 plane, const Mvster
 {
     const int cx = av_clip(x, 0, a.w - 1), cy = av_clip(y, 0, a.h - 1);
 
-    return ((const GpumeU8 *)plane)[(long long)cy * a.w + cx];
+    return ((const GpumeU8 *)plane)[(GpumeU32)(cy * a.w + cx)];
 }
 
 /** Returns the value at (x, y) of a map, or the nearest one. */
@@ -32,7 +32,7 @@ static __device__ __forceinline__ int mvstereo_short(GpumeU64 map, const Mvstere
 {
     const int cx = av_clip(x, 0, a.w - 1), cy = av_clip(y, 0, a.h - 1);
 
-    return ((const short *)map)[(long long)cy * a.w + cx];
+    return ((const short *)map)[(GpumeU32)(cy * a.w + cx)];
 }
 
 static __device__ __forceinline__ void mvstereo_sort(int &a, int &b)

@@ -19,28 +19,24 @@
 #define OTHERS (SIDE * SIDE - 1)
 #define BITS   8
 
-/** Loads pairs of luma, one below the other, of a column of the thread block's neighbourhood. */
-static __device__ __forceinline__ void load_column(MvstereoCudaLuma *tile, const MvstereoCudaArgs &args, GpumeU64 src,
-                                                   int col, int row, int nb)
-{
-    const int x = (int)blockIdx.x * MVSTEREO_CUDA_COLS + col - R, y = (int)blockIdx.y * MVSTEREO_CUDA_SIDE + row - R;
-    GpumeU32 luma = (GpumeU32)mvstereo_byte(src, args, x, y);
-
-    for (int i = 0; i < nb; i++) {
-        const GpumeU32 below = (GpumeU32)mvstereo_byte(src, args, x, y + i + 1);
-
-        tile->pairs[row + i][col] = luma | below << 16;
-        luma = below;
-    }
-}
-
+/** Loads luma of the thread block's neighbourhood, as pairs of a sample and that below it. */
 static __device__ __forceinline__ void load_tile(MvstereoCudaLuma *tile, const MvstereoCudaArgs &args, GpumeU64 src)
 {
-    const int thread = (int)threadIdx.x, rows = MVSTEREO_CUDA_LUMA_ROWS / MVSTEREO_CUDA_ROWS;
+    enum { NB = MVSTEREO_CUDA_LUMA_ROWS / MVSTEREO_CUDA_ROWS };
+    const int x0   = (int)blockIdx.x * MVSTEREO_CUDA_COLS - R, y0 = (int)blockIdx.y * MVSTEREO_CUDA_SIDE - R;
+    const int col  = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), row = (int)(threadIdx.x / MVSTEREO_CUDA_COLS) * NB;
+    const int more = MVSTEREO_CUDA_COLS + (int)(threadIdx.x % (2 * R)), more_row = (int)(threadIdx.x / (2 * R));
+    int luma[NB + 1], beside[2];
 
-    load_column(tile, args, src, thread % MVSTEREO_CUDA_COLS, thread / MVSTEREO_CUDA_COLS * rows, rows);
-    if (thread < 2 * R * MVSTEREO_CUDA_LUMA_ROWS)
-        load_column(tile, args, src, MVSTEREO_CUDA_COLS + thread % (2 * R), thread / (2 * R), 1);
+    /* all at once, as loads do not pass stores: a part of a column, and a pair of the columns on the right */
+    GPUME_UNROLL for (int i = 0; i < NB + 1; i++)
+        luma[i] = mvstereo_byte(src, args, x0 + col, y0 + row + i);
+    GPUME_UNROLL for (int i = 0; i < 2; i++)
+        beside[i] = mvstereo_byte(src, args, x0 + more, y0 + more_row + i);
+    GPUME_UNROLL for (int i = 0; i < NB; i++)
+        tile->pairs[row + i][col] = (GpumeU32)(luma[i] | luma[i + 1] << 16);
+    if (more_row < MVSTEREO_CUDA_LUMA_ROWS)
+        tile->pairs[more_row][more] = (GpumeU32)(beside[0] | beside[1] << 16);
 }
 
 /** Sets the features of a sample, whose luma or that of a pair is in a half of words. */

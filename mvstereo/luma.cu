@@ -16,8 +16,8 @@
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;
 
 /**
- * Decides for all later kernels, when all luma has been read. A thread has a luma of the right view and finds that of the left view that as many
- * samples are below.
+ * Decides for all later kernels, when all luma has been read. A thread has a luma of the right view and finds that of
+ * the left view that as many samples are below.
  */
 static __device__ __forceinline__ void decide(MvstereoCudaDecision *d, const MvstereoCudaArgs &args)
 {
@@ -60,30 +60,24 @@ static __device__ __forceinline__ void decide(MvstereoCudaDecision *d, const Mvs
         stats->is_rough = d->is_rough[0] && d->is_rough[1];
 }
 
-/** Returns luma at (x, y) of the view of the thread block, or the nearest one. */
-static __device__ __forceinline__ int get_luma(const MvstereoCudaArgs &args, int x, int y)
-{
-    const GpumeU64 src       = blockIdx.z ? args.views[1] : args.views[0];
-    const long long step     = blockIdx.z ? args.steps[1] : args.steps[0];
-    const long long linesize = blockIdx.z ? args.linesizes[1] : args.linesizes[0];
-
-    return *(const Sample *)(src + av_clip(y, 0, args.h - 1) * linesize + av_clip(x, 0, args.w - 1) * step) >>
-           args.shift;
-}
-
 /** Copies rows of a column, and counts them. */
 static __device__ __forceinline__ void copy(MvstereoCudaDecision *d, const MvstereoCudaArgs &args, int x, int y)
 {
     GpumeU8 *raw = (GpumeU8 *)(blockIdx.z ? args.raw[1] : args.raw[0]);
     GpumeU8 *dst = (GpumeU8 *)(blockIdx.z ? args.luma[1] : args.luma[0]);
-    const GpumeU64 search = blockIdx.z ? 0 : args.search;
+    const GpumeU64 search    = blockIdx.z ? 0 : args.search, src = blockIdx.z ? args.views[1] : args.views[0];
+    const long long linesize = blockIdx.z ? args.linesizes[1] : args.linesizes[0];
+    const long long step     = blockIdx.z ? args.steps[1] : args.steps[0], at = x * step;
+    const long long left     = at - (x ? step : 0), right = at + (x < args.w - 1 ? step : 0);
     /* of rows y - 1 to y + BATCH: the middle sample, and both beside it */
     int middle[BATCH + 2], beside[BATCH + 2];
 
     /* all at once, as loads do not pass the atomics */
     GPUME_UNROLL for (int i = 0; i < BATCH + 2; i++) {
-        middle[i] = get_luma(args, x, y - 1 + i);
-        beside[i] = get_luma(args, x - 1, y - 1 + i) + get_luma(args, x + 1, y - 1 + i);
+        const GpumeU64 row = src + av_clip(y - 1 + i, 0, args.h - 1) * linesize;
+
+        middle[i] = *(const Sample *)(row + at) >> args.shift;
+        beside[i] = (*(const Sample *)(row + left) >> args.shift) + (*(const Sample *)(row + right) >> args.shift);
     }
     GPUME_UNROLL for (int i = 1; i <= BATCH; i++) {
         const int row = y - 1 + i;
@@ -113,6 +107,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
     const int thread  = (int)threadIdx.x, x = (int)blockIdx.x * 256 + thread, view = (int)blockIdx.z;
     const GpumeU32 nb = 2 * (GpumeU32)((args.w + 255) / 256 * ((args.h + MVSTEREO_CUDA_VIEW_ROWS - 1) /
                                                                MVSTEREO_CUDA_VIEW_ROWS));
+    int is_last = 0;
 
     d->up_to[0][thread] = 0;
     if (thread < MVSTEREO_NOISES)
@@ -125,9 +120,11 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, 256, 4)
         atomicAdd(&stats->histograms[view][thread], d->up_to[0][thread]);
     if (thread < MVSTEREO_NOISES && d->noises[0][thread])
         atomicAdd(&stats->noises[view][thread], d->noises[0][thread]);
-    __threadfence();
-    if (__syncthreads_or(!thread && atomicAdd(&stats->blocks, 1u) == nb - 1)) {
+    __syncthreads();
+    if (!thread) {
         __threadfence();
-        decide(d, args);
+        is_last = atomicAdd(&stats->blocks, 1u) == nb - 1;
     }
+    if (__syncthreads_or(is_last))
+        decide(d, args);
 }

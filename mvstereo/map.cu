@@ -15,46 +15,51 @@
 #define SIDE    (2 * MVSTEREO_WMED_R + 1)
 #define TILE_H  MVSTEREO_CUDA_TILE_H
 
-/** Loads a pair of the neighbourhood of a thread block's samples. */
-static __device__ __forceinline__ void load_pair(MvstereoCudaTile *tile, const MvstereoCudaArgs &args, int row,
-                                                 int pair)
+/** Returns a pair of the next row above that has valid disparities, as holes. */
+static __device__ __forceinline__ GpumeU32 get_above(const MvstereoCudaArgs &args, int x0, int x1, int y)
 {
-    const int px = 2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + pair) - MVSTEREO_WMED_R;
-    const int py = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + row - MVSTEREO_WMED_R, 0, args.h - 1);
-    const int from = tile->rows[row];
-    GpumeU32 values = 0, luma = 0;
+    const GpumeU16 *filled = (const GpumeU16 *)args.filled;
 
-    GPUME_UNROLL for (int i = 1; i >= 0; i--) {
-        const int x = av_clip(px + i, 0, args.w - 1);
+    while (--y >= 0) {
+        const GpumeU32 before = (GpumeU32)(y * args.w), v = filled[before + x0];
 
-        values = values << 16 | (from < 0 ? 0u : ((const GpumeU16 *)args.filled)[from * (long long)args.w + x]);
-        luma   = luma << 16 | ((const GpumeU8 *)args.luma[0])[py * (long long)args.w + x];
+        if (v != (GpumeU16)MVSTEREO_INVALID)
+            return v | (GpumeU32)filled[before + x1] << 16 | MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
     }
-    tile->values[row][pair] = values & ~MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
-    tile->luma[row][pair]   = luma + MVSTEREO_LUMA;
-    tile->shifts[row][pair] = (from == py ? values >> 14 & MVSTEREO_PAIR(2) : MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS;
+    return MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
 }
 
-/**
- * Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. A row without
- * valid disparities has those of the next row above that has some.
- */
+/** Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. */
 static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const MvstereoCudaArgs &args)
 {
-    const int thread = (int)threadIdx.x, more = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS;
+    enum { NB = TILE_H / MVSTEREO_CUDA_ROWS + 1, MORE = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS };
+    const int thread = (int)threadIdx.x, row = thread / MVSTEREO_CUDA_COLS;
+    GpumeU32 values[NB], luma[NB];
+    int rows[NB], pairs[NB], x[NB][2], y[NB];
 
-    if (thread < TILE_H) {
-        int from = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + thread - MVSTEREO_WMED_R, 0, args.h - 1);
-
-        while (from >= 0 && !((const GpumeU32 *)args.row_valid)[from])
-            from--;
-        tile->rows[thread] = from;
+    /* all at once, as loads do not pass stores or branches */
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
+        rows[n]   = n < NB - 1 ? n * MVSTEREO_CUDA_ROWS + row : thread / MORE;
+        pairs[n]  = n < NB - 1 ? thread % MVSTEREO_CUDA_COLS : MVSTEREO_CUDA_COLS + thread % MORE;
+        y[n]      = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + rows[n] - MVSTEREO_WMED_R, 0, args.h - 1);
+        values[n] = luma[n] = 0;
+        GPUME_UNROLL for (int i = 0; i < 2; i++) {
+            x[n][i] = av_clip(2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + pairs[n]) - MVSTEREO_WMED_R + i, 0,
+                              args.w - 1);
+            values[n] |= (GpumeU32)((const GpumeU16 *)args.filled)[(GpumeU32)(y[n] * args.w + x[n][i])] << 16 * i;
+            luma[n]   |= (GpumeU32)((const GpumeU8 *)args.luma[0])[(GpumeU32)(y[n] * args.w + x[n][i])] << 16 * i;
+        }
     }
-    __syncthreads();
-    GPUME_UNROLL for (int i = 0; i < TILE_H; i += MVSTEREO_CUDA_ROWS)
-        load_pair(tile, args, i + thread / MVSTEREO_CUDA_COLS, thread % MVSTEREO_CUDA_COLS);
-    if (thread < more * TILE_H)
-        load_pair(tile, args, thread / more, MVSTEREO_CUDA_COLS + thread % more);
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
+        if (n == NB - 1 && thread >= MORE * TILE_H)
+            break;
+        /* a row without valid disparities */
+        if (values[n] == (GpumeU32)MVSTEREO_INVALID)
+            values[n] = get_above(args, x[n][0], x[n][1], y[n]);
+        tile->values[rows[n]][pairs[n]] = values[n] & ~MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
+        tile->luma[rows[n]][pairs[n]]   = luma[n] + MVSTEREO_LUMA;
+        tile->shifts[rows[n]][pairs[n]] = (values[n] >> 14 & MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS;
+    }
 }
 
 /**

@@ -70,23 +70,13 @@ static __device__ __forceinline__ GpumeU32 join(GpumeU32 *parents, GpumeU32 a, G
     }
 }
 
-/** Returns whether a sample must be joined with that above: the fourth side of a square of joined ones adds nothing. */
-static __device__ __forceinline__ int needs_above(int v, int left, int above, int above_left, int has_left)
-{
-    return are_joined(v, above) &&
-           !(has_left && are_joined(v, left) && are_joined(left, above_left) && are_joined(above_left, above));
-}
-
 /** Returns a median, or a hole where the views do not agree. */
-static __device__ __forceinline__ int compare(const MvstereoCudaArgs &args, int v, int x, long long row)
+static __device__ __forceinline__ int compare(const MvstereoCudaArgs &args, int v, int x, int y)
 {
     const int k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE, z = x - args.min - k;
-    int difference;
+    const int difference = mvstereo_short(args.right, args, z, y) - k;
 
-    if (z < 0 || z >= args.w)
-        return MVSTEREO_INVALID;
-    difference = ((const short *)args.right)[row + z] - k;
-    return FFABS(difference) <= MVSTEREO_CHECK ? v : MVSTEREO_INVALID;
+    return z >= 0 && z < args.w && FFABS(difference) <= MVSTEREO_CHECK ? v : MVSTEREO_INVALID;
 }
 
 /** Computes the first medians, sets holes, joins samples of the part to pieces, and counts them. */
@@ -95,29 +85,37 @@ static __device__ __forceinline__ void check(const MvstereoCudaArgs &args)
     GPUME_SHARED(MvstereoCudaPieces, part);
     const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32), first = warp * ROWS;
     const int x = (int)blockIdx.x * COLS + lane, y = (int)blockIdx.y * SIDE + first;
-    int v[ROWS], left[ROWS];
     GpumeU32 begins[ROWS], roots[ROWS];
+    int v[ROWS];
 
     mvstereo_medians(v, args.matched, args, x, y);
+    /* all at once, as loads do not pass stores */
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        v[i] = compare(args, v[i], x, y + i);
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
         const int at = (first + i) * COLS + lane;
+        int left;
 
-        v[i]      = x < args.w && y + i < args.h ? compare(args, v[i], x, (y + i) * (long long)args.w)
-                                                 : MVSTEREO_INVALID;
-        left[i]   = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[i], (lane + 31) & 31);
-        begins[i] = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v[i], left[i]));
+        v[i]      = x < args.w && y + i < args.h ? v[i] : MVSTEREO_INVALID;
+        left      = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[i], (lane + 31) & 31);
+        begins[i] = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v[i], left));
         roots[i]  = (GpumeU32)(at - lane + gpume_last_bit(begins[i] & ~0u >> (31 - lane)));
         part->parents[at] = roots[i];
         part->sizes[at]   = 0;
     }
     part->values[warp][lane] = (short)v[ROWS - 1];
+    if (!lane)
+        part->begins[warp] = begins[ROWS - 1];
     __syncthreads();
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-        const int above      = i ? v[i - 1] : warp ? part->values[warp - 1][lane] : MVSTEREO_INVALID;
-        const int above_left = i ? left[i - 1] : warp && lane ? part->values[warp - 1][lane - 1] : MVSTEREO_INVALID;
+        const int above          = i ? v[i - 1] : warp ? part->values[warp - 1][lane] : MVSTEREO_INVALID;
+        const GpumeU32 joined    = __ballot_sync(GPUME_WHOLE_WARP, are_joined(v[i], above));
+        /* the fourth side of a square of joined samples adds nothing */
+        const GpumeU32 redundant = joined << 1 & ~begins[i] & ~(i ? begins[i - 1] : warp ? part->begins[warp - 1] : 0);
+        const GpumeU32 at        = (GpumeU32)((first + i) * COLS + lane);
 
-        if (needs_above(v[i], left[i], above, above_left, lane))
-            join(part->parents, (GpumeU32)((first + i) * COLS + lane), (GpumeU32)((first + i - 1) * COLS + lane), 1);
+        if ((joined & ~redundant) >> lane & 1)
+            join(part->parents, at, at - COLS, 1);
     }
     __syncthreads();
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
@@ -170,6 +168,13 @@ static __device__ __forceinline__ void move_size(GpumeU32 *parents, GpumeU32 *si
             return;
         from = to;
     }
+}
+
+/** Returns whether a sample must be joined with that above: the fourth side of a square of joined ones adds nothing. */
+static __device__ __forceinline__ int needs_above(int v, int left, int above, int above_left, int has_left)
+{
+    return are_joined(v, above) &&
+           !(has_left && are_joined(v, left) && are_joined(left, above_left) && are_joined(above_left, above));
 }
 
 /** Joins the samples on the upper and on the left side of a part with those beside them. */
@@ -256,8 +261,6 @@ static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args)
             atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
     }
     any = (GpumeU32)__syncthreads_or(any != 0);
-    if (!threadIdx.x)
-        ((GpumeU32 *)args.row_valid)[y] = any;
     for (int x = (int)threadIdx.x; x < args.w; x += MVSTEREO_CUDA_DROP_THREADS) {
         int v = are_valid[x / 32] >> x % 32 & 1 ? row[x] : MVSTEREO_INVALID;
 
