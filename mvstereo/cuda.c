@@ -319,7 +319,7 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
 static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 {
     const int kind  = a->base ? 0 : FFMIN(av_ceil_log2((a->range + MVSTEREO_WINDOW - 1) / MVSTEREO_WINDOW), 4);
-    const int lanes = FFMIN(4 << kind, 32);
+    const int lines = MVSTEREO_CUDA_PATH_THREADS / FFMIN(4 << kind, 32);
     int ret;
 
     s->shell.launches[COSTS].shared          = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
@@ -327,7 +327,8 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
     s->shell.launches[WINNERS + kind].shared = 4 * (a->w + a->range);
     ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
     if (ret >= 0)
-        ret = launch(s, PATHS + kind, gpume_divide_up(lanes * FFMAX(a->w, a->h), MVSTEREO_CUDA_PATH_THREADS), 4, 1, a);
+        ret = launch(s, PATHS + kind, 2 * gpume_divide_up(a->h, lines) + (kind ? 2 : 1) * gpume_divide_up(a->w, lines),
+                     1, 1, a);
     return ret < 0 ? ret : launch(s, WINNERS + kind, 1, a->h, 1, a);
 }
 

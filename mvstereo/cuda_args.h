@@ -32,8 +32,8 @@
 typedef struct MvstereoCudaWords {
     unsigned words[MVSTEREO_WINDOW / 4][MVSTEREO_CUDA_WORDS_ROW];
 } MvstereoCudaWords;
-/** Size of a thread block that adds costs along paths. */
-#define MVSTEREO_CUDA_PATH_THREADS 64
+/** Size of a thread block that adds costs along paths: a warp for each scheduler. */
+#define MVSTEREO_CUDA_PATH_THREADS 128
 /**
  * Maximum width of views: a row of the other view, with margins as wide as the range, must fit into
  * shared memory.

@@ -16,8 +16,6 @@
 #define SIZE  (GPUME_CUDA_VARIANT & ~MVSTEREO_CUDA_AMPERE)
 #define WORDS (SIZE > 3 ? 8 : 2)
 #define LANES (SIZE > 3 ? 32 : 4 << SIZE)
-/** Paths of a warp. */
-#define LINES (32 / LANES)
 /** Steps whose costs and penalties are loaded at once, and how many of them have a lane of their own. */
 #define BATCH (SIZE > 3 ? 1 : SIZE ? 8 : 16)
 #define RESTS ((BATCH + LANES - 1) / LANES)
@@ -40,6 +38,8 @@ typedef struct Path {
     GpumeU32 v[WORDS][2];
     GpumeU32 least;             ///< the least cost of all lanes, twice
     GpumeU32 before, after;     ///< costs of the lanes beside this one
+    /* costs across two words; and what a step by one disparity leads to, except in the first and in the last word */
+    GpumeU32 middle[2 * WORDS - 1], inner[2 * WORDS];
 } Path;
 
 static __device__ __forceinline__ GpumeU32 exchange(GpumeU32 v, int lane)
@@ -115,6 +115,40 @@ static __device__ __forceinline__ void move(GpumeU32 best[WORDS][2], const Gpume
 }
 
 /**
+ * Returns the least value of a path's lanes. Three exchanges at once take as long as one.
+ * @param beside values that are greater: as they are used here, compilers compute them while exchanges are on their way
+ */
+static __device__ __forceinline__ GpumeU32 least_of_path(GpumeU32 v, GpumeU32 beside)
+{
+    if (LANES == 32)
+        return mvstereo_least_of_warp(v);
+    GPUME_UNROLL for (int i = 1; i < LANES; i *= 4) {
+        const GpumeU32 a = __shfl_xor_sync(GPUME_WHOLE_WARP, v, i);
+
+        if (2 * i < LANES) {
+            const GpumeU32 b = __shfl_xor_sync(GPUME_WHOLE_WARP, v, 2 * i);
+            const GpumeU32 c = __shfl_xor_sync(GPUME_WHOLE_WARP, v, 3 * i);
+
+            if (i == 1)
+                v = mvstereo_min2(v, beside);
+            v = mvstereo_min2(mvstereo_min2(mvstereo_min2(v, a), b), c);
+        } else {
+            v = mvstereo_min2(v, a);
+        }
+    }
+    return v;
+}
+
+/** Sets what a step by one disparity leads to where it does not depend on other lanes. */
+static __device__ __forceinline__ void find_inner(Path *p)
+{
+    GPUME_UNROLL for (int j = 0; j < 2 * WORDS - 1; j++)
+        p->middle[j] = mvstereo_bytes(p->v[j / 2][j % 2], p->v[(j + 1) / 2][(j + 1) % 2], MVSTEREO_ACROSS);
+    GPUME_UNROLL for (int j = 1; j < 2 * WORDS - 1; j++)
+        p->inner[j] = mvstereo_min2(p->middle[j - 1], p->middle[j]) + MVSTEREO_PAIR(MVSTEREO_P1);
+}
+
+/**
  * Takes one step.
  * @param p2    penalty, in both halves
  * @param shift from the first disparity of the sample before to that of this one
@@ -123,19 +157,19 @@ static __device__ __forceinline__ void move(GpumeU32 best[WORDS][2], const Gpume
 static __device__ __forceinline__ void step(Path *p, const GpumeU32 costs[WORDS], GpumeU32 p2, int shift,
                                             int is_shifted, const Lane *lane)
 {
+    enum { LAST = 2 * WORDS - 1 };
     const int number   = (int)(threadIdx.x % 32);
     const GpumeU32 far = p->least + p2, change = lane->far - p->least;
-    GpumeU32 low = mvstereo_bytes(p->before, p->v[0][0], lane->before), least, best[WORDS][2];
+    const GpumeU32 low  = mvstereo_bytes(p->before, p->v[0][0], lane->before);
+    const GpumeU32 high = mvstereo_bytes(p->v[WORDS - 1][1], p->after, lane->after);
+    GpumeU32 least, best[WORDS][2];
 
-    GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
-        const GpumeU32 middle = mvstereo_bytes(p->v[j][0], p->v[j][1], MVSTEREO_ACROSS);
-        const GpumeU32 high   = j == WORDS - 1 ? mvstereo_bytes(p->v[j][1], p->after, lane->after)
-                                               : mvstereo_bytes(p->v[j][1], p->v[j + (j < WORDS - 1)][0],
-                                                                MVSTEREO_ACROSS);
+    GPUME_UNROLL for (int j = 0; j <= LAST; j++) {
+        const GpumeU32 beside = j == 0    ? mvstereo_min2(low, p->middle[0]) + MVSTEREO_PAIR(MVSTEREO_P1)
+                              : j == LAST ? mvstereo_min2(p->middle[LAST - 1], high) + MVSTEREO_PAIR(MVSTEREO_P1)
+                                          : p->inner[j];
 
-        best[j][0] = mvstereo_min2(p->v[j][0], mvstereo_min2(low, middle) + MVSTEREO_PAIR(MVSTEREO_P1));
-        best[j][1] = mvstereo_min2(p->v[j][1], mvstereo_min2(middle, high) + MVSTEREO_PAIR(MVSTEREO_P1));
-        low        = high;
+        best[j / 2][j % 2] = mvstereo_min2(p->v[j / 2][j % 2], beside);
     }
     if (!SIZE && is_shifted)
         move(best, p->v, shift, lane);
@@ -149,66 +183,84 @@ static __device__ __forceinline__ void step(Path *p, const GpumeU32 costs[WORDS]
     GPUME_UNROLL for (int j = 1; j < WORDS; j++)
         least = mvstereo_min2(least, mvstereo_min2(p->v[j][0], p->v[j][1]));
     least = mvstereo_min2(least, mvstereo_bytes(least, 0, 0x1032));
-    if (LANES == 32)
-        least = mvstereo_least_of_warp(least);
-    else
-        GPUME_UNROLL for (int i = 1; i < LANES; i *= 2)
-            least = mvstereo_min2(least, __shfl_xor_sync(GPUME_WHOLE_WARP, least, i));
-    p->least = least;
+    find_inner(p);
+    p->least = least_of_path(least, mvstereo_min2(p->inner[1], p->inner[2]));
 }
 
 /** What the next steps of a path need: costs, and of the steps that a lane has by their number the rest. */
 typedef struct Ahead {
     GpumeU32 costs[BATCH][WORDS];
-    int p2[RESTS], first[RESTS];        ///< penalties, and first disparities
+    GpumeU32 p2[RESTS], first[RESTS];   ///< penalties, and first disparities
 } Ahead;
 
 /** Where a path is. */
 typedef struct Place {
     GpumeU64 costs;             ///< of the next step
-    GpumeU64 bases, p2;         ///< of the first step; bases: 0 if there are none
-    long long stride;           ///< samples
-    int n, nb, range;           ///< number of the next step, of all steps, and of costs of a sample
+    GpumeU64 bases, p2;         ///< of the lane's first step; bases: 0 if there are none
+    int n, nb;                  ///< number of the next step, and of all steps
     int first_p2;               ///< the first step whose penalty is that of a sample
 } Place;
 
 /**
- * Loads what BATCH steps need, and moves on. All loads are issued at once, and waited for when the steps begin, because
- * a warp cannot wait for one of many loads in flight. So nothing is done here with what is loaded.
+ * Loads what BATCH steps need. All loads are issued at once, and waited for when the steps begin, because a warp cannot
+ * wait for one of many loads in flight. So nothing is done here with what is loaded.
+ * @param stride   samples from a step to the next
+ * @param is_whole all steps are there, and none is the path's first one
  */
-static __device__ __forceinline__ void load_ahead(Ahead *a, Place *p, const Lane *lane)
+static __device__ __forceinline__ void load_steps(Ahead *a, const Place *p, long long stride, int range, int is_whole,
+                                                  const Lane *lane)
 {
     GPUME_UNROLL for (int k = 0; k < BATCH; k++)
-        if (p->n + k < p->nb)
-            load(a->costs[k], p->costs + k * p->stride * p->range);
+        if (is_whole || p->n + k < p->nb)
+            load(a->costs[k], p->costs + k * stride * range);
     GPUME_UNROLL for (int r = 0; r < RESTS; r++) {
         /* of a step that is not there, those of the last one */
-        const int n = gpume_min(p->n + gpume_min(r * LANES + lane->number, BATCH - 1), p->nb - 1);
+        const int mine = gpume_min(r * LANES + lane->number, BATCH - 1) - lane->number;
+        const int n    = is_whole ? mine : gpume_min(p->n + lane->number + mine, p->nb - 1) - p->n - lane->number;
+        const int n_p2 = is_whole ? n : gpume_max(n, p->first_p2 - p->n - lane->number);
 
-        a->p2[r] = *(const GpumeU8 *)(p->p2 + gpume_max(n, p->first_p2) * p->stride);
+        a->p2[r] = *(const GpumeU8 *)(p->p2 + n_p2 * stride);
         if (!SIZE && p->bases)
-            a->first[r] = *(const short *)(p->bases + 2 * n * p->stride);
+            a->first[r] = (GpumeU32)*(const short *)(p->bases + 2 * n * stride);
     }
-    p->costs += BATCH * p->stride * p->range;
+}
+
+/** Loads what the next steps need, and moves on. */
+static __device__ __forceinline__ void load_ahead(Ahead *a, Place *p, long long stride, int range, const Lane *lane)
+{
+    if (p->n && p->n + BATCH <= p->nb)
+        load_steps(a, p, stride, range, 1, lane);
+    else
+        load_steps(a, p, stride, range, 0, lane);
+    p->costs += BATCH * stride * range;
+    p->p2    += BATCH * stride;
+    p->bases += p->bases ? 2 * BATCH * stride : 0;
     p->n     += BATCH;
+}
+
+/** Returns whether the first disparity of any path changes; base is that of the sample before. */
+static __device__ __forceinline__ int has_shifts(const Ahead *a, int base)
+{
+    GpumeU32 differ = 0;
+
+    GPUME_UNROLL for (int r = 0; r < RESTS; r++)
+        differ |= a->first[r] ^ (GpumeU32)base;
+    return __any_sync(GPUME_WHOLE_WARP, (int)differ);
 }
 
 /**
  * Sets, for the steps that a lane has, shift | penalty << 16.
  * @param base   first disparity of the sample before; set to that of the last one
  * @param shifts set to which lanes have shifts
- * @return whether any has
  */
-static __device__ __forceinline__ int find_shifts(GpumeU32 rest[RESTS], GpumeU32 shifts[RESTS], int *base,
-                                                  const Ahead *a, const Lane *lane)
+static __device__ __forceinline__ void find_shifts(GpumeU32 rest[RESTS], GpumeU32 shifts[RESTS], int *base,
+                                                   const Ahead *a, const Lane *lane)
 {
-    GpumeU32 any = 0;
-
     GPUME_UNROLL for (int r = 0; r < RESTS; r++) {
-        rest[r]   = (GpumeU32)a->p2[r] << 16;
+        rest[r]   = a->p2[r] << 16;
         shifts[r] = 0;
         if (!SIZE) {
-            const GpumeU32 first = (GpumeU32)a->first[r];
+            const GpumeU32 first = a->first[r];
             const int one_before = (int)exchange(first, lane->group + gpume_max(lane->number - 1, 0));
             const int shift      = av_clip((int)first - (lane->number ? one_before : *base), -MVSTEREO_WINDOW - 1,
                                            MVSTEREO_WINDOW + 1);
@@ -216,14 +268,12 @@ static __device__ __forceinline__ int find_shifts(GpumeU32 rest[RESTS], GpumeU32
             *base     = (int)exchange(first, lane->group + LANES - 1);
             shifts[r] = __ballot_sync(GPUME_WHOLE_WARP, shift);
             rest[r]  |= (GpumeU32)shift & 0xffff;
-            any      |= shifts[r];
         }
     }
-    return any != 0;
 }
 
 /** Takes the steps of a batch. is_general: there may be shifts, and nb may be less than BATCH. */
-static __device__ __forceinline__ void take_steps(Path *path, GpumeU64 *dst, long long stride, const Ahead *a,
+static __device__ __forceinline__ void take_steps(Path *path, GpumeU64 dst, long long bytes, const Ahead *a,
                                                   const GpumeU32 rests[RESTS], const GpumeU32 shifts[RESTS], int nb,
                                                   int is_general, int is_there, const Lane *lane)
 {
@@ -232,43 +282,44 @@ static __device__ __forceinline__ void take_steps(Path *path, GpumeU64 *dst, lon
         if (!is_general || k < nb) {
             const GpumeU32 rest = exchange(rests[k / LANES], lane->group + k % LANES);
 
-            step(path, a->costs[k], mvstereo_bytes(rest, 0, 0x3232), (short)rest,
+            step(path, a->costs[k], mvstereo_bytes(rest, 0, is_general ? 0x3232 : 0x4040), (short)rest,
                  is_general && (shifts[k / LANES] >> k % LANES & FIRST_LANES), lane);
             if (is_there)
-                store(*dst, path->v);
-            *dst += stride;
+                store(dst + k * bytes, path->v);
         }
 }
 
 /**
- * grid:   paths of the longer side in MVSTEREO_CUDA_PATH_THREADS / LANES; directions
- * block:  MVSTEREO_CUDA_PATH_THREADS
- * shared: with bases MvstereoCudaMoved for each warp
+ * Adds costs along a path.
+ * @param direction number of the path: from left, right, above or below
+ * @param line      row or column; lines beyond the last one are ignored
+ * @param stride    samples from a step to the next
  */
-GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_PATH_THREADS, 8)
+static __device__ __forceinline__ void add_costs(const MvstereoCudaArgs &args, int direction, int line,
+                                                 long long stride)
 {
     const int number = (int)(threadIdx.x % LANES), group = (int)(threadIdx.x % 32) - number;
-    const int line   = (int)(blockIdx.x * (MVSTEREO_CUDA_PATH_THREADS / LANES) + threadIdx.x / LANES);
-    const int direction = (int)blockIdx.y, is_column = direction >= 2, back = direction & 1;
+    const int is_column = direction >= 2, back = direction & 1;
     const int nb = is_column ? args.h : args.w, nb_lines = is_column ? args.w : args.h;
     /* lanes of paths that are not there do what those of the last one do */
-    const int is_line   = line < nb_lines, line_there = is_line ? line : nb_lines - 1;
-    const int range     = SIZE ? args.range : MVSTEREO_WINDOW, is_there = 4 * WORDS * number < range;
-    const long long q   = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + line_there
-                                    : (long long)line_there * args.w + (back ? args.w - 1 : 0);
-    const long long stride = (is_column ? (long long)args.w : 1ll) * (back ? -1 : 1);
+    const int is_line = line < nb_lines, line_there = is_line ? line : nb_lines - 1;
+    const int range   = SIZE < 2 ? MVSTEREO_WINDOW << SIZE : args.range, is_there = 4 * WORDS * number < range;
+    const long long q = is_column ? (back ? (long long)(args.h - 1) * args.w : 0) + line_there
+                                  : (long long)line_there * args.w + (back ? args.w - 1 : 0);
     const Lane lane = { number, group, number ? MVSTEREO_ACROSS : MVSTEREO_FIRST_OF_B,
                         4 * WORDS * (number + 1) < range ? MVSTEREO_ACROSS : MVSTEREO_LAST_OF_A,
                         is_there ? 0 : MVSTEREO_PAIR(FAR) };
-    /* lanes beyond the range load the data of the last lane, and do not use it */
+    /*
+     * Lanes beyond the range load the data of the last lane, and do not use it. The penalty of a step back is that of
+     * the sample where it begins; the first has no effect.
+     */
     Place place = { args.costs + q * range + (is_there ? 4 * WORDS * number : range - 4 * WORDS),
-                    !SIZE && args.base ? args.base + 2 * q : 0,
-                    /* the penalty of a step back is that of the sample where it begins; the first has no effect */
-                    (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0), stride, 0, nb, range, back };
-    GpumeU64 dst    = args.paths[0];
-    int base   = place.bases ? ((const short *)args.base)[q] : 0;
-    Path path  = { { { 0 } }, 0, 0, 0 };
-    Ahead next = { { { 0 } }, { 0 }, { 0 } };
+                    !SIZE && args.base ? args.base + 2 * (q + number * stride) : 0,
+                    (is_column ? args.p2[1] : args.p2[0]) + q - (back ? stride : 0) + number * stride, 0, nb, back };
+    GpumeU64 dst = args.paths[0];
+    int base     = !SIZE && args.base ? ((const short *)args.base)[q] : 0;
+    Path path    = { { { 0 } }, 0, 0, 0, { 0 }, { 0 } };
+    Ahead next   = { { { 0 } }, { 0 }, { 0 } };
 
     /* all paths of the warp are beyond the last one */
     if (line - group / LANES >= nb_lines)
@@ -278,18 +329,48 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_PATH_THREADS, 8)
     dst += q * range + 4 * WORDS * number;
     GPUME_UNROLL for (int j = 0; j < WORDS; j++)
         path.v[j][0] = path.v[j][1] = lane.far;
+    find_inner(&path);
     if (place.bases)
         clear();
-    load_ahead(&next, &place, &lane);
+    load_ahead(&next, &place, stride, range, &lane);
     for (int n = 0; n < nb; n += BATCH) {
         GpumeU32 rests[RESTS], shifts[RESTS];
         const Ahead now = next;
 
-        load_ahead(&next, &place, &lane);
+        load_ahead(&next, &place, stride, range, &lane);
         /* most batches are whole and have no shifts: their steps have no branches, so that they can overlap */
-        if (find_shifts(rests, shifts, &base, &now, &lane) || n + BATCH > nb)
-            take_steps(&path, &dst, stride * range, &now, rests, shifts, nb - n, 1, is_there && is_line, &lane);
-        else
-            take_steps(&path, &dst, stride * range, &now, rests, shifts, BATCH, 0, is_there && is_line, &lane);
+        if (n + BATCH > nb || (!SIZE && has_shifts(&now, base))) {
+            find_shifts(rests, shifts, &base, &now, &lane);
+            take_steps(&path, dst, stride * range, &now, rests, shifts, nb - n, 1, is_there && is_line, &lane);
+        } else {
+            take_steps(&path, dst, stride * range, &now, now.p2, shifts, BATCH, 0, is_there && is_line, &lane);
+        }
+        dst += BATCH * stride * range;
     }
+}
+
+/**
+ * grid:   lines in MVSTEREO_CUDA_PATH_THREADS / LANES: rows twice, and columns, twice unless SIZE is 0
+ * block:  MVSTEREO_CUDA_PATH_THREADS
+ * shared: with bases MvstereoCudaMoved for each warp
+ */
+GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_PATH_THREADS, SIZE ? 4 : 2)
+{
+    enum { LINES = MVSTEREO_CUDA_PATH_THREADS / LANES };
+    const int rows      = (args.h + LINES - 1) / LINES, columns = (args.w + LINES - 1) / LINES;
+    const int is_column = (int)blockIdx.x >= 2 * rows;
+    const int number    = (int)blockIdx.x - (is_column ? 2 * rows : 0), nb = is_column ? columns : rows;
+    const int line      = number % nb * LINES + (int)threadIdx.x / LANES, back = number >= nb;
+
+    /* copies of the code, because distances in rows are constants, so that addresses need no arithmetic */
+    if (!is_column && !back)
+        add_costs(args, 0, line, 1);
+    else if (!is_column)
+        add_costs(args, 1, line, -1);
+    else if (SIZE)
+        add_costs(args, 2 + back, line, back ? -args.w : args.w);
+    else
+        /* columns are shorter: both of their paths take about as long as one of a row, and need memory all the time */
+        GPUME_NO_UNROLL for (int i = 0; i < 2; i++)
+            add_costs(args, 2 + i, line, i ? -args.w : args.w);
 }
