@@ -507,10 +507,11 @@ static void remove_side_data(av_unused AVFilterLink *link, AVFrame *frame, const
                              int nb)
 {
     for (int i = 0; i < nb; i++) {
-        if (frame)
+        if (frame) {
             av_frame_remove_side_data(frame, types[i]);
-        else
-            GPUME_REMOVE_LINK_SIDE_DATA(link, types[i]);
+            continue;
+        }
+        GPUME_REMOVE_LINK_SIDE_DATA(link, types[i]);
     }
 }
 

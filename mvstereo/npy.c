@@ -48,6 +48,7 @@ static av_cold int forget(MvstereoNpy *n)
 av_cold int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views,
                                  void *log_ctx)
 {
+    const int is_pipe = ff_gpume_is_pipe(path);
     int ret;
 
     n->w        = w;
@@ -55,8 +56,10 @@ av_cold int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite
     n->nb_views = nb_views;
     n->map      = av_malloc_array(w * (size_t)h, sizeof(*n->map));
     n->values   = av_malloc_array(w * (size_t)h, 4);
-    ret = n->map && n->values ? ff_gpume_file_open(&n->file, path, overwrite, log_ctx) : AVERROR(ENOMEM);
-    if (ret >= 0 && !ff_gpume_file_can_rewind(&n->file)) {
+    ret = n->map && n->values ? 0 : AVERROR(ENOMEM);
+    if (ret >= 0 && !is_pipe)
+        ret = ff_gpume_file_open(&n->file, path, overwrite, log_ctx);
+    if (ret >= 0 && (is_pipe || !ff_gpume_file_can_rewind(&n->file))) {
         av_log(log_ctx, AV_LOG_ERROR, "A .npy file begins with the number of frames, which is known only at the end, "
                "so it cannot be written to a pipe.\n");
         n->file.failed = 1;

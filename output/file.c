@@ -163,6 +163,13 @@ static int names_open_file(const char *path)
     return descriptor_of(path) >= 0 || av_strstart(path, "/dev/fd/", NULL) || av_strstart(path, "/proc/", NULL);
 }
 
+int ff_gpume_is_pipe(const char *path)
+{
+    GpumeFileIdentity id;
+
+    return !ff_gpume_system_identify(path, &id) && id.kind == GPUME_FILE_OTHER;
+}
+
 int ff_gpume_is_direct(const char *path)
 {
     GpumeFileIdentity id;

@@ -48,6 +48,9 @@ int ff_gpume_is_stdout(const char *path);
 /** Returns whether a file is written directly: standard output, a file already open, a pipe or a device. */
 int ff_gpume_is_direct(const char *path);
 
+/** Returns whether a file is a pipe or a socket. To open a pipe, a program may have to wait for its reader. */
+int ff_gpume_is_pipe(const char *path);
+
 /** Returns whether two names stand for the same file. The file need not exist; devices are never the same. */
 int ff_gpume_is_same_file(const char *a, const char *b);
 

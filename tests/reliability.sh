@@ -122,6 +122,15 @@ part_files() {
                   [ \$(find $tmp -name 's.log.*.gpume-part' | wc -l) = 1 ]"
     done
 
+    # a pipe that nobody reads
+    rm -f "$tmp"/*
+    mkfifo "$tmp/pipe.npy"
+    timeout 60 "$base/obj/ffmpeg" -hide_banner -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=2:d=1 \
+        -vf "mvstereo=layout=sbsl:file=$tmp/pipe.npy" -f null - 2> "$tmp/err"
+    status=$?
+    check files-pipe "status $status, $(head -n 1 "$tmp/err")" \
+        eval "[ $status != 0 ] && [ $status != 124 ] && grep -q 'cannot be written to a pipe' '$tmp/err'"
+
     # file names that need escaping, as in the documentation
     rm -f "$tmp"/*
     (cd "$tmp" && for name in 'take\\:2.csv' 'C\\:\\\\take.csv'; do
