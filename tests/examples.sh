@@ -128,12 +128,8 @@ ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=gbrp,trim=end_frame=4,split[a
     -c:v mpeg4 -q:v 2 "$work/anaglyph.mkv"
 example depth-map "$work/anaglyph.mkv" "$work/depth.mkv" anaglyph
 expect depth-map-of-an-anaglyph mpeg4,4 "$(frames "$work/depth.mkv")"
-if "$FFMPEG" -hide_banner -filters | grep -q ' v360 '; then
-    example depth-map "$work/both views.mkv" "$work/depth.mkv" vr180
-    expect depth-map-of-half-spheres mpeg4,4 "$(frames "$work/depth.mkv")"
-else
-    refuses depth-map "has no filter v360" "$work/both views.mkv" "$work/none.mkv" vr180
-fi
+example depth-map "$work/both views.mkv" "$work/depth.mkv" vr180
+expect depth-map-of-half-spheres mpeg4,4 "$(frames "$work/depth.mkv")"
 INPUT='-f lavfi' example depth-live 'testsrc2=s=200x176:r=25:d=0.2' 'testsrc2=s=200x176:r=25:d=0.2' "$work/live.nut" max=32
 expect depth-live-frames mpeg4,5 "$(frames "$work/live.nut")"
 refuses depth-map "'up' is none of" "$work/both views.mkv" "$work/none.mkv" up
