@@ -95,10 +95,24 @@ static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const
     return ff_gpume_shell_launch(&s->shell, kernel, x, y, z, args);
 }
 
-/* Launches a kernel that has a thread for each sample. */
-static int launch_samples(CUDABackend *s, enum Kernel kernel, int w, int h, int z, MvstereoCudaArgs *args)
+/* Launches a kernel that has a thread for each MVSTEREO_CUDA_THREAD_ROWS samples of a column. */
+static int launch_columns(CUDABackend *s, CUstream stream, enum Kernel kernel, int w, int h, int z,
+                          const MvstereoCudaArgs *args)
 {
-    return launch(s, kernel, gpume_divide_up(w, MVSTEREO_CUDA_COLS), gpume_divide_up(h, MVSTEREO_CUDA_ROWS), z, args);
+    return ff_gpume_shell_launch_on(&s->shell, stream, kernel, gpume_divide_up(w, MVSTEREO_CUDA_COLS),
+                                    gpume_divide_up(h, MVSTEREO_CUDA_SIDE), z, args);
+}
+
+/* Smooths views if needed, or halves them. */
+static int halve(CUDABackend *s, enum Kernel kernel, const MvstereoCudaArgs *a)
+{
+    return launch_columns(s, ff_gpume_shell_stream(&s->shell), kernel, (a->w + 1) / 2, (a->h + 1) / 2, 2, a);
+}
+
+/* Makes features of the views. */
+static int make_features(CUDABackend *s, CUstream stream, const MvstereoCudaArgs *a)
+{
+    return launch_columns(s, stream, FEATURES, a->w, a->h, 2, a);
 }
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
@@ -287,13 +301,6 @@ static int get_search_frame(CUDABackend *s, const AVFrame *view, AVFrame **frame
     return 0;
 }
 
-/* Launches a kernel that has a thread for 2 columns of samples and as many rows as it processes. */
-static int launch_views(CUDABackend *s, enum Kernel kernel, MvstereoCudaArgs *a)
-{
-    return launch_samples(s, kernel, gpume_divide_up(a->w, 2), gpume_divide_up(a->h, 2 * MVSTEREO_CUDA_VIEW_BATCH), 2,
-                          a);
-}
-
 /* Copies the luma of both views, smooths it if both are rough, and halves it if needed. */
 static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout *l)
 {
@@ -312,7 +319,7 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
     GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->stats.data, 0, s->stats.size, ff_gpume_shell_stream(&s->shell)),
                     "clear statistics")
     ret = launch(s, LUMA, gpume_divide_up(a->w, 256), gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS), 2, a);
-    return ret < 0 ? ret : launch_views(s, SMOOTH, a);
+    return ret < 0 ? ret : halve(s, SMOOTH, a);
 }
 
 /* Finds the least sums of costs along paths. With bases, a sample has MVSTEREO_WINDOW disparities. */
@@ -332,29 +339,17 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
     return ret < 0 ? ret : launch(s, WINNERS + kind, 1, a->h, 1, a);
 }
 
-/* Makes features of the views. */
-static int make_features(CUDABackend *s, MvstereoCudaArgs *a, CUstream stream)
-{
-    return ff_gpume_shell_launch_on(&s->shell, stream, FEATURES, gpume_divide_up(a->w, MVSTEREO_CUDA_COLS),
-                                    gpume_divide_up(a->h, MVSTEREO_CUDA_SIDE), 2, a);
-}
-
-/* Launches a kernel that has a thread for each MVSTEREO_CUDA_MEDIANS samples of a column. */
-static int launch_medians(CUDABackend *s, enum Kernel kernel, MvstereoCudaArgs *a)
-{
-    return launch_samples(s, kernel, a->w, gpume_divide_up(a->h, MVSTEREO_CUDA_MEDIANS), 1, a);
-}
-
 /* Matches the views, which have features, finds which disparities are valid, and fills holes. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
+    CUstream stream = ff_gpume_shell_stream(&s->shell);
     int ret = find_least(s, a);
 
     s->shell.launches[DROP].shared = gpume_divide_up(a->w, 32) * (4 + 32 * 2);
     if (ret >= 0)
-        ret = launch_medians(s, CHECK, a);
+        ret = launch_columns(s, stream, CHECK, a->w, a->h, 1, a);
     if (ret >= 0)
-        ret = launch_medians(s, JOIN, a);
+        ret = launch_columns(s, stream, JOIN, a->w, a->h, 1, a);
     return ret < 0 ? ret : launch(s, DROP, 1, a->h, 1, a);
 }
 
@@ -369,7 +364,7 @@ static int find_range(CUDABackend *s)
         const int w = (a.w + 1) / 2, h = (a.h + 1) / 2;
 
         /* the views have been halved once */
-        ret = i ? launch_views(s, HALVE, &a) : 0;
+        ret = i ? halve(s, HALVE, &a) : 0;
         if (ret < 0)
             return ret;
         for (int j = 0; j < 2; j++) {
@@ -385,7 +380,7 @@ static int find_range(CUDABackend *s)
         return ret;
     memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
     s->coarse.args.counts = 1;
-    ret = make_features(s, &s->coarse.args, ff_gpume_shell_stream(&s->shell));
+    ret = make_features(s, ff_gpume_shell_stream(&s->shell), &s->coarse.args);
     if (ret >= 0)
         ret = match(s, &s->coarse.args);
     if (ret < 0)
@@ -405,10 +400,11 @@ static int smooth_and_paint(CUDABackend *s, MvstereoCudaArgs *a)
     int ret = 0;
 
     if (a->fill)
-        ret = launch_samples(s, WMEDIAN, gpume_divide_up(a->w, 2), a->h, 1, a);
+        ret = launch(s, WMEDIAN, gpume_divide_up(a->w, 2 * MVSTEREO_CUDA_COLS),
+                     gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS), 1, a);
     if (a->temporal && ret >= 0)
         ret = launch(s, STABILISE, gpume_divide_up(a->w, MVSTEREO_PART), gpume_divide_up(a->h, MVSTEREO_PART), 1, a);
-    return ret < 0 ? ret : launch_medians(s, PAINT, a);
+    return ret < 0 ? ret : launch_columns(s, ff_gpume_shell_stream(&s->shell), PAINT, a->w, a->h, 1, a);
 }
 
 /* Makes the features of the views, and the map of halved ones. */
@@ -420,7 +416,7 @@ static int match_half(CUDABackend *s)
 
     GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, stream), "record an event")
     GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->beside, s->reached, 0), "wait for the views")
-    ret = make_features(s, &s->map.args, s->beside);
+    ret = make_features(s, s->beside, &s->map.args);
     if (ret < 0)
         return ret;
     GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, s->beside), "record an event")
@@ -432,7 +428,7 @@ static int match_half(CUDABackend *s)
     a->fill             = 1;
     s->map.args.half     = a->disparity;
     s->map.args.half_min = min;
-    ret = make_features(s, a, stream);
+    ret = make_features(s, stream, a);
     if (ret >= 0)
         ret = match(s, a);
     if (ret >= 0)
@@ -519,7 +515,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
     s->map.args.fill = s->cfg->fill;
-    ret = s->map.args.base ? match_half(s) : make_features(s, &s->map.args, ff_gpume_shell_stream(&s->shell));
+    ret = s->map.args.base ? match_half(s) : make_features(s, ff_gpume_shell_stream(&s->shell), &s->map.args);
     if (ret >= 0)
         ret = match(s, &s->map.args);
     return ret < 0 ? ret : finish(s, pair, out);

@@ -23,7 +23,7 @@
 #define MVSTEREO_CUDA_WINNER_THREADS 128
 /** Number of rows of a thread block that reads views; a thread has a column. */
 #define MVSTEREO_CUDA_VIEW_ROWS 16
-/** Number of these rows that are read at once, and of pairs of rows that a thread smooths or halves. */
+/** Number of these rows that are read at once. */
 #define MVSTEREO_CUDA_VIEW_BATCH 8
 /** Number of samples of a row for which a thread block computes costs; a thread has a sample. */
 #define MVSTEREO_CUDA_COST_COLS 128
@@ -74,10 +74,10 @@ typedef struct MvstereoCudaMoved {
 /** Bit of disparities that were holes. */
 #define MVSTEREO_CUDA_HOLE      0x8000
 
-/** Number of rows of a thread that computes medians of 3x3 values: what it sorts serves three of them. */
-#define MVSTEREO_CUDA_MEDIANS   4
+/** Number of rows of a thread where rows share work, such as those of medians of 3x3 values. */
+#define MVSTEREO_CUDA_THREAD_ROWS   4
 /** Side of a thread block's part of a map whose samples are joined. */
-#define MVSTEREO_CUDA_SIDE      (MVSTEREO_CUDA_ROWS * MVSTEREO_CUDA_MEDIANS)
+#define MVSTEREO_CUDA_SIDE      (MVSTEREO_CUDA_ROWS * MVSTEREO_CUDA_THREAD_ROWS)
 /** Luma of a thread block's neighbourhood: pairs of samples, one above the other. All warps load as many rows. */
 #define MVSTEREO_CUDA_LUMA_ROWS (MVSTEREO_CUDA_SIDE + 8)
 typedef struct MvstereoCudaLuma {

@@ -83,13 +83,13 @@ static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const Mvster
     return mvstereo_median_of_rows(rows);
 }
 
-/** Sets the medians of MVSTEREO_CUDA_MEDIANS samples from (x, y) on downwards. */
+/** Sets the medians of MVSTEREO_CUDA_THREAD_ROWS samples from (x, y) on downwards. */
 static __device__ __forceinline__ void mvstereo_medians(int *medians, GpumeU64 map, const MvstereoCudaArgs &a, int x,
                                                         int y)
 {
     MvstereoRow rows[3] = { mvstereo_row(map, a, x, y - 1), mvstereo_row(map, a, x, y) };
 
-    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_MEDIANS; i++) {
+    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_THREAD_ROWS; i++) {
         rows[(i + 2) % 3] = mvstereo_row(map, a, x, y + i + 1);
         medians[i]        = mvstereo_median_of_rows(rows);
     }

@@ -14,7 +14,7 @@
 #define R      MVSTEREO_CENSUS_R
 #define SIDE   (2 * R + 1)
 /** Number of pairs of a thread's samples, one above the other. */
-#define PAIRS  (MVSTEREO_CUDA_MEDIANS / 2)
+#define PAIRS  (MVSTEREO_CUDA_THREAD_ROWS / 2)
 /** Number of samples that a sample is compared with, and of those whose bits are in a word. */
 #define OTHERS (SIDE * SIDE - 1)
 #define BITS   8

@@ -168,15 +168,15 @@ static __device__ __forceinline__ void paint(const MvstereoCudaArgs &args, int v
 static __device__ __forceinline__ void paint_column(const MvstereoCudaArgs &args)
 {
     const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
-    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) * MVSTEREO_CUDA_MEDIANS;
+    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) * MVSTEREO_CUDA_THREAD_ROWS;
     const short *map = (const short *)(args.temporal ? args.disparity : args.filled);
-    int v[MVSTEREO_CUDA_MEDIANS];
+    int v[MVSTEREO_CUDA_THREAD_ROWS];
 
     if (x >= args.w || y >= args.h)
         return;
     if (args.fill && !args.temporal)
         mvstereo_medians(v, args.smoothed, args, x, y);
-    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_MEDIANS; i++)
+    GPUME_UNROLL for (int i = 0; i < MVSTEREO_CUDA_THREAD_ROWS; i++)
         if (y + i < args.h)
             paint(args, args.fill && !args.temporal ? v[i] : map[(y + i) * (long long)args.w + x], x, y + i);
 }

@@ -19,7 +19,7 @@
 
 #define COLS  MVSTEREO_CUDA_COLS
 #define SIDE  MVSTEREO_CUDA_SIDE
-#define ROWS  MVSTEREO_CUDA_MEDIANS
+#define ROWS  MVSTEREO_CUDA_THREAD_ROWS
 
 /** Bit of a sample that has been checked: its piece is large. Below it is the root in the part, above it the value. */
 #define LARGE 0x8000

@@ -12,6 +12,8 @@
 
 #define SMOOTH 0
 
+#define ROWS   MVSTEREO_CUDA_THREAD_ROWS
+
 /** Returns luma at (x, y), smoothed if the view is rough, or the nearest one. */
 static __device__ __forceinline__ int get_luma(const MvstereoCudaArgs &args, int x, int y, int is_rough)
 {
@@ -28,11 +30,10 @@ static __device__ __forceinline__ int get_luma(const MvstereoCudaArgs &args, int
     return sum >> 4;
 }
 
-/** Smooths or halves 2x2 samples. */
-static __device__ __forceinline__ void process(const MvstereoCudaArgs &args, int x, int y, int is_rough)
+/** Smooths 2x2 samples if the view is rough. Returns their mean. */
+static __device__ __forceinline__ GpumeU8 process(const MvstereoCudaArgs &args, int x, int y, int is_rough)
 {
-    GpumeU8 *luma   = (GpumeU8 *)(blockIdx.z ? args.luma[1] : args.luma[0]);
-    GpumeU8 *halved = (GpumeU8 *)(blockIdx.z ? args.halved[1] : args.halved[0]);
+    GpumeU8 *luma = (GpumeU8 *)(blockIdx.z ? args.luma[1] : args.luma[0]);
     int sum = 2;
 
     GPUME_UNROLL for (int i = 0; i < 4; i++) {
@@ -45,31 +46,34 @@ static __device__ __forceinline__ void process(const MvstereoCudaArgs &args, int
                 ((GpumeU8 *)(args.search + py * args.search_linesize))[px] = (GpumeU8)v;
         }
     }
-    if (halved)
-        halved[y / 2 * ((args.w + 1ll) / 2) + x / 2] = (GpumeU8)(sum >> 2);
+    return (GpumeU8)(sum >> 2);
 }
 
 /**
- * A thread has several rows, so that there are few where there is nothing to do. The sizes are those before halving.
- * grid:   2 x MVSTEREO_CUDA_COLS columns, 2 x MVSTEREO_CUDA_VIEW_BATCH x MVSTEREO_CUDA_ROWS rows, views
+ * A thread has several rows, so that there are few where there is nothing to do.
+ * grid:   MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_SIDE samples of halved views, views
  * block:  MVSTEREO_CUDA_THREADS
  * shared: none
  */
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 4)
 {
     const int is_rough = GPUME_CUDA_VARIANT == SMOOTH && ((const MvstereoCudaStats *)args.stats)->is_rough;
-    const int x        = 2 * (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
-    const int first    = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) *
-                         2 * MVSTEREO_CUDA_VIEW_BATCH;
-    const int end      = gpume_min(first + 2 * MVSTEREO_CUDA_VIEW_BATCH, args.h);
+    const int x        = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);
+    const int y        = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS) * ROWS;
+    const int w        = (args.w + 1) / 2, h = (args.h + 1) / 2;
+    GpumeU8 *halved    = (GpumeU8 *)(blockIdx.z ? args.halved[1] : args.halved[0]);
+    GpumeU8 means[ROWS];
 
-    if (x >= args.w || !(is_rough || args.halved[0]))
+    if (x >= w || y >= h || !(is_rough || halved))
         return;
+    /* all at once, as loads do not pass stores */
     if (is_rough)
-        for (int y = first; y < end; y += 2)
-            process(args, x, y, 1);
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            means[i] = process(args, 2 * x, 2 * (y + i), 1);
     else
-        GPUME_UNROLL for (int i = 0; i < 2 * MVSTEREO_CUDA_VIEW_BATCH; i += 2)
-            if (first + i < end)
-                process(args, x, first + i, 0);
+        GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+            means[i] = process(args, 2 * x, 2 * (y + i), 0);
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++)
+        if (halved && y + i < h)
+            halved[(y + i) * (long long)w + x] = means[i];
 }
