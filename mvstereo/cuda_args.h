@@ -57,8 +57,8 @@ typedef struct MvstereoCudaDecision {
 #define MVSTEREO_CUDA_TILE_H    (MVSTEREO_CUDA_ROWS + 2 * MVSTEREO_WMED_R)
 typedef struct MvstereoCudaTile {
     unsigned values[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];
-    unsigned luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];      ///< plus MVSTEREO_LUMA
-    unsigned shifts[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];    ///< plus MVSTEREO_SHIFTS; a hole: 2, else 0
+    /* luma plus MVSTEREO_LUMA; in the upper word MVSTEREO_SHIFTS, plus 2 where there is a hole */
+    unsigned long long luma[MVSTEREO_CUDA_TILE_H][MVSTEREO_CUDA_TILE_PAIRS];
 } MvstereoCudaTile;
 
 /**

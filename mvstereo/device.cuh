@@ -140,18 +140,22 @@ static __device__ __forceinline__ GpumeU32 mvstereo_shifts2(GpumeU32 a, GpumeU32
     return shifts;
 }
 
-/** Subtracts the weights of what is below the limit, of a pair, from sum. Weights are the bytes of a word's half. */
-static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
-                                                              int is_high)
+/** Returns -1 in the halves of a pair that are below the limit, 0 in the others. */
+static __device__ __forceinline__ GpumeU32 mvstereo_below2(GpumeU32 pair, GpumeU32 limit)
 {
-    GpumeU32 is_below;
+    GpumeU32 are_below;
 
-    /* halves become -1 or 0 */
-    asm("set.lt.u32.f16x2 %0, %1, %2;" : "=r"(is_below) : "r"(pair), "r"(limit));
+    asm("set.lt.u32.f16x2 %0, %1, %2;" : "=r"(are_below) : "r"(pair), "r"(limit));
+    return are_below;
+}
+
+/** Subtracts the weights of chosen halves, which are -1, from sum. Weights are the bytes of a word's half. */
+static __device__ __forceinline__ int mvstereo_subtract2(int sum, GpumeU32 chosen, GpumeU32 weights, int is_high)
+{
     if (is_high)
-        asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(is_below), "r"(weights));
+        asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(chosen), "r"(weights));
     else
-        asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(is_below), "r"(weights));
+        asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(chosen), "r"(weights));
     return sum;
 }
 
@@ -180,13 +184,16 @@ static __device__ __forceinline__ GpumeU32 mvstereo_shifts2(GpumeU32 a, GpumeU32
     return (GpumeU32)gpume_min(FFABS(low) >> 2, 8) + ((GpumeU32)gpume_min(FFABS(high) >> 2, 8) << 16) + more;
 }
 
-static __device__ __forceinline__ int mvstereo_subtract_below(int sum, GpumeU32 pair, GpumeU32 limit, GpumeU32 weights,
-                                                              int is_high)
+static __device__ __forceinline__ GpumeU32 mvstereo_below2(GpumeU32 pair, GpumeU32 limit)
+{
+    return ((pair & 0xffff) < (limit & 0xffff) ? 0xffff : 0) | (pair >> 16 < limit >> 16 ? 0xffff0000 : 0);
+}
+
+static __device__ __forceinline__ int mvstereo_subtract2(int sum, GpumeU32 chosen, GpumeU32 weights, int is_high)
 {
     const GpumeU32 two = is_high ? weights >> 16 : weights;
 
-    sum -= (pair & 0xffff) < (limit & 0xffff) ? (int)(two & 0xff) : 0;
-    return sum - (pair >> 16 < limit >> 16 ? (int)(two >> 8 & 0xff) : 0);
+    return sum - (int)(chosen & two & 0xff) - (int)(chosen >> 16 & two >> 8 & 0xff);
 }
 
 static __device__ __forceinline__ GpumeU32 mvstereo_least_of_warp(GpumeU32 v)

@@ -14,6 +14,9 @@
 
 #define SIDE    (2 * MVSTEREO_WMED_R + 1)
 #define TILE_H  MVSTEREO_CUDA_TILE_H
+/** Number of pairs of a row, and of all rows. */
+#define PAIRS   ((SIDE + 1) / 2)
+#define NB      (SIDE * PAIRS)
 
 /** Returns a pair of the next row above that has valid disparities, as holes. */
 static __device__ __forceinline__ GpumeU32 get_above(const MvstereoCudaArgs &args, int x0, int x1, int y)
@@ -32,15 +35,15 @@ static __device__ __forceinline__ GpumeU32 get_above(const MvstereoCudaArgs &arg
 /** Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. */
 static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const MvstereoCudaArgs &args)
 {
-    enum { NB = TILE_H / MVSTEREO_CUDA_ROWS + 1, MORE = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS };
+    enum { PARTS = TILE_H / MVSTEREO_CUDA_ROWS + 1, MORE = MVSTEREO_CUDA_TILE_PAIRS - MVSTEREO_CUDA_COLS };
     const int thread = (int)threadIdx.x, row = thread / MVSTEREO_CUDA_COLS;
-    GpumeU32 values[NB], luma[NB];
-    int rows[NB], pairs[NB], x[NB][2], y[NB];
+    GpumeU32 values[PARTS], luma[PARTS];
+    int rows[PARTS], pairs[PARTS], x[PARTS][2], y[PARTS];
 
     /* all at once, as loads do not pass stores or branches */
-    GPUME_UNROLL for (int n = 0; n < NB; n++) {
-        rows[n]   = n < NB - 1 ? n * MVSTEREO_CUDA_ROWS + row : thread / MORE;
-        pairs[n]  = n < NB - 1 ? thread % MVSTEREO_CUDA_COLS : MVSTEREO_CUDA_COLS + thread % MORE;
+    GPUME_UNROLL for (int n = 0; n < PARTS; n++) {
+        rows[n]   = n < PARTS - 1 ? n * MVSTEREO_CUDA_ROWS + row : thread / MORE;
+        pairs[n]  = n < PARTS - 1 ? thread % MVSTEREO_CUDA_COLS : MVSTEREO_CUDA_COLS + thread % MORE;
         y[n]      = av_clip((int)blockIdx.y * MVSTEREO_CUDA_ROWS + rows[n] - MVSTEREO_WMED_R, 0, args.h - 1);
         values[n] = luma[n] = 0;
         GPUME_UNROLL for (int i = 0; i < 2; i++) {
@@ -50,15 +53,30 @@ static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const M
             luma[n]   |= (GpumeU32)((const GpumeU8 *)args.luma[0])[(GpumeU32)(y[n] * args.w + x[n][i])] << 16 * i;
         }
     }
-    GPUME_UNROLL for (int n = 0; n < NB; n++) {
-        if (n == NB - 1 && thread >= MORE * TILE_H)
+    GPUME_UNROLL for (int n = 0; n < PARTS; n++) {
+        if (n == PARTS - 1 && thread >= MORE * TILE_H)
             break;
         /* a row without valid disparities */
         if (values[n] == (GpumeU32)MVSTEREO_INVALID)
             values[n] = get_above(args, x[n][0], x[n][1], y[n]);
         tile->values[rows[n]][pairs[n]] = values[n] & ~MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
-        tile->luma[rows[n]][pairs[n]]   = luma[n] + MVSTEREO_LUMA;
-        tile->shifts[rows[n]][pairs[n]] = (values[n] >> 14 & MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS;
+        tile->luma[rows[n]][pairs[n]]   = luma[n] + MVSTEREO_LUMA +
+                                          ((GpumeU64)((values[n] >> 14 & MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS) << 32);
+    }
+}
+
+/** Returns minus the sums of the weights of both samples that belong to values below a limit of each sample. */
+static __device__ __forceinline__ void add_below(int *less, const GpumeU32 *values,
+                                                 const GpumeU32 (*weights)[(NB + 1) / 2], const GpumeU32 *limits,
+                                                 int is_one)
+{
+    less[0] = less[1] = 0;
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
+        const GpumeU32 below = mvstereo_below2(values[n], MVSTEREO_PAIR(limits[0]));
+
+        less[0] = mvstereo_subtract2(less[0], below, weights[0][n / 2], n % 2);
+        less[1] = mvstereo_subtract2(less[1], is_one ? below : mvstereo_below2(values[n], MVSTEREO_PAIR(limits[1])),
+                                     weights[1][n / 2], n % 2);
     }
 }
 
@@ -68,24 +86,24 @@ static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const M
  */
 static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &args)
 {
-    enum { PAIRS = (SIDE + 1) / 2, NB = SIDE * PAIRS };
     GPUME_SHARED(MvstereoCudaTile, tile);
     const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS);
     const int x  = 2 * ((int)blockIdx.x * MVSTEREO_CUDA_COLS + tx), y = (int)blockIdx.y * MVSTEREO_CUDA_ROWS + ty;
     GpumeU32 values[NB], weights[2][(NB + 1) / 2], centre[2], shifts[2], total[2] = { 0 }, result[2];
     GpumeU32 least, greatest = 0;
+    int less[2];
 
     load_tile(tile, args);
     __syncthreads();
     if (x >= args.w || y >= args.h)
         return;
-    least     = tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R / 2];
+    least     = (GpumeU32)tile->luma[ty + MVSTEREO_WMED_R][tx + MVSTEREO_WMED_R / 2];
     centre[0] = mvstereo_bytes(least, 0, 0x1010);
     centre[1] = mvstereo_bytes(least, 0, 0x3232);
     least     = tile->values[ty][tx];
     GPUME_UNROLL for (int n = 0; n < NB; n++) {
         const int row = ty + n / PAIRS, pair = n % PAIRS;
-        const GpumeU32 luma = tile->luma[row][tx + pair], more = tile->shifts[row][tx + pair];
+        const GpumeU64 luma = tile->luma[row][tx + pair];
 
         values[n] = tile->values[row][tx + pair];
         least     = mvstereo_min2(least, values[n]);
@@ -94,7 +112,7 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
             /* far from any luma where there is no weight */
             const GpumeU32 c   = i ? pair ? centre[1] : centre[1] & 0xffff0000
                                    : pair < PAIRS - 1 ? centre[0] : centre[0] & 0xffff;
-            const GpumeU32 two = mvstereo_shifts2(luma, c, more);
+            const GpumeU32 two = mvstereo_shifts2((GpumeU32)luma, c, (GpumeU32)(luma >> 32));
 
             if (n % 2 || n == NB - 1) {
                 /* four shifts, in bytes, then in the digits that select a weight, or nothing */
@@ -109,19 +127,21 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
     }
     least    = gpume_umin(least & 0xffff, least >> 16);
     greatest = gpume_umax(greatest & 0xffff, greatest >> 16);
-    /* the largest value below which the weights are too small */
+    /* the largest values below which the weights are too small; the first limit is that of both samples */
     result[0] = result[1] = least;
-    for (GpumeU32 bit = MVSTEREO_MAX_RANGE * MVSTEREO_ONE / 2; bit; bit >>= 1) {
-        if (bit > greatest - least)
-            continue;
-        GPUME_UNROLL for (int i = 0; i < 2; i++) {
-            const GpumeU32 limit = MVSTEREO_PAIR(result[i] + bit);
-            int less_below = 0;
+    if (greatest > least) {
+        GpumeU32 bit = 1u << gpume_last_bit(greatest - least), limits[2] = { least + bit };
 
-            GPUME_UNROLL for (int n = 0; n < NB; n++)
-                less_below = mvstereo_subtract_below(less_below, values[n], limit, weights[i][n / 2], n % 2);
-            if (-2 * less_below < (int)total[i])
-                result[i] += bit;
+        add_below(less, values, weights, limits, 1);
+        for (;;) {
+            GPUME_UNROLL for (int i = 0; i < 2; i++) {
+                result[i] += -2 * less[i] < (int)total[i] ? bit : 0;
+                limits[i]  = result[i] + bit / 2;
+            }
+            bit /= 2;
+            if (!bit)
+                break;
+            add_below(less, values, weights, limits, 0);
         }
     }
     GPUME_UNROLL for (int i = 0; i < 2; i++)
