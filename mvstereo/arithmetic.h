@@ -48,7 +48,7 @@
 #define MVSTEREO_INVALID    (-1)
 #define MVSTEREO_NOISY      16      ///< views with at least this measured noise are noisy
 #define MVSTEREO_NOISES     64      ///< noise is counted up to this, exclusive; what has more counts as the greatest
-#define MVSTEREO_DARKER     6       ///< views whose mean luma differs by at least this are matched in brightness
+#define MVSTEREO_DARKER     4       ///< views whose mean luma differs by at least this are matched in brightness
 /** Limit of the sums of four paths, exclusive. */
 #define MVSTEREO_MAX_SUM    1024
 

@@ -71,7 +71,7 @@ static void stereo_brightness(StereoOracle *o)
             if (2 * sum > 2 * below + b[i])
                 break;
         }
-        o->table[i] = llabs(difference) < 6LL * nb ? i : stereo_clip(j, 0, 255);
+        o->table[i] = llabs(difference) < 4LL * nb ? i : stereo_clip(j, 0, 255);
     }
 }
 
