@@ -37,6 +37,9 @@ static inline size_t gpume_npy_field_size(const GpumeParams *params)
 /** Offset of the text in a .npy header. */
 #define GPUME_NPY_START 10
 
+/** Reports that a file is a pipe, to which no .npy file can be written. @return AVERROR(ESPIPE) */
+int ff_gpume_npy_refuse(const char *path, void *log_ctx);
+
 /** Completes a .npy header of size bytes, a multiple of 64, around the zero-terminated text at GPUME_NPY_START. */
 void ff_gpume_npy_frame(char *header, int size);
 

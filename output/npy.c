@@ -104,6 +104,14 @@ static int write_header(const NpyContext *s, GpumeFile *file)
     return ff_gpume_file_write(file, header, sizeof(header));
 }
 
+int ff_gpume_npy_refuse(const char *path, void *log_ctx)
+{
+    av_log(log_ctx, AV_LOG_ERROR, "A .npy file cannot be written to a pipe (%s), because it begins with the number of "
+           "frames, which is known only at the end; use mv_format=npys or csv.\n",
+           ff_gpume_is_stdout(path) ? "standard output" : path);
+    return AVERROR(ESPIPE);
+}
+
 static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
 {
     NpyContext *s = priv;
@@ -115,10 +123,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
         return AVERROR(ENOMEM);
     if (!ff_gpume_file_can_rewind(file)) {
         file->failed = 1;
-        av_log(file->log_ctx, AV_LOG_ERROR, "A .npy file cannot be written to a pipe (%s), because it begins with the "
-               "number of frames, which is known only at the end; use mv_format=npys or csv.\n",
-               ff_gpume_is_stdout(file->path) ? "standard output" : file->path);
-        return AVERROR(ESPIPE);
+        return ff_gpume_npy_refuse(file->path, file->log_ctx);
     }
     s->start = ff_gpume_system_tell(file->f);
     return write_header(s, file);

@@ -16,6 +16,7 @@
 
 #include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/field/field_args.h"
+#include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/output.h"
 
 #define OUTPUT(name) extern const GpumeOutput ff_gpume_output_##name;
@@ -102,6 +103,9 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
                "standard output). With another name, use mv_format=csv, npy or npys.\n", mv_file);
         return AVERROR(EINVAL);
     }
+    /* before the file is opened, which would wait for a reader */
+    if (ff_gpume_mv_format(cfg) == GPUME_MV_NPY && ff_gpume_is_pipe(mv_file))
+        return ff_gpume_npy_refuse(mv_file, cfg->log_ctx);
     if (stats_file && !*stats_file) {
         av_log(cfg->log_ctx, AV_LOG_ERROR, "'stats_file' is empty; it must be a file name, "
                "or '-' for standard output.\n");

@@ -125,11 +125,13 @@ part_files() {
     # a pipe that nobody reads
     rm -f "$tmp"/*
     mkfifo "$tmp/pipe.npy"
-    timeout 60 "$base/obj/ffmpeg" -hide_banner -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=2:d=1 \
-        -vf "mvstereo=layout=sbsl:file=$tmp/pipe.npy" -f null - 2> "$tmp/err"
-    status=$?
-    check files-pipe "status $status, $(head -n 1 "$tmp/err")" \
-        eval "[ $status != 0 ] && [ $status != 124 ] && grep -q 'cannot be written to a pipe' '$tmp/err'"
+    for filter in mvstereo=layout=sbsl:file gpume=algo=ds:backend=cpu:mv_file; do
+        timeout 60 "$base/obj/ffmpeg" -hide_banner -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=2:d=1 \
+            -vf "$filter=$tmp/pipe.npy" -f null - 2> "$tmp/err"
+        status=$?
+        check "files-pipe-${filter%%=*}" "status $status, $(head -n 1 "$tmp/err")" \
+            eval "[ $status != 0 ] && [ $status != 124 ] && grep -q 'cannot be written to a pipe' '$tmp/err'"
+    done
 
     # file names that need escaping, as in the documentation
     rm -f "$tmp"/*
