@@ -38,26 +38,65 @@ static __device__ __forceinline__ int difference_at(const MvstereoCudaArgs &args
     return FFABS(difference);
 }
 
-/**
- * Returns the index of where a sample was before, or -1 if it was not seen.
- * @param i index of the sample in the part
- */
-static __device__ __forceinline__ long long origin(const MvstereoCudaArgs &args, const MvstereoCudaPart *part, int i,
-                                                   int x, int y)
+/** Sets the differences of the part's samples, and of those around them. */
+static __device__ __forceinline__ void find_differences(MvstereoCudaPart *part, const MvstereoCudaArgs &args, int left,
+                                                        int top)
 {
-    const int *vector = vector_at(args, x, y);
-    const int from_x = (4 * x + vector[6] + 2) >> 2, from_y = (4 * y + vector[7] + 2) >> 2;
-    int sum = 0;
+    enum { SIDE = PART + 2 * R, PARTS = (SIDE * SIDE + THREADS - 1) / THREADS };
+    int differences[PARTS];
 
-    if (from_x < 0 || from_x >= args.w || from_y < 0 || from_y >= args.h)
-        return -1;
-    GPUME_UNROLL for (int j = 0; j <= 2 * R; j++)
-        GPUME_UNROLL for (int k = 0; k <= 2 * R; k++)
-            sum += part->differences[i / PART + j][i % PART + k];
-    return sum <= MVSTEREO_STILL ? (long long)from_y * args.w + from_x : -1;
+    /* all at once, as loads do not pass stores */
+    GPUME_UNROLL for (int n = 0; n < PARTS; n++) {
+        const int i = (int)threadIdx.x + n * THREADS;
+
+        differences[n] = difference_at(args, av_clip(left + i % SIDE - R, 0, args.w - 1),
+                                       av_clip(top + i / SIDE - R, 0, args.h - 1));
+    }
+    GPUME_UNROLL for (int n = 0; n < PARTS; n++) {
+        const int i = (int)threadIdx.x + n * THREADS;
+
+        if (i < SIDE * SIDE)
+            part->differences[i / SIDE][i % SIDE] = (GpumeU8)differences[n];
+    }
+}
+
+/** Returns the index of where a sample was before, or -1 if it was not in the view. */
+static __device__ __forceinline__ int origin(const MvstereoCudaArgs &args, int x, int y)
+{
+    const int *vector = vector_at(args, gpume_min(x, args.w - 1), gpume_min(y, args.h - 1));
+    const int from_x = (4 * x + vector[6] + 2) >> 2, from_y = (4 * y + vector[7] + 2) >> 2;
+
+    return from_x < 0 || from_x >= args.w || from_y < 0 || from_y >= args.h ? -1 : from_y * args.w + from_x;
 }
 
 /**
+ * Finds where the samples of a thread were before, or -1 for those that were not seen.
+ * @param col, row the first sample in the part
+ */
+static __device__ __forceinline__ void find_origins(int *from, const MvstereoCudaPart *part,
+                                                    const MvstereoCudaArgs &args, int col, int row)
+{
+    const int x = (int)blockIdx.x * PART + col, y = (int)blockIdx.y * PART + row;
+    int sums[NB + 2 * R];
+
+    GPUME_UNROLL for (int n = 0; n < NB + 2 * R; n++) {
+        sums[n] = 0;
+        GPUME_UNROLL for (int k = 0; k <= 2 * R; k++)
+            sums[n] += part->differences[row + n][col + k];
+    }
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
+        int sum = 0;
+
+        GPUME_UNROLL for (int j = 0; j <= 2 * R; j++)
+            sum += sums[n + j];
+        from[n] = origin(args, x, y + n);
+        if (sum > MVSTEREO_STILL || x >= args.w || y + n >= args.h)
+            from[n] = -1;
+    }
+}
+
+/**
+ * A thread has samples of a column.
  * grid:   parts of MVSTEREO_PART x MVSTEREO_PART samples
  * block:  MVSTEREO_CUDA_STEADY_THREADS
  * shared: MvstereoCudaPart
@@ -65,51 +104,51 @@ static __device__ __forceinline__ long long origin(const MvstereoCudaArgs &args,
 GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_STEADY_THREADS, 2)
 {
     GPUME_SHARED(MvstereoCudaPart, part);
-    const int left = (int)blockIdx.x * PART, top = (int)blockIdx.y * PART, first = args.paint.first;
-    int values[NB], expected[NB];
-    long long from[NB];
+    const int col = (int)threadIdx.x % PART, row = (int)threadIdx.x / PART * NB, first = args.paint.first;
+    const int x   = (int)blockIdx.x * PART + col, y = (int)blockIdx.y * PART + row;
+    int values[NB], expected[NB], ages[NB], confidence[NB];
+    int from[NB];
 
     for (int i = (int)threadIdx.x; i < 2 * MVSTEREO_CHANGES + 1; i += THREADS)
         part->changes[i] = 0;
-    for (int i = (int)threadIdx.x; args.vectors && i < (PART + 2 * R) * (PART + 2 * R); i += THREADS) {
-        const int row = i / (PART + 2 * R), col = i % (PART + 2 * R);
-
-        part->differences[row][col] = (GpumeU8)difference_at(args, av_clip(left + col - R, 0, args.w - 1),
-                                                             av_clip(top + row - R, 0, args.h - 1));
-    }
+    if (args.vectors)
+        find_differences(part, args, x - col, y - row);
+    GPUME_UNROLL for (int n = 0; n < NB; n += MVSTEREO_CUDA_THREAD_ROWS)
+        mvstereo_medians(values + n, args.smoothed, args, x, y + n);
     __syncthreads();
-    GPUME_UNROLL for (int n = 0; n < NB; n++) {
-        const int i = (int)threadIdx.x + n * THREADS, x = left + i % PART, y = top + i / PART;
-
+    GPUME_UNROLL for (int n = 0; n < NB; n++)
         from[n] = -1;
-        if (x >= args.w || y >= args.h)
-            continue;
-        values[n] = mvstereo_median(args.smoothed, args, x, y);
-        if (args.vectors)
-            from[n] = origin(args, part, i, x, y);
+    if (args.vectors)
+        find_origins(from, part, args, col, row);
+    GPUME_UNROLL for (int n = 0; n < NB; n++) {
         if (from[n] < 0)
             continue;
         expected[n] = ((const short *)args.disparities[0])[from[n]] - first;
-        atomicAdd(&part->changes[av_clip(values[n] - expected[n], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) +
-                                 MVSTEREO_CHANGES], 1u);
+        ages[n]     = ((const GpumeU8 *)args.ages[0])[from[n]];
     }
+    GPUME_UNROLL for (int n = 0; n < NB; n++)
+        if (from[n] >= 0)
+            atomicAdd(&part->changes[av_clip(values[n] - expected[n], -MVSTEREO_CHANGES, MVSTEREO_CHANGES) +
+                                     MVSTEREO_CHANGES], 1u);
     __syncthreads();
     if (!threadIdx.x)
         part->change = mvstereo_median_change(part->changes);
     __syncthreads();
+    if (x >= args.w)
+        return;
+    GPUME_UNROLL for (int n = 0; n < NB; n++)
+        confidence[n] = mvstereo_byte(args.confidence, args, x, y + n);
     GPUME_UNROLL for (int n = 0; n < NB; n++) {
-        const int i = (int)threadIdx.x + n * THREADS, x = left + i % PART, y = top + i / PART;
-        const long long q = (long long)y * args.w + x;
+        const long long q = (y + n) * (long long)args.w + x;
         int age = 0;
 
-        if (x >= args.w || y >= args.h)
-            continue;
+        if (y + n >= args.h)
+            return;
         if (from[n] >= 0) {
-            age       = ((const GpumeU8 *)args.ages[0])[from[n]];
+            age       = ages[n];
             values[n] = mvstereo_stabilise(values[n], av_clip(expected[n] + part->change, 0,
                                                               (args.range - 1) * MVSTEREO_ONE),
-                                           mvstereo_steadiness(part->change),
-                                           ((const GpumeU8 *)args.confidence)[q] >= MVSTEREO_SURE, &age);
+                                           mvstereo_steadiness(part->change), confidence[n] >= MVSTEREO_SURE, &age);
         }
         ((short *)args.disparity)[q]      = (short)values[n];
         ((short *)args.disparities[1])[q] = (short)(values[n] + first);
