@@ -26,6 +26,7 @@
 #include "framesync.h"
 #include "video.h"
 
+#include "gpume/core/backend.h"
 #include "gpume/mvstereo/mvstereo.h"
 #include "gpume/mvstereo/npy.h"
 #include "gpume/mvstereo/view.h"
@@ -50,6 +51,8 @@ enum Layout {
 /** The view of which a map is made. */
 enum View { VIEW_LEFT, VIEW_RIGHT, VIEW_BOTH };
 
+enum { BACKEND_AUTO };
+
 /** Bit of layouts whose first view is the right one. */
 #define RIGHT_FIRST 16
 
@@ -67,6 +70,7 @@ typedef struct MvstereoContext {
     char *file;
     int overwrite;
     double focal, baseline;
+    int backend;                ///< BACKEND_AUTO, or 1 + enum GpumeBackendId
 
     int decided;                ///< layout of the input
     Mvstereo *mvstereo;
@@ -138,6 +142,12 @@ static const AVOption mvstereo_options[] = {
       FLAGS },
     { "overwrite", "replace an existing file; 0: fail if it exists", OFFSET(overwrite), AV_OPT_TYPE_BOOL,
       { .i64 = 1 }, 0, 1, FLAGS },
+    { "backend", "where frames in system memory are matched", OFFSET(backend), AV_OPT_TYPE_INT,
+      { .i64 = BACKEND_AUTO }, BACKEND_AUTO, GPUME_NB_BACKENDS, FLAGS, .unit = "backend" },
+        CONST("auto", "an NVIDIA GPU if one can be opened, otherwise the CPU", BACKEND_AUTO, "backend"),
+#define BACKEND(name, help) CONST(#name, help, 1 + GPUME_BACKEND_##name, "backend"),
+        GPUME_BACKENDS(BACKEND)
+#undef BACKEND
     { NULL }
 };
 
@@ -358,6 +368,8 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .legend    = s->legend,
         .depth_one = llrint(depth_one),
         .hw_frames = hw_frames,
+        .backend   = s->backend - 1,
+        .hw_device = ctx->hw_device_ctx,
         .log_ctx   = ctx,
     };
 
@@ -673,6 +685,11 @@ static av_cold int config_output(AVFilterLink *outlink)
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples are too small for two views.\n", inlink->w, inlink->h);
         return AVERROR(EINVAL);
     }
+    if (in->hw_frames_ctx && s->backend == 1 + GPUME_BACKEND_cpu) {
+        av_log(ctx, AV_LOG_ERROR, "backend=cpu is only valid for frames in system memory; insert hwdownload before "
+               "mvstereo.\n");
+        return AVERROR(EINVAL);
+    }
     if (in->hw_frames_ctx && ff_mvstereo_output_format(s->output, 1) == AV_PIX_FMT_NONE) {
         av_log(ctx, AV_LOG_ERROR, "output=float and output=left+gray8 cannot be made from hardware frames; insert "
                "hwdownload before mvstereo.\n");
@@ -842,6 +859,7 @@ const GPUME_FILTER ff_vf_mvstereo = {
     GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Find the disparity of two rectified views."),
     GPUME_PUBLIC(priv_class)  = &mvstereo_class,
     GPUME_PUBLIC(flags)       = AVFILTER_FLAG_DYNAMIC_INPUTS |
+                                AVFILTER_FLAG_HWDEVICE       |
                                 AVFILTER_FLAG_SLICE_THREADS,
     .preinit        = preinit,
     .priv_size      = sizeof(MvstereoContext),

@@ -83,7 +83,7 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     measure 'hme 8x8 both + mvfps' gpume=algo=hme:block=8:dir=both:backend=cpu,mvfps=fps=50
     measure 'mvdeint passes=1' setfield=tff,mvdeint=passes=1
     # parts of the same picture are views 32 samples apart
-    views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128'
+    views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128:backend=cpu'
     measure 'mvstereo'         "$views"
     measure 'mvstereo fast=1' "$views:fast=1"
 done

@@ -21,7 +21,6 @@
  */
 
 #include "config.h"
-#include "compat/cuda/dynlink_loader.h"
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
 #include "libavutil/common.h"
@@ -33,12 +32,6 @@
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/cuda/search.h"
-
-#if defined(_WIN32) || defined(__CYGWIN__)
-#define DRIVER_LIBRARY "nvcuda.dll"
-#else
-#define DRIVER_LIBRARY "libcuda.so.1"
-#endif
 
 /** Maximum number of searches that run side by side if the host does not wait for them. */
 #define MAX_QUEUES 3
@@ -93,31 +86,6 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
-/* Returns 0 if there is a driver with a device, or an AVERROR code. Without this, FFmpeg would log errors. */
-static av_cold int probe(CUDAContext *s, int fallback)
-{
-    const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
-    tcuInit *cu_init;
-    tcuDeviceGetCount *get_count;
-    int nb_devices = 0, ret = 0;
-    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(DRIVER_LIBRARY);
-
-    if (!lib) {
-        av_log(s->cuda.log_ctx, level, "No NVIDIA driver found (" DRIVER_LIBRARY "); use backend=cpu.\n");
-        return AVERROR(ENODEV);
-    }
-    cu_init   = (tcuInit *)FFNV_SYM_FUNC(lib, "cuInit");
-    get_count = (tcuDeviceGetCount *)FFNV_SYM_FUNC(lib, "cuDeviceGetCount");
-    if (!cu_init || !get_count || cu_init(0) != CUDA_SUCCESS ||
-        get_count(&nb_devices) != CUDA_SUCCESS || nb_devices < 1) {
-        av_log(s->cuda.log_ctx, level, "The NVIDIA driver finds no device; "
-               "use backend=cpu.\n");
-        ret = AVERROR(ENODEV);
-    }
-    FFNV_FREE_FUNC(lib);
-    return ret;
-}
-
 /* Returns the bytes of the sums of a field with a tree, or 0 if there is no tree. */
 static size_t nb_sums(const CUDAContext *s)
 {
@@ -133,28 +101,11 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         ref = av_buffer_ref(((AVHWFramesContext *)cfg->hw_frames->data)->device_ref);
         if (!ref)
             return AVERROR(ENOMEM);
-    } else if (cfg->hw_device && !cfg->device && ((AVHWDeviceContext *)cfg->hw_device->data)->type ==
-               AV_HWDEVICE_TYPE_CUDA) {
-        ref = av_buffer_ref(cfg->hw_device);
-        if (!ref)
-            return AVERROR(ENOMEM);
     } else {
-        ret = probe(s, cfg->fallback);
+        ret = ff_gpume_cuda_create_device(&ref, cfg->hw_device, cfg->device, cfg->fallback, s->cuda.log_ctx);
         if (ret < 0)
             return ret;
-        /* all users share the primary context, so a second instance is cheap */
-        ret = av_hwdevice_ctx_create(&ref, AV_HWDEVICE_TYPE_CUDA, cfg->device,
-                                     NULL, AV_CUDA_USE_PRIMARY_CONTEXT);
-        if (ret == AVERROR(ENOTSUP))
-            ret = av_hwdevice_ctx_create(&ref, AV_HWDEVICE_TYPE_CUDA,
-                                         cfg->device, NULL, 0);
-        if (ret < 0) {
-            av_log(s->cuda.log_ctx, s->cuda.log_level, "Could not open CUDA device %s: "
-                   "%s.\n", cfg->device ? cfg->device : "0", av_err2str(ret));
-            return ret;
-        }
     }
-
     return ff_gpume_cuda_open(&s->cuda, ref);
 }
 

@@ -27,6 +27,13 @@
 typedef CUresult CUDAAPI HostAlloc(void **p, size_t size, unsigned flags);
 typedef CUresult CUDAAPI FreeHost(void *p);
 
+/* the driver */
+#if defined(_WIN32) || defined(__CYGWIN__)
+#define DRIVER_LIBRARY "nvcuda.dll"
+#else
+#define DRIVER_LIBRARY "libcuda.so.1"
+#endif
+
 /** The most kernels that the users of a device share; further kernels are loaded once for each user. */
 #define MAX_LOADED 48
 
@@ -117,6 +124,52 @@ av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c)
 {
     return ((const Device *)c->device->data)->ref->data;
+}
+
+/* Returns 0 if there is a driver with a device, or an AVERROR code. Without this, FFmpeg would log errors. */
+static av_cold int probe(int fallback, void *log_ctx)
+{
+    const int level = fallback ? AV_LOG_VERBOSE : AV_LOG_ERROR;
+    tcuInit *cu_init;
+    tcuDeviceGetCount *get_count;
+    int nb_devices = 0, ret = 0;
+    FFNV_LIB_HANDLE lib = FFNV_LOAD_FUNC(DRIVER_LIBRARY);
+
+    if (!lib) {
+        av_log(log_ctx, level, "No NVIDIA driver found (" DRIVER_LIBRARY "); use backend=cpu.\n");
+        return AVERROR(ENODEV);
+    }
+    cu_init   = (tcuInit *)FFNV_SYM_FUNC(lib, "cuInit");
+    get_count = (tcuDeviceGetCount *)FFNV_SYM_FUNC(lib, "cuDeviceGetCount");
+    if (!cu_init || !get_count || cu_init(0) != CUDA_SUCCESS ||
+        get_count(&nb_devices) != CUDA_SUCCESS || nb_devices < 1) {
+        av_log(log_ctx, level, "The NVIDIA driver finds no device; use backend=cpu.\n");
+        ret = AVERROR(ENODEV);
+    }
+    FFNV_FREE_FUNC(lib);
+    return ret;
+}
+
+av_cold int ff_gpume_cuda_create_device(AVBufferRef **ref, AVBufferRef *hw_device, const char *name, int fallback,
+                                        void *log_ctx)
+{
+    const int level = fallback ? AV_LOG_WARNING : AV_LOG_ERROR;
+    int ret;
+
+    if (hw_device && !name && ((AVHWDeviceContext *)hw_device->data)->type == AV_HWDEVICE_TYPE_CUDA) {
+        *ref = av_buffer_ref(hw_device);
+        return *ref ? 0 : AVERROR(ENOMEM);
+    }
+    ret = probe(fallback, log_ctx);
+    if (ret < 0)
+        return ret;
+    /* all users share the primary context, so a second instance is cheap */
+    ret = av_hwdevice_ctx_create(ref, AV_HWDEVICE_TYPE_CUDA, name, NULL, AV_CUDA_USE_PRIMARY_CONTEXT);
+    if (ret == AVERROR(ENOTSUP))
+        ret = av_hwdevice_ctx_create(ref, AV_HWDEVICE_TYPE_CUDA, name, NULL, 0);
+    if (ret < 0)
+        av_log(log_ctx, level, "Could not open CUDA device %s: %s.\n", name ? name : "0", av_err2str(ret));
+    return ret;
 }
 
 av_cold int ff_gpume_cuda_open_for_frames(GpumeCuda *c, const AVBufferRef *hw_frames, void *log_ctx,

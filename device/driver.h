@@ -43,6 +43,17 @@ typedef struct GpumeCuda {
  */
 int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
 
+/**
+ * Opens an AVHWDeviceContext of type CUDA for frames in system memory.
+ * @param ref       set to it
+ * @param hw_device device of the filter graph, which is taken if it is a CUDA device and name is NULL; may be NULL
+ * @param name      index of the device, or NULL: the first one
+ * @param fallback  something else is tried if there is no device, so that this is not an error
+ * @return 0 or an AVERROR code with a message; AVERROR(ENODEV): there is no driver or no device
+ */
+int ff_gpume_cuda_create_device(AVBufferRef **ref, AVBufferRef *hw_device, const char *name, int fallback,
+                                void *log_ctx);
+
 /** Returns the AVHWDeviceContext that was opened. */
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
 

@@ -13,7 +13,8 @@
 
 av_cold int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx)
 {
-    int ret = ff_gpume_cuda_open_for_frames(&s->cuda, hw_frames, log_ctx, "insert hwdownload before this filter");
+    int ret = ff_gpume_cuda_open_for_frames(&s->cuda, hw_frames, log_ctx, s->alternative ? s->alternative :
+                                            "insert hwdownload before this filter");
 
     if (ret < 0)
         return ret;

@@ -41,9 +41,10 @@ typedef struct GpumeShellKernel {
     const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
 } GpumeShellKernel;
 
-/** Zeroed before ff_gpume_shell_open(). */
+/** Zeroed before ff_gpume_shell_open(), but for alternative. */
 typedef struct GpumeShell {
     GpumeCuda cuda;
+    const char *alternative;    ///< GpumeCuda.alternative; NULL: that of frames on a device
     GpumeCudaUploads uploads;
     GpumeCudaLaunch launches[GPUME_SHELL_KERNELS];
     const char *what[GPUME_SHELL_KERNELS];

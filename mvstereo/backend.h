@@ -25,9 +25,15 @@ typedef struct MvstereoBackend {
     /**
      * @param layout layout of the frames, which may have any size
      * @param range  if it is to be determined, it is extended
+     * @param out    NULL: the map is only read
      */
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out);
-    int  (*read)(void *priv, int16_t *disparity);
+    /**
+     * Reads the last map, as it was painted.
+     * @param map        in 1/16 sample, from the range's least disparity; MVSTEREO_INVALID: hole
+     * @param confidence may be NULL; only the CUDA backend sets it
+     */
+    int  (*read)(void *priv, int16_t *map, uint8_t *confidence);
     /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvstereoBackend;
@@ -35,5 +41,7 @@ typedef struct MvstereoBackend {
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
 /** In a build without CUDA, common.hw_format is AV_PIX_FMT_NONE. */
 extern const MvstereoBackend ff_mvstereo_backend_cuda;
+/** Matches views in system memory on a CUDA device; make() needs an output. Without CUDA, init is NULL. */
+extern const MvstereoBackend ff_mvstereo_backend_upload;
 
 #endif /* AVFILTER_GPUME_MVSTEREO_BACKEND_H */

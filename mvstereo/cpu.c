@@ -13,12 +13,10 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/intfloat.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvstereo/backend.h"
-#include "libavfilter/gpume/mvstereo/paint.h"
+#include "libavfilter/gpume/mvstereo/painter.h"
 #include "libavfilter/gpume/mvstereo/range.h"
 #include "libavfilter/gpume/mvstereo/refine.h"
 #include "libavfilter/gpume/mvstereo/temporal.h"
@@ -56,10 +54,7 @@ typedef struct CPUBackend {
     /* the current work */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
-    AVFrame *out;
-    GpumeLayout out_layout;     ///< with MVSTEREO_LEFT_GRAY
-    MvstereoPaint paint;
-    uint32_t painted[1 + MVSTEREO_MAX_RANGE * MVSTEREO_ONE];   ///< samples of the output: of a hole, of 0, of 1 ...
+    MvstereoPainter painter;
 } CPUBackend;
 
 static av_cold int init(void *priv, const MvstereoConfig *cfg)
@@ -139,26 +134,10 @@ static int open_size(CPUBackend *s, int w, int h)
 static void load_rows(void *arg, int worker, int first, int end)
 {
     CPUBackend *s = arg;
-    const GpumeLayout *l    = s->layout;
-    const GpumeComponent *c = &l->components[0];
 
     for (int i = 0; i < 2; i++) {
-        const MvstereoView *view = &s->pair->views[i];
-        const int step = view->step_x * c->step;
-
-        for (int y = first; y < end; y++) {
-            const uint8_t *src = gpume_layout_row(l, c, view->frame, view->y + y * view->step_y) +
-                                 view->x * c->step * l->bytes;
-            const uint16_t *src16 = (const uint16_t *)src;
-            uint8_t *dst = mvstereo_row8(&s->luma[i], y);
-
-            if (l->bytes == 1)
-                for (int x = 0; x < s->w; x++)
-                    dst[x] = src[x * step];
-            else
-                for (int x = 0; x < s->w; x++)
-                    dst[x] = src16[x * step] >> (l->shift + l->depth - 8);
-        }
+        for (int y = first; y < end; y++)
+            ff_mvstereo_load_row(mvstereo_row8(&s->luma[i], y), &s->pair->views[i], s->layout, y, s->w);
         ff_mvstereo_plane_extend(&s->luma[i], first, end);
     }
 }
@@ -224,18 +203,6 @@ static void find_range(CPUBackend *s)
     mvstereo_range_widen(s->range, counts, m->range, m->min, nb);
 }
 
-/* Returns a sample of the output. */
-static uint32_t paint_value(const CPUBackend *s, int v)
-{
-    switch (s->cfg->output) {
-    case MVSTEREO_DISPARITY: return mvstereo_paint_disparity(&s->paint, v);
-    case MVSTEREO_COLOR:     return mvstereo_paint_value(&s->paint, v);
-    case MVSTEREO_DEPTH:     return mvstereo_paint_depth(&s->paint, v);
-    case MVSTEREO_FLOAT:     return av_float2int(mvstereo_paint_float(&s->paint, v));
-    default:                 return mvstereo_paint_gray(&s->paint, v);
-    }
-}
-
 /* Opens the matcher for the range again, and sets how values are painted, if the range has changed. */
 static int fit_range(CPUBackend *s)
 {
@@ -244,12 +211,7 @@ static int fit_range(CPUBackend *s)
 
     if (s->matcher.span == range && s->matcher.min == s->range->min)
         return 0;
-    s->paint = (MvstereoPaint) {
-        .first = s->range->min * MVSTEREO_ONE, .greatest = s->range->max * MVSTEREO_ONE,
-        .legend = s->cfg->legend, .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
-    };
-    for (int v = MVSTEREO_INVALID; v < range * MVSTEREO_ONE; v++)
-        s->painted[v + 1] = paint_value(s, v);
+    ff_mvstereo_painter_init(&s->painter, s->cfg, s->range, s->w, s->h);
     ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range->min, range,
                                    s->cfg->fast ? MVSTEREO_WINDOW : range, s->cfg->rows);
     if (ret < 0 || !s->matcher.base)
@@ -286,47 +248,16 @@ static void find_bases(CPUBackend *s)
     ff_gpume_chain_run(&s->chain, &s->scheduler);
 }
 
-static void paint_rows(void *arg, int worker, int first, int end)
+/* Sets what is painted, and where. */
+static void set_painter(CPUBackend *s, AVFrame *out)
 {
-    CPUBackend *s = arg;
-    const MvstereoPaint *p  = &s->paint;
-    const uint32_t *painted = s->painted + 1;
-    const int w = s->w, from = mvstereo_paint_column(p, 0), step = p->mirrored ? -1 : 1;
+    MvstereoPainter *p = &s->painter;
 
-    for (int y = first; y < end; y++) {
-        const int16_t *src        = mvstereo_row16(&s->refiner.disparity, y) + from;
-        const uint8_t *confidence = s->matcher.confidence + y * (size_t)w + from;
-        uint8_t *dst = s->out->data[0] + y * (ptrdiff_t)s->out->linesize[0] +
-                       s->pair->column * ff_mvstereo_bytes(s->cfg->output, 0);
-
-        switch (s->cfg->output) {
-        case MVSTEREO_DISPARITY:
-        case MVSTEREO_DEPTH:
-            for (int x = 0; x < w; x++)
-                ((uint16_t *)dst)[x] = painted[src[x * step]];
-            break;
-        case MVSTEREO_GRAY:
-            for (int x = 0; x < w; x++)
-                dst[x] = painted[src[x * step]];
-            break;
-        case MVSTEREO_COLOR:
-            for (int x = 0; x < w; x++)
-                AV_WB24(dst + 3 * x, painted[src[x * step]]);
-            for (int x = mvstereo_paint_legend_column(p); x < w; x++)
-                AV_WB24(dst + 3 * x, mvstereo_paint_legend(p, x, y));
-            break;
-        case MVSTEREO_FLOAT:
-            for (int x = 0; x < w; x++)
-                ((uint32_t *)dst)[x] = painted[src[x * step]];
-            break;
-        case MVSTEREO_LEFT_GRAY:
-            ff_mvstereo_paint_gray_row(&s->out_layout, s->out, painted, src, step, s->pair->column, y);
-            break;
-        default:
-            for (int x = 0; x < w; x++)
-                dst[x] = confidence[x * step];
-        }
-    }
+    p->paint.mirrored = s->pair->right;
+    p->disparity      = mvstereo_row16(&s->refiner.disparity, 0);
+    p->stride         = s->refiner.disparity.stride;
+    p->confidence     = s->matcher.confidence;
+    ff_mvstereo_painter_set_out(p, out, s->pair->column);
 }
 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
@@ -342,7 +273,6 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     s->pair   = pair;
     s->layout = layout;
     s->range  = range;
-    s->out    = out;
     prepare(s);
     if (s->cfg->min >= s->cfg->max && !pair->same_range)
         find_range(s);
@@ -353,32 +283,24 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
         return ret;
     if (s->matcher.base)
         find_bases(s);
-    s->paint.mirrored = pair->right;
-    if (s->cfg->output == MVSTEREO_LEFT_GRAY)
-        ff_gpume_layout_init(&s->out_layout, out->format, out->width, out->height);
+    set_painter(s, out);
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough, &s->chain);
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill, &s->chain);
     if (s->cfg->temporal)
         ff_mvstereo_temporal_stabilise(temporal, &s->refiner.disparity, s->matcher.confidence, range->min,
                                        s->matcher.span, &s->chain, s->cfg->executor.nb_threads);
-    ff_gpume_chain_add(&s->chain, paint_rows, s, s->h);
+    ff_gpume_chain_add(&s->chain, ff_mvstereo_paint_rows, &s->painter, s->h);
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 
-static int read_disparity(void *priv, int16_t *disparity)
+static int read_map(void *priv, int16_t *map, av_unused uint8_t *confidence)
 {
     const CPUBackend *s = priv;
 
-    for (int y = 0; y < s->h; y++) {
-        const int16_t *row = mvstereo_row16(&s->refiner.disparity, y);
-
-        for (int x = 0; x < s->w; x++) {
-            const int v = row[mvstereo_paint_column(&s->paint, x)];
-
-            *disparity++ = v < 0 ? MVSTEREO_HOLE : v + s->matcher.min * MVSTEREO_ONE;
-        }
-    }
+    for (int y = 0; y < s->h; y++)
+        for (int x = 0; x < s->w; x++)
+            *map++ = mvstereo_row16(&s->refiner.disparity, y)[mvstereo_paint_column(&s->painter.paint, x)];
     return 0;
 }
 
@@ -386,6 +308,6 @@ const MvstereoBackend ff_mvstereo_backend_cpu = {
     .common    = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
     .init      = init,
     .make      = make,
-    .read      = read_disparity,
+    .read      = read_map,
     .uninit    = uninit,
 };

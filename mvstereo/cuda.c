@@ -85,6 +85,7 @@ typedef struct CUDABackend {
     MvstereoMotion motion[2];
     unsigned long long disparities[2][2], ages[2][2];
     AVBufferRef *search_frames;         ///< AVHWFramesContext of the views that are searched
+    GpumeCudaBuffer read;       ///< pinned memory for the map and its confidence
     /* where halved views are matched first: for what is done beside that, as it leaves much of the device idle */
     CUstream beside;
     CUevent reached;            ///< of the stream that recorded it last
@@ -150,7 +151,8 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     GpumeLayout layout;
     int ret;
 
-    s->cfg = cfg;
+    s->cfg               = cfg;
+    s->shell.alternative = cfg->alternative;
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
@@ -169,6 +171,7 @@ static void forget(CUDABackend *s)
     ff_gpume_cuda_free(&s->map.memory);
     ff_gpume_cuda_free(&s->coarse.memory);
     ff_gpume_cuda_free(&s->half.memory);
+    ff_gpume_cuda_free(&s->read);
     s->map.args.range = s->coarse.args.range = s->half.args.range = 0;
     ff_mvstereo_motion_close(&s->motion[0]);
     ff_mvstereo_motion_close(&s->motion[1]);
@@ -477,10 +480,10 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
     if (ret < 0)
         return ret;
     a->output          = s->cfg->output;
-    a->out             = (uintptr_t)out->data[0] + pair->column * bytes;
-    a->out_linesize    = out->linesize[0];
-    a->chroma          = out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
-    a->chroma_linesize = out->linesize[1];
+    a->out             = out ? (uintptr_t)out->data[0] + pair->column * bytes : 0;
+    a->chroma          = out && out->data[1] ? (uintptr_t)out->data[1] + pair->column / 2 * 2 * bytes : 0;
+    a->out_linesize    = out ? out->linesize[0] : 0;
+    a->chroma_linesize = out ? out->linesize[1] : 0;
     a->paint = (MvstereoPaint) {
         .first = s->range->min * MVSTEREO_ONE, .greatest = s->range->max * MVSTEREO_ONE,
         .legend = s->cfg->legend, .mirrored = pair->right,
@@ -530,33 +533,40 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_map(s, pair, layout, out));
 }
 
-/* Downloads the map. The caller has pushed the CUDA context. */
-static int read_map(CUDABackend *s, GpumeCudaBuffer *b)
+/* Downloads the map, and its confidence if wanted. The caller has pushed the CUDA context. */
+static int download(CUDABackend *s, int with_confidence)
 {
-    int ret = ff_gpume_cuda_alloc(&s->shell.cuda, b, GPUME_CUDA_PINNED, s->w * (size_t)s->h * 2, "disparities");
+    const size_t nb = s->w * (size_t)s->h;
+    CUstream stream = ff_gpume_shell_stream(&s->shell);
+    int ret = s->read.pinned ? 0 : ff_gpume_cuda_alloc(&s->shell.cuda, &s->read, GPUME_CUDA_PINNED, 3 * nb, "the map");
 
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(b->pinned, s->map.args.disparity, b->size,
-                                                 ff_gpume_shell_stream(&s->shell)), "read disparities")
-    return ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->read.pinned, s->map.args.disparity, 2 * nb, stream),
+                    "read disparities")
+    if (with_confidence)
+        GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync((uint8_t *)s->read.pinned + 2 * nb, s->map.args.confidence, nb,
+                                                     stream), "read confidence")
+    return ff_gpume_shell_wait(&s->shell, stream);
 }
 
-static int read_disparity(void *priv, int16_t *disparity)
+static int read_map(void *priv, int16_t *map, uint8_t *confidence)
 {
-    CUDABackend *s    = priv;
-    GpumeCudaBuffer b = { 0 };
+    CUDABackend *s = priv;
+    const int w    = s->w, last = w - 1, mirrored = s->map.args.paint.mirrored;
     int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret >= 0)
-        ret = ff_gpume_shell_leave(&s->shell, read_map(s, &b));
-    for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++) {
-        const int x = i % s->w;
-        const int v = ((const int16_t *)b.pinned)[i - x + mvstereo_paint_column(&s->map.args.paint, x)];
+        ret = ff_gpume_shell_leave(&s->shell, download(s, !!confidence));
+    for (int y = 0; y < s->h && ret >= 0; y++) {
+        const int16_t *row  = (const int16_t *)s->read.pinned + y * (size_t)w;
+        const uint8_t *sure = (const uint8_t *)s->read.pinned + (2 * s->h + y) * (size_t)w;
 
-        disparity[i] = v < 0 ? MVSTEREO_HOLE : v + s->map.args.min * MVSTEREO_ONE;
+        for (int x = 0; x < w; x++)
+            *map++ = row[mirrored ? last - x : x];
+        for (int x = 0; x < w && confidence; x++)
+            *confidence++ = sure[mirrored ? last - x : x];
     }
-    ff_gpume_cuda_free(&b);
     return ret;
 }
 
@@ -585,6 +595,6 @@ const MvstereoBackend ff_mvstereo_backend_cuda = {
     .common    = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
     .init      = init,
     .make      = make,
-    .read      = read_disparity,
+    .read      = read_map,
     .uninit    = uninit,
 };

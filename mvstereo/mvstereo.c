@@ -5,8 +5,10 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
+#include "libavutil/log.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
@@ -53,22 +55,64 @@ int ff_mvstereo_bytes(enum MvstereoOutput output, int is_hw)
     return bytes[output] + (is_hw && output == MVSTEREO_COLOR);
 }
 
+static av_cold void close_backend(Mvstereo *s)
+{
+    if (s->priv)
+        s->backend->uninit(s->priv);
+    av_freep(&s->priv);
+}
+
+static void warn_of_cpu(const Mvstereo *s)
+{
+    if (s->cfg.backend < 0)
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Could not use the GPU; using the CPU.\n");
+}
+
+/* Opens the backend for frames in system memory that are matched on a GPU. */
+static av_cold int open_upload(Mvstereo *s)
+{
+    int ret = AVERROR(ENOSYS);
+
+    s->backend = &ff_mvstereo_backend_upload;
+    if (!s->backend->init) {
+        av_log(s->cfg.log_ctx, s->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
+               "This build has no CUDA; use backend=cpu.\n");
+        return ret;
+    }
+    s->priv = av_mallocz(s->backend->common.priv_size);
+    ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    if (ret < 0)
+        close_backend(s);
+    if (ret < 0 && ret != AVERROR(ENODEV))
+        warn_of_cpu(s);
+    return ret;
+}
+
+/* Opens the backend for the place where frames are. */
+static av_cold int open_in_place(Mvstereo *s)
+{
+    const GpumeFrameBackend *backend;
+    const int ret = ff_gpume_open_backend(&backend, &s->priv, backends, s->cfg.hw_frames, ff_gpume_layout_supports,
+                                          "mvstereo", s->cfg.log_ctx);
+
+    s->backend = (const MvstereoBackend *)backend;
+    return ret < 0 ? ret : s->backend->init(s->priv, &s->cfg);
+}
+
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 {
     Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
-    const GpumeFrameBackend *backend;
-    int ret;
+    int ret = AVERROR(ENODEV);
 
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg       = *cfg;
     s->temporal  = cfg->temporal;
     s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvstereo",
-                                cfg->log_ctx);
-    s->backend = (const MvstereoBackend *)backend;
-    if (ret >= 0)
-        ret = s->backend->init(s->priv, &s->cfg);
+    if (!cfg->hw_frames && cfg->backend != GPUME_BACKEND_cpu)
+        ret = open_upload(s);
+    if (ret < 0 && (cfg->hw_frames || cfg->backend != GPUME_BACKEND_cuda))
+        ret = open_in_place(s);
     if (ret < 0)
         ff_mvstereo_close(mvstereo);
     return ret;
@@ -80,9 +124,7 @@ av_cold void ff_mvstereo_close(Mvstereo **mvstereo)
 
     if (!s)
         return;
-    if (s->priv)
-        s->backend->uninit(s->priv);
-    av_freep(&s->priv);
+    close_backend(s);
     av_freep(mvstereo);
 }
 
@@ -91,6 +133,7 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     const AVFrame *frame = pair->views[0].frame;
     GpumeLayout layout;
     MvstereoPair mirrored;
+    int ret;
 
     /* if both views are mirrored, the right view has the disparities of the left one */
     if (pair->right) {
@@ -109,7 +152,16 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     s->cfg.temporal = s->temporal && FFMAX(pair->w, pair->h) <= GPUME_MAX_SIDE;
     s->w = pair->w;
     s->h = pair->h;
-    return s->backend->make(s->priv, pair, &layout, &s->range, out);
+    ret  = s->backend->make(s->priv, pair, &layout, &s->range, out);
+    /* the GPU may have too little memory, or the views may be too large for it */
+    if (ret < 0 && s->backend == &ff_mvstereo_backend_upload && s->cfg.backend < 0) {
+        warn_of_cpu(s);
+        close_backend(s);
+        ret = open_in_place(s);
+        if (ret >= 0)
+            ret = s->backend->make(s->priv, pair, &layout, &s->range, out);
+    }
+    return ret;
 }
 
 void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
@@ -120,5 +172,9 @@ void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
 
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
 {
-    return s->backend->read(s->priv, disparity);
+    const int ret = s->backend->read(s->priv, disparity, NULL);
+
+    for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++)
+        disparity[i] = disparity[i] < 0 ? MVSTEREO_HOLE : disparity[i] + s->range.min * MVSTEREO_ONE;
+    return ret;
 }

@@ -48,6 +48,10 @@ typedef struct MvstereoConfig {
      * after ff_mvstereo_open().
      */
     const AVBufferRef *hw_frames;
+    /** Where views in system memory are matched: an enum GpumeBackendId, or -1: on a GPU if one can be opened. */
+    int backend;
+    AVBufferRef *hw_device;     ///< AVHWDeviceContext of the filter graph, for backend, or NULL; as hw_frames
+    const char *alternative;    ///< what a user whose device fails can do; NULL: frames are on a device
     void *log_ctx;
 } MvstereoConfig;
 

@@ -11,3 +11,4 @@
 #include "libavfilter/gpume/mvstereo/backend.h"
 
 const MvstereoBackend ff_mvstereo_backend_cuda = { .common = { .hw_format = AV_PIX_FMT_NONE } };
+const MvstereoBackend ff_mvstereo_backend_upload = { .common = { .hw_format = AV_PIX_FMT_NONE } };

@@ -10,6 +10,22 @@
 
 #include "libavfilter/gpume/mvstereo/view.h"
 
+void ff_mvstereo_load_row(uint8_t *dst, const MvstereoView *view, const GpumeLayout *l, int y, int w)
+{
+    const GpumeComponent *c = &l->components[0];
+    const int step          = view->step_x * c->step;
+    const uint8_t *src      = gpume_layout_row(l, c, view->frame, view->y + y * view->step_y) +
+                              view->x * c->step * l->bytes;
+    const uint16_t *src16   = (const uint16_t *)src;
+
+    if (l->bytes == 1)
+        for (int x = 0; x < w; x++)
+            dst[x] = src[x * step];
+    else
+        for (int x = 0; x < w; x++)
+            dst[x] = src16[x * step] >> (l->shift + l->depth - 8);
+}
+
 static void put(const GpumeLayout *l, uint8_t *row, int at, int v)
 {
     if (l->bytes > 1)

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Writes a view and its map side by side into frames of the view's format in system memory.
+ * Reads a view in system memory, and writes a view and its map side by side into frames of the view's format.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_VIEW_H
@@ -13,6 +13,13 @@
 
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 #include "libavfilter/gpume/picture/layout.h"
+
+/**
+ * Reads a row of a view's luma as 8 bits.
+ * @param l layout of the view's frame
+ * @param w columns of the view
+ */
+void ff_mvstereo_load_row(uint8_t *dst, const MvstereoView *view, const GpumeLayout *l, int y, int w);
 
 /** Copies a view of w columns to the left side of a frame of the same format and height. */
 void ff_mvstereo_copy_view(AVFrame *out, const MvstereoView *view, int w);

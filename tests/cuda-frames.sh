@@ -152,7 +152,10 @@ for row in disparity:max=32:p016 gray8:max=32:nv12 color:max=32:rgb0 disparity:m
     format=${row##*:}
     planes=extractplanes=y
     [ "$format" != rgb0 ] || planes=format=rgb24
-    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:$options" -f framecrc - > "$tmp/cpu"
+    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:backend=cpu:$options" -f framecrc - > "$tmp/cpu"
+    # frames in memory, matched on the device
+    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:backend=cuda:$options" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvstereo-memory/$row" "other maps" cmp -s "$tmp/cpu" "$tmp/gpu"
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$views;[l]hwupload[lu];[r]hwupload[ru];
         [lu][ru]mvstereo=inputs=2:$options,hwdownload,format=$format,$planes" -f framecrc - > "$tmp/gpu"
     check "cuda-mvstereo/$row" "other maps" \

@@ -23,6 +23,7 @@
 
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 #include "libavfilter/gpume/picture/layout.h"
 
@@ -286,7 +287,10 @@ static void draw_pair(Case *c, int n)
     nb_found += c->find;
 }
 
-static void draw_case(Case *c, uint64_t seed, int on_device)
+/** Where frames are, and where their views are matched. */
+enum Place { IN_MEMORY, ON_DEVICE, UPLOADED };
+
+static void draw_case(Case *c, uint64_t seed, enum Place place)
 {
     memset(c, 0, sizeof(*c));
     c->r.state      = test_mix(seed);
@@ -306,8 +310,9 @@ static void draw_case(Case *c, uint64_t seed, int on_device)
     c->cfg.temporal = c->cfg.fill && !test_draw(&c->r, 3);
     c->right    = !test_draw(&c->r, 4);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
-    if (on_device && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
+    if (place == ON_DEVICE && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
         c->cfg.output = MVSTEREO_GRAY;
+    c->cfg.backend  = place == UPLOADED ? GPUME_BACKEND_cuda : GPUME_BACKEND_cpu;
     c->column       = test_draw(&c->r, 3) ? 0 : c->w;
     c->cfg.legend   = test_draw(&c->r, 2);
     c->cfg.depth_one = c->cfg.output == MVSTEREO_DEPTH ? 1 + test_draw(&c->r, 1 << 20) : 0;
@@ -485,7 +490,7 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
             compare(c, n, out, disparity);
         av_frame_free(&out);
         nb_maps += ret >= 0;
-        nb_on_device += ret >= 0 && hw_frames;
+        nb_on_device += ret >= 0 && (hw_frames || c->cfg.backend == GPUME_BACKEND_cuda);
     }
     CHECK(ret >= 0 || !is_complete, "%s", av_err2str(ret));
     ff_mvstereo_close(&mvstereo);
@@ -494,8 +499,9 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     return ret;
 }
 
-static void run_case(uint64_t seed, int on_device)
+static void run_case(uint64_t seed, enum Place place)
 {
+    static const char *const places[] = { "", " on the device", " uploaded" };
     static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
@@ -504,18 +510,18 @@ static void run_case(uint64_t seed, int on_device)
     test_watch(TEST_SECONDS);
     /* every second case in plain C */
     av_force_cpu_flags(seed & 1 ? 0 : -1);
-    if (on_device && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
+    if (place == ON_DEVICE && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
         return;
-    draw_case(&c, seed, on_device);
+    draw_case(&c, seed, place);
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
     snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
              "rows %d, fast %d, temporal %d, right %d, fill %d, output %d, %s, %d threads", seed,
-             on_device ? " on the device" : "", c.w, c.h,
+             places[place], c.w, c.h,
              c.desc->name, c.arrangement, c.oracle[0].m, c.oracle[0].m + c.oracle[0].n, c.find ? " (found)" : "",
              c.cfg.rows, c.cfg.fast, c.cfg.temporal, c.right, c.cfg.fill, c.cfg.output,
              test_executor_names[executor.kind], c.cfg.executor.nb_threads);
-    if (on_device)
+    if (place == ON_DEVICE)
         hw_frames = upload(&c);
     make_maps(&c, hw_frames, 1);
     free_case(&c);
@@ -541,7 +547,7 @@ static void failing_allocations(void)
     Case c;
 
     for (uint64_t seed = 100;; seed++) {
-        draw_case(&c, seed, 0);
+        draw_case(&c, seed, IN_MEMORY);
         if (c.find && c.cfg.rows && c.w > 256 && c.nb_pairs > 1)
             break;
         free_case(&c);
@@ -672,7 +678,7 @@ int main(int argc, char **argv)
     if (!o.device_only) {
         nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 100 : 1200;
         for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, 0);
+            run_case(o.only >= 0 ? o.only : i, IN_MEMORY);
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb < 100 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
                          nb_darker > nb / 50 && nb_moved > nb && nb_steady > 20 * nb),
@@ -685,8 +691,11 @@ int main(int argc, char **argv)
     }
     if (test_begin_device()) {
         nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, 1);
+        for (int i = 0; i < nb; i++) {
+            run_case(o.only >= 0 ? o.only : i, ON_DEVICE);
+            if (i % 4 == 0)
+                run_case(o.only >= 0 ? o.only : i, UPLOADED);
+        }
     }
     test_end_device();
     printf("gpume_mvstereo: %d maps, %d of them on the device, %d valid samples, %d checks, %d failures\n", nb_maps,

@@ -35,7 +35,7 @@ def measure(pair, motion, before, options):
               for t in range(FRAMES)]
     frames = [np.clip(np.round(both + random.normal(0, SIGMA, both.shape)), 0, 255).astype(np.uint8) for both in frames]
     command = [ffmpeg, '-v', 'error', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', '%dx%d' % (2 * w, h), '-i', '-', '-vf',
-               '%smvstereo=layout=sbsl:max=%d%s' % (before, count, options), '-f', 'rawvideo', '-']
+               '%smvstereo=layout=sbsl:backend=cpu:max=%d%s' % (before, count, options), '-f', 'rawvideo', '-']
     result = subprocess.run(command, input=b''.join(f.tobytes() for f in frames), stdout=subprocess.PIPE, check=True)
     maps = np.frombuffer(result.stdout, np.uint16).reshape(FRAMES, h, w) / 16
     # what the scene does is taken away: then each map has the first one's disparities

@@ -69,7 +69,7 @@ def mvstereo(options):
         h, w = left.shape
         both = np.hstack([left, right]).tobytes()
         command = [ffmpeg, '-v', 'error', '-filter_threads', '1', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s',
-                   '%dx%d' % (2 * w, h), '-i', '-', '-vf', 'mvstereo=layout=sbsl:max=%d%s' % (count, options),
+                   '%dx%d' % (2 * w, h), '-i', '-', '-vf', 'mvstereo=layout=sbsl:backend=cpu:max=%d%s' % (count, options),
                    '-f', 'rawvideo', '-']
         result = subprocess.run(command, input=both, stdout=subprocess.PIPE, check=True).stdout
         return np.frombuffer(result, np.uint16).reshape(h, w) / 16

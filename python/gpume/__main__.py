@@ -220,9 +220,7 @@ def _parser() -> argparse.ArgumentParser:
             p.add_argument("--no-overwrite", action="store_true", help="fail if OUT exists")
         if name in ("fps", "denoise", "deinterlace", "draw"):
             p.add_argument("--no-audio", action="store_true", help="leave the sound out, which is copied otherwise")
-        auto = name != "disparity"
-        p.add_argument("--device", type=_device, default="auto" if auto else "cpu",
-                       help=f"{'auto, ' if auto else ''}cpu, or the index of a GPU")
+        p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
         p.add_argument("--start", help="where to begin, in seconds")
         p.add_argument("--duration", help="how much of it, in seconds")
         if name not in ("deinterlace", "disparity"):

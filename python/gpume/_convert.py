@@ -126,24 +126,14 @@ COMMON
              threads, codec, quality, audio, overwrite, input_options, output_options, progress)
 
 
-#: Formats of frames that FFmpeg can upload and mvstereo reads.
-_UPLOADS = "yuv420p|yuv422p|yuv444p|nv12|yuv420p10|yuv422p10|yuv444p10|p010|p016|yuv444p16"
-#: The filters that bring maps from a GPU, by what they show.
-_DOWNLOADS = {"disparity": "p016,format=gray16", "depth": "p016,format=gray16", "gray8": "nv12,format=gray",
-              "confidence": "nv12,format=gray", "color": "rgb0,format=rgb24"}
-
-
 def _disparity_graph(both: bool, show: str, device: Device, options: Dict[str, Value]) -> str:
     """Return a filter graph with the output [out]. both: whether the frames of one input have both views."""
-    upload, download = "null", ""
-    if device != "cpu":
-        upload, download = f"format={_UPLOADS},hwupload", f",hwdownload,format={_DOWNLOADS[show]}"
-    options = {**options, "output": show} if both else {"inputs": 2, **options, "output": show}
-    views = f"[0:v:0]{upload}[l]" if both else f"[0:v:0]{upload}[l];[1:v:0]{upload}[r]"
-    return f"{views};{'[l]' if both else '[l][r]'}{filter_text('mvstereo', **options)}{download}[out]"
+    options = {"inputs": 1 if both else 2, "backend": device if check_device(device) in ("auto", "cpu") else "cuda",
+               **options, "output": show}
+    return f"[0:v:0]{'' if both else '[1:v:0]'}{filter_text('mvstereo', **options)}[out]"
 
 
-def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "cpu",
+def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "auto",
               start: Optional[Time] = None, duration: Optional[Time] = None, threads: Optional[int] = None,
               codec: Optional[str] = None, quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
               output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
@@ -154,14 +144,11 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
         left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
             as the option layout says ("sbsl": side by side).
         output: the map of the left view; .mkv keeps it exactly.
-        device: where views are matched: "cpu", or the index of a GPU, with the same result. Formats that FFmpeg does
-            not upload, such as gray and RGB, are converted for a GPU.
-        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8", which
-            is not made on a GPU.
+        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8".
             The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,
             columns), in samples.
-        start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, options: as
-            interpolate() takes them; input_options are those of both files.
+        device, start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, options:
+            as interpolate() takes them; input_options are those of both files.
 
     Raises:
         Error: ffmpeg failed.
@@ -175,9 +162,6 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
     if show in ("disparity", "depth") and codec is None and "-c:v" not in output_options and suffix in _LOSSY:
         raise ValueError(f"a file '{suffix}' does not keep the 16 bits of '{show}': write .mkv, or set show to 'gray8' or "
                          "'color'")
-    if check_device(device) == "auto" or device != "cpu" and show not in _DOWNLOADS:
-        raise ValueError(f"device is {device!r}; it must be 'cpu'" +
-                         (f" with show='{show}'" if show not in _DOWNLOADS else " or the index of a GPU, from 0 on"))
     inputs = [argument for path in ([left] if right is None else [left, right])
               for argument in input_arguments(path, start, duration, input_options)]
     filters = [*(["-filter_complex_threads", str(threads)] if threads else []),

@@ -1,0 +1,221 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Matches views in system memory on a CUDA device: uploads their luma in 8 bits, which is all that is matched, reads
+ * the map, and paints it here. So all formats and outputs of the CPU are supported.
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/mvstereo/backend.h"
+#include "libavfilter/gpume/mvstereo/painter.h"
+#include "libavfilter/gpume/mvstereo/view.h"
+#include "libavfilter/gpume/util/tasks.h"
+
+/** Size of the frames that exist before the size of views is known. */
+#define ANY_SIZE 64
+
+typedef struct Upload {
+    const MvstereoConfig *cfg;
+    MvstereoConfig device_cfg;
+    AVBufferRef *device, *frames;       ///< frames of the views: NV12, of which only luma is used
+    void *priv;                 ///< of ff_mvstereo_backend_cuda; NULL: not open
+    int w, h;                   ///< size of the views; 0: not known
+    AVFrame *views[2];          ///< luma in system memory
+    int16_t *map;               ///< as MvstereoPainter.disparity
+    uint8_t *confidence;
+    MvstereoRange range;        ///< for which the painter is prepared
+    MvstereoPainter painter;
+
+    /* the current work */
+    const MvstereoPair *pair;
+    const GpumeLayout *layout;
+} Upload;
+
+/* Opens frames of a size on the device. */
+static av_cold int open_frames(Upload *u, int w, int h)
+{
+    av_buffer_unref(&u->frames);
+    return ff_gpume_open_hw_frames(&u->frames, u->device, AV_PIX_FMT_CUDA, AV_PIX_FMT_NV12, FFALIGN(w, 2),
+                                   FFALIGN(h, 2));
+}
+
+static av_cold int init(void *priv, const MvstereoConfig *cfg)
+{
+    Upload *u = priv;
+    int ret   = ff_gpume_cuda_create_device(&u->device, cfg->hw_device, NULL, cfg->backend < 0, cfg->log_ctx);
+
+    u->cfg = cfg;
+    if (ret >= 0)
+        ret = open_frames(u, ANY_SIZE, ANY_SIZE);
+    if (ret < 0)
+        return ret;
+    u->priv = av_mallocz(ff_mvstereo_backend_cuda.common.priv_size);
+    if (!u->priv)
+        return AVERROR(ENOMEM);
+    u->device_cfg             = *cfg;
+    u->device_cfg.hw_frames   = u->frames;
+    u->device_cfg.alternative = "use backend=cpu";
+    return ff_mvstereo_backend_cuda.init(u->priv, &u->device_cfg);
+}
+
+static av_cold void forget(Upload *u)
+{
+    for (int i = 0; i < 2; i++)
+        av_frame_free(&u->views[i]);
+    av_freep(&u->map);
+    av_freep(&u->confidence);
+    u->w = u->h = 0;
+}
+
+static av_cold void uninit(void *priv)
+{
+    Upload *u = priv;
+
+    if (u->priv)
+        ff_mvstereo_backend_cuda.uninit(u->priv);
+    av_freep(&u->priv);
+    forget(u);
+    av_buffer_unref(&u->frames);
+    av_buffer_unref(&u->device);
+}
+
+/* Allocates memory for views of a size. */
+static av_cold int open_size(Upload *u, int w, int h)
+{
+    int ret = open_frames(u, w, h);
+
+    forget(u);
+    for (int i = 0; i < 2 && ret >= 0; i++) {
+        AVFrame *f = u->views[i] = av_frame_alloc();
+
+        if (!f)
+            return AVERROR(ENOMEM);
+        f->format = AV_PIX_FMT_NV12;
+        f->width  = FFALIGN(w, 2);
+        f->height = FFALIGN(h, 2);
+        ret       = av_frame_get_buffer(f, 0);
+        if (ret < 0)
+            return ret;
+        /* what is around luma is uploaded, too */
+        memset(f->data[0], 0, f->height * (size_t)f->linesize[0]);
+        memset(f->data[1], 0, f->height / 2 * (size_t)f->linesize[1]);
+    }
+    if (ret < 0)
+        return ret;
+    u->map        = av_malloc_array(w * (size_t)h, sizeof(*u->map));
+    u->confidence = av_malloc(w * (size_t)h);
+    if (!u->map || !u->confidence)
+        return AVERROR(ENOMEM);
+    u->range = (MvstereoRange) { 0, 0 };
+    u->w     = w;
+    u->h     = h;
+    return 0;
+}
+
+/* Copies a part of the views' luma. */
+static void load_part(void *arg, int part, int nb_parts)
+{
+    const Upload *u = arg;
+    const int first = gpume_first_row(u->h, part, nb_parts), end = gpume_first_row(u->h, part + 1, nb_parts);
+
+    for (int i = 0; i < 2; i++)
+        for (int y = first; y < end; y++)
+            ff_mvstereo_load_row(u->views[i]->data[0] + y * (ptrdiff_t)u->views[i]->linesize[0], &u->pair->views[i],
+                                 u->layout, y, u->w);
+}
+
+static void paint_part(void *arg, int part, int nb_parts)
+{
+    Upload *u = arg;
+
+    ff_mvstereo_paint_rows(&u->painter, 0, gpume_first_row(u->h, part, nb_parts),
+                           gpume_first_row(u->h, part + 1, nb_parts));
+}
+
+/* Makes the map of views that have been uploaded. */
+static int match(Upload *u, AVFrame *views[2], MvstereoRange *range)
+{
+    const MvstereoPair pair = {
+        .views = { { views[0], .step_x = 1, .step_y = 1 }, { views[1], .step_x = 1, .step_y = 1 } },
+        .w = u->w, .h = u->h, .right = u->pair->right, .same_range = u->pair->same_range,
+    };
+    GpumeLayout layout;
+    int ret = 0;
+
+    for (int i = 0; i < 2 && ret >= 0; i++) {
+        ret = av_hwframe_get_buffer(u->frames, views[i], 0);
+        if (ret >= 0)
+            ret = av_hwframe_transfer_data(views[i], u->views[i], 0);
+        if (ret < 0)
+            av_log(u->cfg->log_ctx, AV_LOG_ERROR, "Could not upload the views: %s.\n", av_err2str(ret));
+    }
+    if (ret < 0)
+        return ret;
+    ff_gpume_layout_init(&layout, AV_PIX_FMT_NV12, views[0]->width, views[0]->height);
+    ret = ff_mvstereo_backend_cuda.make(u->priv, &pair, &layout, range, NULL);
+    return ret < 0 ? ret : ff_mvstereo_backend_cuda.read(u->priv, u->map, u->cfg->output == MVSTEREO_CONFIDENCE ?
+                                                                          u->confidence : NULL);
+}
+
+static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
+{
+    Upload *u = priv;
+    MvstereoPainter *p = &u->painter;
+    AVFrame *views[2]  = { NULL, NULL };
+    const int nb_parts = FFMIN(u->cfg->executor.nb_threads, pair->h);
+    int ret = u->w != pair->w || u->h != pair->h ? open_size(u, pair->w, pair->h) : 0;
+
+    if (ret < 0) {
+        forget(u);
+        return ret;
+    }
+    u->pair   = pair;
+    u->layout = layout;
+    u->device_cfg.temporal = u->cfg->temporal;
+    gpume_execute(&u->cfg->executor, load_part, u, nb_parts);
+    views[0] = av_frame_alloc();
+    views[1] = av_frame_alloc();
+    ret      = views[0] && views[1] ? match(u, views, range) : AVERROR(ENOMEM);
+    av_frame_free(&views[0]);
+    av_frame_free(&views[1]);
+    if (ret < 0)
+        return ret;
+    if (memcmp(&u->range, range, sizeof(*range)))
+        ff_mvstereo_painter_init(p, u->cfg, range, u->w, u->h);
+    u->range      = *range;
+    p->disparity  = u->map;
+    p->stride     = u->w;
+    p->confidence = u->confidence;
+    ff_mvstereo_painter_set_out(p, out, pair->column);
+    gpume_execute(&u->cfg->executor, paint_part, u, nb_parts);
+    return 0;
+}
+
+static int read_map(void *priv, int16_t *map, av_unused uint8_t *confidence)
+{
+    const Upload *u = priv;
+
+    memcpy(map, u->map, u->w * (size_t)u->h * sizeof(*map));
+    return 0;
+}
+
+const MvstereoBackend ff_mvstereo_backend_upload = {
+    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(Upload) },
+    .init   = init,
+    .make   = make,
+    .read   = read_map,
+    .uninit = uninit,
+};
