@@ -79,7 +79,7 @@ fate-mvstereo-error-views:  CMD = $(call MVSTEREO_SAYS,testsrc2=s=64x48:r=10$(GP
 fate-mvstereo-error-times:  CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=start_frame=2[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 fate-mvstereo-error-no-right: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=end_frame=0[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 # a left frame is lost, or a right one: the other one of the pair is dropped
-fate-mvstereo-error-lost:   CMD = { for n in 2 3; do ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]framepack=frameseq$(GPUME_COMMA)select=not(eq(n\,$$n))$(GPUME_COMMA)mvstereo=layout=al:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; done; }
+fate-mvstereo-error-lost:   CMD = { for n in 2 3; do ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]framepack=frameseq$(GPUME_COMMA)select=not(eq(n\,$$n))$(GPUME_COMMA)mvstereo=layout=al:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p" | sort -s -k1,1; done; }
 fate-mvstereo-error-range:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=-200:max=1000)
 fate-mvstereo-error-min:    CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:min=3)
 fate-mvstereo-error-focal:  CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:output=depth)
