@@ -13,9 +13,13 @@
 
 #include "libavfilter/gpume/device/common.cuh"
 
+#ifdef __NVCC__
+#include <stdint.h>
+#else
 typedef GpumeU32 uint32_t;
 typedef long long int64_t;
 typedef GpumeU8 uint8_t;
+#endif
 
 #include "libavfilter/gpume/mvstereo/cuda_args.h"
 
