@@ -54,6 +54,7 @@ typedef struct CPUBackend {
     /* the current work */
     const MvstereoPair *pair;
     const GpumeLayout *layout;
+    int halving;                ///< how often the views that are halved next were halved before
     MvstereoPainter painter;
 } CPUBackend;
 
@@ -150,13 +151,46 @@ static void count_rows(void *arg, int worker, int start, int end)
         ff_mvstereo_count(&s->counts[worker][i], &s->luma[i], start, end);
 }
 
-/* Compares the views in brightness, and smooths them if both need it. */
+/* Returns where luma of a view is smoothed: the map has not been made yet, so its memory is used. */
+static const MvstereoPlane *smoothed(const CPUBackend *s, int view)
+{
+    return view ? &s->refiner.other : &s->refiner.valid;
+}
+
+static void smooth_rows(void *arg, int worker, int first, int end)
+{
+    const CPUBackend *s = arg;
+
+    for (int i = 0; i < 2; i++)
+        ff_mvstereo_smooth(smoothed(s, i), &s->luma[i], first, end);
+}
+
+static void take_smoothed(void *arg, int worker, int first, int end)
+{
+    const CPUBackend *s = arg;
+
+    for (int i = 0; i < 2; i++) {
+        for (int y = first; y < end; y++)
+            memcpy(mvstereo_row8(&s->luma[i], y), mvstereo_row8(smoothed(s, i), y), s->w);
+        ff_mvstereo_plane_extend(&s->luma[i], first, end);
+    }
+}
+
+/* Halves luma of both views, or what was halved before. */
+static void halve_rows(void *arg, int worker, int first, int end)
+{
+    const CPUBackend *s = arg;
+
+    for (int i = 0; i < 2; i++)
+        ff_mvstereo_halve(&s->halved[i][s->halving], s->halving ? &s->halved[i][s->halving - 1] : &s->luma[i],
+                          first, end);
+}
+
+/* Compares the views in brightness, and adds tasks that smooth them if both need it. */
 static void prepare(CPUBackend *s)
 {
     const int nb = s->cfg->executor.nb_threads;
-    /* the map has not been made yet, so its memory is used as scratch */
-    const MvstereoPlane scratch = s->refiner.valid;
-    MvstereoCounts *counts      = s->counts[0];
+    MvstereoCounts *counts = s->counts[0];
 
     memset(s->counts, 0, nb * sizeof(*s->counts));
     ff_gpume_chain_add(&s->chain, load_rows, s, s->h);
@@ -171,24 +205,25 @@ static void prepare(CPUBackend *s)
         }
     ff_mvstereo_brightness(s->table, &counts[0], &counts[1]);
     s->is_rough = mvstereo_is_rough(counts[0].noise) && mvstereo_is_rough(counts[1].noise);
-    for (int i = 0; i < 2 && s->is_rough; i++)
-        ff_mvstereo_smooth(&s->luma[i], &scratch, &s->cfg->executor);
+    if (s->is_rough) {
+        ff_gpume_chain_add(&s->chain, smooth_rows, s, s->h);
+        ff_gpume_chain_add(&s->chain, take_smoothed, s, s->h);
+    }
 }
 
 /* Extends the range by that of this pair. */
 static void find_range(CPUBackend *s)
 {
     const int nb = mvstereo_range_halvings(s->w);
-    const MvstereoPlane *views[2] = { &s->luma[0], &s->luma[1] };
     const MvstereoMatcher *m = &s->coarse_matcher;
     unsigned counts[2 * MVSTEREO_COARSE_W] = { 0 };
 
-    for (int j = 0; j < nb; j++)
-        for (int i = 0; i < 2; i++) {
-            ff_mvstereo_halve(&s->halved[i][j], views[i], &s->cfg->executor);
-            views[i] = &s->halved[i][j];
-        }
-    ff_mvstereo_match(&s->coarse_matcher, views[0], views[1], s->table, s->is_rough, &s->chain);
+    for (s->halving = 0; s->halving < nb; s->halving++) {
+        ff_gpume_chain_add(&s->chain, halve_rows, s, s->halved[0][s->halving].h);
+        ff_gpume_chain_run(&s->chain, &s->scheduler);
+    }
+    ff_mvstereo_match(&s->coarse_matcher, nb ? &s->halved[0][nb - 1] : &s->luma[0],
+                      nb ? &s->halved[1][nb - 1] : &s->luma[1], s->table, s->is_rough, &s->chain);
     ff_mvstereo_refine(&s->coarse_refiner, m, 0, &s->chain);
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     for (int y = 0; y < m->h; y++) {
@@ -237,15 +272,21 @@ static void base_rows(void *arg, int worker, int first, int end)
     }
 }
 
-/* Finds where the disparities of each sample begin, by those of halved views. */
-static void find_bases(CPUBackend *s)
+/*
+ * Adds tasks that find where the disparities of each sample begin, by those of halved views. Returns the one that
+ * matches them: after it, tasks are short, and threads can begin others meanwhile.
+ */
+static const GpumeTask *find_bases(CPUBackend *s)
 {
-    for (int i = 0; i < 2; i++)
-        ff_mvstereo_halve(&s->halved[i][0], &s->luma[i], &s->cfg->executor);
+    const GpumeTask *matched;
+
+    s->halving = 0;
+    ff_gpume_chain_add(&s->chain, halve_rows, s, s->halved[0][0].h);
     ff_mvstereo_match(&s->half_matcher, &s->halved[0][0], &s->halved[1][0], s->table, s->is_rough, &s->chain);
+    matched = &s->chain.tasks[s->chain.nb - 1];
     ff_mvstereo_refine(&s->half_refiner, &s->half_matcher, 1, &s->chain);
     ff_gpume_chain_add(&s->chain, base_rows, s, s->h);
-    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    return matched;
 }
 
 /* Sets what is painted, and where. */
@@ -264,6 +305,8 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
 {
     CPUBackend *s = priv;
     MvstereoTemporal *temporal = &s->temporal[pair->right];
+    const GpumeTask *matched = NULL;
+    GpumeTask *features;
     int ret = 0;
 
     if (s->w != pair->w || s->h != pair->h)
@@ -279,12 +322,20 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     ret = fit_range(s);
     if (ret >= 0 && s->cfg->temporal)
         ret = ff_mvstereo_temporal_search(temporal, s->cfg, &s->luma[0], &s->chain, &s->scheduler);
-    if (ret < 0)
+    if (ret < 0) {
+        s->chain.nb = 0;
         return ret;
+    }
     if (s->matcher.base)
-        find_bases(s);
+        matched = find_bases(s);
     set_painter(s, out);
+    features = &s->chain.tasks[s->chain.nb];
     ff_mvstereo_match(&s->matcher, &s->luma[0], &s->luma[1], s->table, s->is_rough, &s->chain);
+    if (matched) {
+        /* features need no bases */
+        features[1].needs[1] = features[0].needs[0];
+        features[0].needs[0] = matched;
+    }
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill, &s->chain);
     if (s->cfg->temporal)
         ff_mvstereo_temporal_stabilise(temporal, &s->refiner.disparity, s->matcher.confidence, range->min,

@@ -58,17 +58,9 @@ void ff_mvstereo_plane_extend(const MvstereoPlane *p, int start, int end)
     }
 }
 
-typedef struct Halve {
-    const MvstereoPlane *dst, *src;
-} Halve;
-
-static void halve_rows(void *arg, int job, int nb_jobs)
+void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, int start, int end)
 {
-    const Halve *h = arg;
-    const MvstereoPlane *dst = h->dst, *src = h->src;
-    const int first = gpume_first_row(dst->h, job, nb_jobs), end = gpume_first_row(dst->h, job + 1, nb_jobs);
-
-    for (int y = first; y < end; y++) {
+    for (int y = start; y < end; y++) {
         const uint8_t *above = mvstereo_row8(src, 2 * y), *below = mvstereo_row8(src, FFMIN(2 * y + 1, src->h - 1));
         uint8_t *row = mvstereo_row8(dst, y);
 
@@ -76,52 +68,19 @@ static void halve_rows(void *arg, int job, int nb_jobs)
         for (int x = 0; x < dst->w; x++)
             row[x] = (above[2 * x] + above[2 * x + 1] + below[2 * x] + below[2 * x + 1] + 2) >> 2;
     }
-    ff_mvstereo_plane_extend(dst, first, end);
+    ff_mvstereo_plane_extend(dst, start, end);
 }
 
-void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, const GpumeExecutor *executor)
+void ff_mvstereo_smooth(const MvstereoPlane *to, const MvstereoPlane *p, int start, int end)
 {
-    Halve h = { dst, src };
+    for (int y = start; y < end; y++) {
+        const uint8_t *a = mvstereo_row8(p, y - 1), *b = a + p->stride, *c = b + p->stride;
+        uint8_t *dst = mvstereo_row8(to, y);
 
-    gpume_execute(executor, halve_rows, &h, FFMIN(executor->nb_threads, dst->h));
-}
-
-typedef struct Smooth {
-    const MvstereoPlane *plane, *scratch;
-} Smooth;
-
-static void smooth_rows(void *arg, int job, int nb_jobs)
-{
-    const Smooth *s = arg;
-    const int end   = gpume_first_row(s->plane->h, job + 1, nb_jobs);
-
-    for (int y = gpume_first_row(s->plane->h, job, nb_jobs); y < end; y++) {
-        const uint8_t *a = mvstereo_row8(s->plane, y - 1), *b = a + s->plane->stride, *c = b + s->plane->stride;
-        uint8_t *dst = mvstereo_row8(s->scratch, y);
-
-        for (int x = 0; x < s->plane->w; x++)
+        for (int x = 0; x < p->w; x++)
             dst[x] = (a[x - 1] + a[x + 1] + c[x - 1] + c[x + 1] + 2 * (a[x] + b[x - 1] + b[x + 1] + c[x]) +
                       4 * b[x] + 8) >> 4;
     }
-}
-
-static void copy_rows(void *arg, int job, int nb_jobs)
-{
-    const Smooth *s = arg;
-    const int first = gpume_first_row(s->plane->h, job, nb_jobs), end = gpume_first_row(s->plane->h, job + 1, nb_jobs);
-
-    for (int y = first; y < end; y++)
-        memcpy(mvstereo_row8(s->plane, y), mvstereo_row8(s->scratch, y), s->plane->w);
-    ff_mvstereo_plane_extend(s->plane, first, end);
-}
-
-void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, const GpumeExecutor *executor)
-{
-    Smooth s     = { p, scratch };
-    const int nb = FFMIN(executor->nb_threads, p->h);
-
-    gpume_execute(executor, smooth_rows, &s, nb);
-    gpume_execute(executor, copy_rows, &s, nb);
 }
 
 void ff_mvstereo_count(MvstereoCounts *counts, const MvstereoPlane *p, int start, int end)

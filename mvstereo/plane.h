@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
-#include "libavfilter/gpume/util/executor.h"
 
 /** Number of samples by which each edge can be repeated; to the right, twice as many can be read and written. */
 #define MVSTEREO_MARGIN 16
@@ -45,11 +44,14 @@ static inline int16_t *mvstereo_row16(const MvstereoPlane *p, int y)
     return (int16_t *)p->first + y * p->stride;
 }
 
-/** Makes a plane of half the size: rounded means of 2x2 samples, an odd last row or column repeated. */
-void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, const GpumeExecutor *executor);
+/**
+ * Makes rows start to end - 1 of a plane of half the size: rounded means of 2x2 samples, an odd last row or column
+ * repeated.
+ */
+void ff_mvstereo_halve(const MvstereoPlane *dst, const MvstereoPlane *src, int start, int end);
 
-/** Smooths a plane with weights 1, 2, 1 in both directions. scratch is a plane of the same size. */
-void ff_mvstereo_smooth(const MvstereoPlane *p, const MvstereoPlane *scratch, const GpumeExecutor *executor);
+/** Smooths rows start to end - 1 with weights 1, 2, 1 in both directions. dst is of the same size and gets no edges. */
+void ff_mvstereo_smooth(const MvstereoPlane *dst, const MvstereoPlane *src, int start, int end);
 
 /** What is counted of a view. */
 typedef struct MvstereoCounts {

@@ -74,7 +74,7 @@ void ff_gpume_tasks_run(GpumeScheduler *s, GpumeTaskList *const *lists, int nb_l
 int ff_gpume_task_done(const GpumeTask *task);
 
 /** The most tasks of a chain. */
-#define GPUME_MAX_CHAIN 16
+#define GPUME_MAX_CHAIN 32
 
 /** Tasks that run one after the other. Zeroed, or with tasks that have not run yet. */
 typedef struct GpumeTaskChain {
