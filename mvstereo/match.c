@@ -100,6 +100,8 @@ av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
     av_freep(&m->other_costs);
     av_freep(&m->above);
     av_freep(&m->below);
+    av_freep(&m->above_kept);
+    av_freep(&m->below_kept);
     av_freep(&m->ends);
     av_freep(&m->edge);
     av_freep(&m->least_above);
@@ -131,18 +133,21 @@ static size_t least_row(const MvstereoMatcher *m)
 static av_cold int get_band(MvstereoMatcher *m)
 {
     const size_t paths = path_row(m), w = m->w, nb = m->nb_buffers * (size_t)m->band;
+    const size_t nb_paths = m->base ? 2 : nb, nb_kept = m->base ? nb : 0;
     const int threads  = m->executor.nb_threads;
     Scratch unused;
 
     m->scratch_size = scratch_layout(&unused, m, -1);
-    if (get(&m->costs, costs_row(m), nb) < 0 || get(&m->above, paths, nb) < 0 || get(&m->below, paths, nb) < 0 ||
+    if (get(&m->costs, costs_row(m), nb) < 0 ||
+        get(&m->above, paths, nb_paths) < 0 || get(&m->below, paths, nb_paths) < 0 ||
+        get(&m->above_kept, costs_row(m), nb_kept) < 0 || get(&m->below_kept, costs_row(m), nb_kept) < 0 ||
         get(&m->ends, paths, m->nb_bands) < 0 || get(&m->edge, paths, 1) < 0 ||
         get(&m->least_above, least_row(m), 1) < 0 || get(&m->least_below, least_row(m), 1) < 0 ||
         get(&m->least_ends, least_row(m), m->nb_bands) < 0 || get(&m->least_edge, least_row(m), 1) < 0 ||
         (m->rows && get(&m->other_costs, costs_row(m), threads) < 0) || get(&m->scratch, m->scratch_size, threads) < 0)
         return AVERROR(ENOMEM);
-    set_pads(m, m->above, w * nb);
-    set_pads(m, m->below, w * nb);
+    set_pads(m, m->above, w * nb_paths);
+    set_pads(m, m->below, w * nb_paths);
     set_pads(m, m->ends, w * m->nb_bands);
     set_pads(m, m->edge, w);
     for (int i = 0; i < threads; i++) {
@@ -446,14 +451,36 @@ static Row end_row(const MvstereoMatcher *m, const Tile *t, int band)
     return (Row) { m->ends + band * path_row(m), m->least_ends + band * least_row(m) + t->least };
 }
 
+/* Returns the place of a row in above and below. */
+static size_t paths_row(const MvstereoMatcher *m, int y)
+{
+    return (m->base ? y & 1 : buffer_row(m, y)) * path_row(m);
+}
+
 static uint8_t *below_paths(const MvstereoMatcher *m, int y)
 {
-    return m->below + buffer_row(m, y) * path_row(m);
+    return m->below + paths_row(m, y);
 }
 
 static uint8_t *above_paths(const MvstereoMatcher *m, int y)
 {
-    return m->above + buffer_row(m, y) * path_row(m);
+    return m->above + paths_row(m, y);
+}
+
+/*
+ * Copies the paths of a row of a tile without padding, if there is a base. Padding would be two thirds of the memory,
+ * which then would not fit into the caches.
+ */
+static void keep_paths(const MvstereoMatcher *m, const Tile *t, uint8_t *kept, uint8_t *paths, int y)
+{
+    const ptrdiff_t step = m->path_step;
+
+    if (!m->base)
+        return;
+    kept += buffer_row(m, y) * costs_row(m) + t->start * MVSTEREO_WINDOW;
+    paths = path_at(m, paths, t->start);
+    for (int nb = t->end - t->start; nb; nb--, kept += MVSTEREO_WINDOW, paths += step)
+        memcpy(kept, paths, MVSTEREO_WINDOW);
 }
 
 static uint8_t *other_costs(const MvstereoMatcher *m, int worker)
@@ -491,6 +518,7 @@ static void match_tile(const MvstereoMatcher *m, int worker, const Tile *t)
 
         set_costs(m, costs_of(m, y), y, t->start, t->end, other_costs(m, worker));
         step_between_rows(m, t, to, from, costs_of(m, y), s.p2, y, 1);
+        keep_paths(m, t, m->below_kept, to.paths, y);
         from = to;
     }
     from = t->band ? (Row) { above_paths(m, t->first - 1), m->least_above + t->least } : edge_row(m, t);
@@ -498,6 +526,7 @@ static void match_tile(const MvstereoMatcher *m, int worker, const Tile *t)
         const Row to = { above_paths(m, y), m->least_above + t->least };
 
         step_between_rows(m, t, to, from, costs_of(m, y), s.p2, y, -1);
+        keep_paths(m, t, m->above_kept, to.paths, y);
         from = to;
     }
 }
@@ -567,19 +596,31 @@ static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int base
 /* Adds the paths of samples start to end - 1 of a row, and chooses their disparities. */
 static void choose_run(const MvstereoMatcher *m, const Scratch *s, int y, int start, int end)
 {
-    uint8_t *above = above_paths(m, y), *below = below_paths(m, y), *confidence = m->confidence + y * (size_t)m->w;
-    int16_t *disparity = mvstereo_row16(&m->disparity, y);
-    MvstereoSums sums  = { .sums = s->sums, .range = m->range };
+    const ptrdiff_t step  = m->path_step, kept_step = m->base ? m->range : step;
+    const size_t kept     = buffer_row(m, y) * costs_row(m) + start * kept_step;
+    const int16_t *base   = m->base ? m->base + y * (ptrdiff_t)m->w : NULL;
+    uint16_t *right_least = s->right_least + m->w - 1, *right_index = s->right_index + m->w - 1;
+    uint8_t *confidence   = m->confidence + y * (size_t)m->w;
+    int16_t *disparity    = mvstereo_row16(&m->disparity, y);
+    MvstereoSums sums     = {
+        .paths = {
+            path_at(m, s->left, 1),
+            path_at(m, s->right, start + 1),
+            m->base ? m->above_kept + kept : path_at(m, above_paths(m, y), start),
+            m->base ? m->below_kept + kept : path_at(m, below_paths(m, y), start),
+        },
+        .sums = s->sums, .range = m->range,
+    };
 
     for (int x = start; x < end; x++) {
-        sums.paths[0]    = path_at(m, s->left, x - start + 1);
-        sums.paths[1]    = path_at(m, s->right, x + 1);
-        sums.paths[2]    = path_at(m, above, x);
-        sums.paths[3]    = path_at(m, below, x);
-        sums.first       = base_of(m, x, y);
-        sums.right_least = s->right_least + m->w - 1 - x + sums.first;
-        sums.right_index = s->right_index + m->w - 1 - x + sums.first;
+        sums.first       = base ? base[x] : 0;
+        sums.right_least = right_least - x + sums.first;
+        sums.right_index = right_index - x + sums.first;
         choose(m, s->sums, m->dsp.sum(&sums), sums.first, &disparity[x], &confidence[x]);
+        sums.paths[0] += step;
+        sums.paths[1] += step;
+        sums.paths[2] += kept_step;
+        sums.paths[3] += kept_step;
     }
 }
 

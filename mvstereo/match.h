@@ -50,6 +50,7 @@ typedef struct MvstereoMatcher {
     int band, nb_bands, strip, nb_strips;
     int nb_buffers;             ///< bands for which there is memory
     uint8_t *costs, *other_costs, *above, *below, *ends, *edge;
+    uint8_t *above_kept, *below_kept;   ///< with a base: paths of the buffers; above and below are two rows then
     uint8_t *least_above, *least_below, *least_ends, *least_edge;
     uint8_t *scratch;           ///< scratch memory of each thread
     size_t scratch_size;
