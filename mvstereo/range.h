@@ -70,8 +70,9 @@ GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts,
         first = FFMIN(first, r->min);
         last  = FFMAX(last, r->max);
     }
-    /* near objects matter more than distant ones */
-    last   = FFMIN(last, MVSTEREO_MAX_RANGE);
+    /* the options' limits; near objects matter more than distant ones */
+    first  = FFMAX(FFMIN(first, MVSTEREO_MAX_RANGE - MVSTEREO_LANES), -MVSTEREO_MAX_RANGE);
+    last   = FFMAX(FFMIN(last, MVSTEREO_MAX_RANGE), MVSTEREO_LANES - MVSTEREO_MAX_RANGE);
     size   = (last - first + MVSTEREO_LANES - 1) / MVSTEREO_LANES * MVSTEREO_LANES;
     r->is_guess = !total;
     r->min = FFMAX(first, last - MVSTEREO_MAX_RANGE);

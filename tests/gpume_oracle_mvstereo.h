@@ -500,7 +500,8 @@ static void stereo_range(StereoOracle *o)
         low  = low  < o->m ? low : o->m;
         high = high > o->m + o->n ? high : o->m + o->n;
     }
-    high = high < 1024 ? high : 1024;
+    low  = low  > 992 ? 992 : low < -1024 ? -1024 : low;
+    high = high > 1024 ? 1024 : high < -992 ? -992 : high;
     if (total || !o->n) {
         o->is_guess = !total;
         o->n = (high - low + 31) / 32 * 32;

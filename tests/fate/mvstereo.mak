@@ -8,7 +8,7 @@ MVSTEREO_VIEWS = testsrc2=s=200x140:r=10,format=$(1),trim=end_frame=3,split=4[a]
 # Frames and their times. $(1): filters after the views; $(2): pixel format; $(3): options of ffmpeg
 MVSTEREO_CRC = framecrc -lavfi "$(call MVSTEREO_VIEWS,$(or $(2),yuv444p));[l][r]$(1)" -fps_mode passthrough $(3)
 
-FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative up-to-0 gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range black,fate-mvstereo-$(N))
+FATE_MVSTEREO_MAPS = $(foreach N,defaults max negative up-to-0 gray8 color no-legend depth confidence holes rows right fast apart temporal pan both float left-gray8 left-gray8-rows longer range near black,fate-mvstereo-$(N))
 fate-mvstereo-defaults:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2)
 fate-mvstereo-max:        CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32)
 fate-mvstereo-negative:   CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:min=-9:max=24)
@@ -32,6 +32,8 @@ fate-mvstereo-left-gray8-rows: CMD = $(call MVSTEREO_CRC,framepack=lines$(GPUME_
 # as many maps as left frames
 fate-mvstereo-longer:     CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=2[m];[m][r]mvstereo=inputs=2:max=32" -fps_mode passthrough
 fate-mvstereo-range:      CMD = ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2,metadata=print:file=-" -f null -
+# all disparities are larger than those that are searched
+fate-mvstereo-near:       CMD = ffmpeg -lavfi "testsrc2=s=5196x32:r=10,format=yuv444p,noise=c0s=90:c0_seed=5,trim=end_frame=1,split[a][b];[a]crop=4096:32:0:0[l];[b]crop=4096:32:1100:0[r];[l][r]mvstereo=inputs=2,metadata=print:file=-" -f null -
 # the first pair has no range, the third one does not change it
 fate-mvstereo-black:      CMD = ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]drawbox=t=fill:c=black:enable=not(mod(n\,2))[m];[r]drawbox=t=fill:c=black:enable=not(mod(n\,2))[s];[m][s]mvstereo=inputs=2$(GPUME_COMMA)metadata=print:file=-" -f null -
 fate-mvstereo-rows:       CMD = $(call MVSTEREO_CRC,mvstereo=inputs=2:max=32:rows=1)
