@@ -262,7 +262,8 @@ static int open_size(CUDABackend *s, int w, int h)
 
     if (w > MVSTEREO_CUDA_MAX_W || h > 65535) {
         av_log(s->cfg->log_ctx, AV_LOG_ERROR, "Views of %dx%d samples are too large for mvstereo on a GPU, which "
-               "supports up to %dx65535; insert hwdownload before mvstereo.\n", w, h, MVSTEREO_CUDA_MAX_W);
+               "supports up to %dx65535; %s.\n", w, h, MVSTEREO_CUDA_MAX_W,
+               s->cfg->alternative ? s->cfg->alternative : "insert hwdownload before mvstereo");
         return AVERROR(ENOSYS);
     }
     ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));

@@ -60,6 +60,12 @@ static __device__ __forceinline__ void decide(MvstereoCudaDecision *d, const Mvs
         stats->is_rough = d->is_rough[0] && d->is_rough[1];
 }
 
+/** Returns 8 bits of a sample, as words can have bits above its depth. */
+static __device__ __forceinline__ GpumeU8 load(GpumeU64 src, int shift)
+{
+    return (GpumeU8)(*(const Sample *)src >> shift);
+}
+
 /** Copies rows of a column, and counts them. */
 static __device__ __forceinline__ void copy(MvstereoCudaDecision *d, const MvstereoCudaArgs &args, int x, int y)
 {
@@ -76,8 +82,8 @@ static __device__ __forceinline__ void copy(MvstereoCudaDecision *d, const Mvste
     GPUME_UNROLL for (int i = 0; i < BATCH + 2; i++) {
         const GpumeU64 row = src + av_clip(y - 1 + i, 0, args.h - 1) * linesize;
 
-        middle[i] = *(const Sample *)(row + at) >> args.shift;
-        beside[i] = (*(const Sample *)(row + left) >> args.shift) + (*(const Sample *)(row + right) >> args.shift);
+        middle[i] = load(row + at, args.shift);
+        beside[i] = load(row + left, args.shift) + load(row + right, args.shift);
     }
     GPUME_UNROLL for (int i = 1; i <= BATCH; i++) {
         const int row = y - 1 + i;

@@ -62,6 +62,7 @@ typedef struct Case {
     int find;                   ///< whether to find the range
     int right;                  ///< the map is of the right view
     int column;                 ///< first column of the map in the output
+    int above;                  ///< bits of words above the depth of their samples
     int w, h;
     enum AVPixelFormat format;
     const AVPixFmtDescriptor *desc;
@@ -251,7 +252,8 @@ static void draw_pair(Case *c, int n)
                 uint8_t *to = word(c, &c->pairs[n].views[i], x, y);
 
                 if (d->depth > 8)
-                    AV_WN16(to, (v << (d->depth - 8) | test_draw(&c->r, 1 << (d->depth - 8))) << d->shift);
+                    AV_WN16(to, (v << (d->depth - 8) | test_draw(&c->r, 1 << (d->depth - 8))) << d->shift |
+                                c->above << (d->depth + d->shift));
                 else
                     *to = v;
             }
@@ -309,6 +311,7 @@ static void draw_case(Case *c, uint64_t seed, enum Place place)
     c->cfg.fast     = !test_draw(&c->r, 3);
     c->cfg.temporal = c->cfg.fill && !test_draw(&c->r, 3);
     c->right    = !test_draw(&c->r, 4);
+    c->above    = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 128);
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
     if (place == ON_DEVICE && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
         c->cfg.output = MVSTEREO_GRAY;
