@@ -2100,7 +2100,7 @@ static void check_mvdeint_intra(const MvdeintSamples *s)
 /** Inputs of a missing line. */
 typedef struct DeintBuffers {
     uint16_t samples[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
-    uint8_t real[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
+    uint8_t known[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
     uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16], pairs[2][DEINT_W + 16];
     uint32_t activity[DEINT_W + 16], step[DEINT_W + 16];
     uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
@@ -2123,7 +2123,7 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row)
             b->intra[x] = av_clip_uint8(b->first[x] + (int)(rnd() % 9) - 4);
         for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
             b->samples[i][x] = rnd() & 3 ? av_clip(16 * b->first[x] + (int)(rnd() % 129) - 64, 0, 4080) : rnd() % 4081;
-            b->real[i][x]    = rnd() & 1 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL;
+            b->known[i][x]   = rnd() & 1 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
             b->errors[i][x]  = draw_square();
         }
         for (int i = 0; i < 2; i++)
@@ -2136,7 +2136,7 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row)
         .activity = b->activity, .step = b->step,
     };
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
-        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->real[i], b->errors[i], b->pairs[i / 2] };
+        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i], b->pairs[i / 2] };
 }
 
 static void check_mvdeint_combine(const MvdeintSamples *s)
@@ -2177,8 +2177,8 @@ static MvdeintSums sums_of(DeintSums *s)
 static void draw_sums(DeintSums *a, DeintSums *b, int nb)
 {
     for (int i = 0; i < DEINT_W + 2 * DEINT_AROUND; i++) {
-        const unsigned real   = rnd() & 3 ? rnd() % (MVDEINT_REAL + 1) : rnd() % 2 * MVDEINT_REAL;
-        const unsigned weight = nb * (MVDEINT_LEAST_REAL + real);
+        const unsigned known  = rnd() & 3 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
+        const unsigned weight = nb * (MVDEINT_LEAST_KNOWN + known);
 
         a->weights[i] = b->weights[i] = weight;
         a->squares[i] = b->squares[i] = weight * draw_square();
@@ -2199,18 +2199,18 @@ static void check_mvdeint_sums(const MvdeintSamples *s)
     MvdeintRow row;
 
     if (check_func(s->add_errors, "mvdeint_add_errors_8")) {
-        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
                      int w, int depth);
 
         for (int i = 0; i < 200; i++) {
             draw_deint(&b, &row);
             draw_sums(&ref, &new, 1);
-            call_ref(&of_ref, b.first, b.samples[0], b.real[0], row.w, 8);
-            call_new(&of_new, b.first, b.samples[0], b.real[0], row.w, 8);
+            call_ref(&of_ref, b.first, b.samples[0], b.known[0], row.w, 8);
+            call_new(&of_new, b.first, b.samples[0], b.known[0], row.w, 8);
             if (differ(&ref, &new, row.w))
                 fail();
         }
-        bench_new(&of_new, b.first, b.samples[0], b.real[0], DEINT_W, 8);
+        bench_new(&of_new, b.first, b.samples[0], b.known[0], DEINT_W, 8);
     }
     if (check_func(s->add_pair, "mvdeint_add_pair_8")) {
         declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
@@ -2219,12 +2219,12 @@ static void check_mvdeint_sums(const MvdeintSamples *s)
         for (int i = 0; i < 200; i++) {
             draw_deint(&b, &row);
             draw_sums(&ref, &new, 2);
-            call_ref(&of_ref, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, 8);
-            call_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, 8);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
+            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
             if (differ(&ref, &new, row.w))
                 fail();
         }
-        bench_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], DEINT_W, 8);
+        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, 8);
     }
 }
 
@@ -2354,18 +2354,18 @@ static void check_mvdeint_deep(int depth)
         bench_new((uint8_t *)new, &row);
     }
     if (check_func(s.add_errors, "mvdeint_add_errors_%d", depth)) {
-        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *real,
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
                      int w, int depth);
 
         for (int i = 0; i < 200; i++) {
             draw_deint_deep(&b, lines, &row, depth);
             draw_sums(&ref_sums, &new_sums, 1);
-            call_ref(&of_ref, row.first, b.samples[0], b.real[0], row.w, depth);
-            call_new(&of_new, row.first, b.samples[0], b.real[0], row.w, depth);
+            call_ref(&of_ref, row.first, b.samples[0], b.known[0], row.w, depth);
+            call_new(&of_new, row.first, b.samples[0], b.known[0], row.w, depth);
             if (differ(&ref_sums, &new_sums, row.w))
                 fail();
         }
-        bench_new(&of_new, row.first, b.samples[0], b.real[0], DEINT_W, depth);
+        bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
     }
     if (check_func(s.add_pair, "mvdeint_add_pair_%d", depth)) {
         declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
@@ -2374,12 +2374,12 @@ static void check_mvdeint_deep(int depth)
         for (int i = 0; i < 200; i++) {
             draw_deint_deep(&b, lines, &row, depth);
             draw_sums(&ref_sums, &new_sums, 2);
-            call_ref(&of_ref, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, depth);
-            call_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], row.w, depth);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
+            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
             if (differ(&ref_sums, &new_sums, row.w))
                 fail();
         }
-        bench_new(&of_new, b.samples[0], b.samples[1], b.real[0], b.real[1], DEINT_W, depth);
+        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, depth);
     }
 }
 
@@ -2397,12 +2397,12 @@ static void check_mvdeint_compare(const MvdeintSamples *s)
         int ref[2] = { rnd() % 1000, rnd() % 1000 }, new[2] = { ref[0], ref[1] };
 
         draw_deint(&b, &row);
-        call_ref(&ref[0], &ref[1], b.first + at, b.intra + at, b.real[0] + at, b.samples[0] + at, w, 8);
-        call_new(&new[0], &new[1], b.first + at, b.intra + at, b.real[0] + at, b.samples[0] + at, w, 8);
+        call_ref(&ref[0], &ref[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
+        call_new(&new[0], &new[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
         if (ref[0] != new[0] || ref[1] != new[1])
             fail();
     }
-    bench_new(&(int) { 0 }, &(int) { 0 }, b.first, b.intra, b.real[0], b.samples[0], MVDEINT_BLOCK, 8);
+    bench_new(&(int) { 0 }, &(int) { 0 }, b.first, b.intra, b.known[0], b.samples[0], MVDEINT_BLOCK, 8);
 }
 
 static void check_mvdeint_residual(const MvdeintSamples *s)

@@ -63,7 +63,7 @@ fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) SETPARAMS_FILTER SHOWINFO_FILTER NULL_MUXER) += fate-mvstereo-properties
 fate-mvstereo-properties: CMD = { for o in gray8 color left+gray8; do ffmpeg -v info -lavfi "testsrc2=s=64x48:r=10,format=yuv420p,trim=end_frame=1,setparams=range=tv:color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc$(GPUME_COMMA)mvstereo=layout=sbs:max=32:output=$$o$(GPUME_COMMA)showinfo" -f null - 2>&1 | sed -n -e "s/^.*\(color_range.*color_trc:[a-z0-9]*\).*/\1/p"; done; }
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) COLOR_FILTER DRAWBOX_FILTER SIDEDATA_FILTER) += fate-mvstereo-hint
-fate-mvstereo-hint: CMD = framecrc -lavfi "color=gray:s=256x96:r=10,format=yuv420p,drawbox=x=20*t:y=8:w=16:h=16:color=white:t=fill,trim=end_frame=14,gpume=algo=hme:block=16:hint=constant,mvstereo=layout=sbs:max=32,sidedata=select:type=VIDEO_HINT"
+fate-mvstereo-hint: CMD = framecrc -lavfi "color=gray:s=256x96:r=10,format=yuv420p,drawbox=x=24:y=8:w=16:h=16:color=white:t=fill:enable=mod(n\,2),trim=end_frame=14,gpume=algo=hme:block=16:hint=constant,mvstereo=layout=sbs:max=32,sidedata=select:type=VIDEO_HINT"
 # Files whose metadata states the layout of the views. FFmpeg 7.1's links do not pass it on.
 fate-mvstereo-auto: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]hstack" -c:v ffv1 -metadata:s:v stereo_mode=right_left -f matroska -y tests/data/fate/mvstereo-auto.mkv && ffmpeg -i tests/data/fate/mvstereo-auto.mkv -lavfi mvstereo=max=32 -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 # The file says that the left view is first, but its first frame says that it is the right one.
