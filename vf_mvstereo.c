@@ -621,7 +621,8 @@ static void check_times(AVFilterContext *ctx, const AVFrame *right)
     MvstereoContext *s       = ctx->priv;
     const FFFrameSync *fs    = &s->fs;
     const AVRational rate    = ff_filter_link(ctx->inputs[0])->frame_rate;
-    const int64_t difference = right ? FFABS(right->pts - fs->pts) : 0;
+    const int64_t pts        = right && right->pts != AV_NOPTS_VALUE ? right->pts : fs->pts;
+    const int64_t difference = FFMAX(av_sat_sub64(pts, fs->pts), av_sat_sub64(fs->pts, pts));
 
     if (s->warned || (right && (rate.num <= 0 || av_compare_ts(difference, fs->time_base, 1, av_inv_q(rate)) <= 0)))
         return;
