@@ -80,7 +80,7 @@ fate-mvstereo-error-views:  CMD = $(call MVSTEREO_SAYS,testsrc2=s=64x48:r=10$(GP
 # the right view begins two frames later; its first frame is used three times, and there are as many maps as left frames
 fate-mvstereo-error-times:  CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=start_frame=2[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 # times that are unknown are not compared, so there is a map and no message
-fate-mvstereo-error-no-times: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=1[m];[r]setpts=NAN[s];[m][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
+fate-mvstereo-error-no-times: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]trim=end_frame=1[m];[r]trim=end_frame=1$(GPUME_COMMA)setpts=NAN[s];[m][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 fate-mvstereo-error-no-right: CMD = { ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]trim=end_frame=0[s];[l][s]mvstereo=inputs=2:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p"; }
 # a left frame is lost, or a right one: the other one of the pair is dropped
 fate-mvstereo-error-lost:   CMD = { for n in 2 3; do ffmpeg -v warning -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]framepack=frameseq$(GPUME_COMMA)select=not(eq(n\,$$n))$(GPUME_COMMA)mvstereo=layout=al:max=32" -f framecrc - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p" -e "s/^0,.*0x/a map: 0x/p" | sort -s -k1,1; done; }
