@@ -11,8 +11,8 @@ from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, prob
 from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
-#: Endings of files with 8 bits a sample, unless an encoder is named.
-_LOSSY = frozenset([".avi", ".gif", ".jpg", ".jpeg", ".mov", ".mp4", ".nut", ".ts", ".webm"])
+#: Endings of files whose encoders keep 16 bits a sample; that of others has 8, unless another one is named.
+_LOSSLESS = (".mkv", ".y4m")
 
 
 def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
@@ -159,9 +159,9 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
     if show == "float":
         raise ValueError("no video file keeps 'float': use file='maps.npy', which writes an array of it")
     suffix = os.path.splitext(os.fspath(output))[1].lower()
-    if show in ("disparity", "depth") and codec is None and "-c:v" not in output_options and suffix in _LOSSY:
-        raise ValueError(f"a file '{suffix}' does not keep the 16 bits of '{show}': write .mkv, or set show to 'gray8' or "
-                         "'color'")
+    if show in ("disparity", "depth") and codec is None and "-c:v" not in output_options and suffix not in _LOSSLESS:
+        raise ValueError(f"a file '{suffix}' gets 8 bits, not the 16 bits of '{show}': write .mkv, or set show to "
+                         "'gray8' or 'color'")
     inputs = [argument for path in ([left] if right is None else [left, right])
               for argument in input_arguments(path, start, duration, input_options)]
     filters = [*(["-filter_complex_threads", str(threads)] if threads else []),

@@ -121,6 +121,7 @@ def test_deinterlace_and_disparity(clip, tmp_path):
         gpume.disparity(clip, clip, tmp_path / "x.mkv", nosuch=1)
     # what cannot keep 16 bits
     for path, options, what in (("y.mp4", {}, "16 bits"), ("y.mov", {"show": "depth"}, "16 bits"),
+                                ("y.m4v", {}, "16 bits"), ("y.mpg", {}, "16 bits"),
                                 ("y.mkv", {"device": -1}, "device")):
         with pytest.raises(ValueError, match=what):
             gpume.disparity(clip, clip, tmp_path / path, **options)
