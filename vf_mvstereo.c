@@ -504,7 +504,7 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
 static const enum AVFrameSideDataType not_of_output[] = {
     AV_FRAME_DATA_STEREO3D, AV_FRAME_DATA_MOTION_VECTORS, AV_FRAME_DATA_VIDEO_HINT, AV_FRAME_DATA_PANSCAN,
     AV_FRAME_DATA_REGIONS_OF_INTEREST, AV_FRAME_DATA_DETECTION_BBOXES, AV_FRAME_DATA_SPHERICAL,
-    AV_FRAME_DATA_FILM_GRAIN_PARAMS,
+    AV_FRAME_DATA_FILM_GRAIN_PARAMS, AV_FRAME_DATA_VIDEO_ENC_PARAMS,
 };
 
 /* Side data that belong to the input's colours. */
