@@ -11,8 +11,8 @@ from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, prob
 from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
-#: Endings of files whose encoders keep 16 bits a sample; that of others has 8, unless another one is named.
-_LOSSLESS = (".mkv", ".y4m")
+#: Endings of files whose encoders keep 16 bits a sample; those of others have 8, unless another one is named.
+_LOSSLESS = (".mkv", ".png", ".y4m")
 
 
 def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
