@@ -15,7 +15,6 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/device/driver.h"
@@ -26,14 +25,17 @@
 
 /** Size of the frames that exist before the size of views is known. */
 #define ANY_SIZE 64
+/** GpumeCuda.alternative */
+#define ALTERNATIVE "use backend=cpu"
 
 typedef struct Upload {
     const MvstereoConfig *cfg;
     MvstereoConfig device_cfg;
     AVBufferRef *device, *frames;       ///< frames of the views: NV12, of which only luma is used
+    GpumeCuda cuda;
     void *priv;                 ///< of ff_mvstereo_backend_cuda; NULL: not open
     int w, h;                   ///< size of the views; 0: not known
-    AVFrame *views[2];          ///< luma in system memory
+    GpumeCudaBuffer luma;       ///< luma of both views, in pinned memory
     int16_t *map;               ///< as MvstereoPainter.disparity
     uint8_t *confidence;
     MvstereoRange range;        ///< for which the painter is prepared
@@ -60,21 +62,23 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     u->cfg = cfg;
     if (ret >= 0)
         ret = open_frames(u, ANY_SIZE, ANY_SIZE);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_open_for_frames(&u->cuda, u->frames, cfg->log_ctx, ALTERNATIVE);
     if (ret < 0)
         return ret;
+    ff_gpume_cuda_pop(&u->cuda);
     u->priv = av_mallocz(ff_mvstereo_backend_cuda.common.priv_size);
     if (!u->priv)
         return AVERROR(ENOMEM);
     u->device_cfg             = *cfg;
     u->device_cfg.hw_frames   = u->frames;
-    u->device_cfg.alternative = "use backend=cpu";
+    u->device_cfg.alternative = ALTERNATIVE;
     return ff_mvstereo_backend_cuda.init(u->priv, &u->device_cfg);
 }
 
 static av_cold void forget(Upload *u)
 {
-    for (int i = 0; i < 2; i++)
-        av_frame_free(&u->views[i]);
+    ff_gpume_cuda_free(&u->luma);
     av_freep(&u->map);
     av_freep(&u->confidence);
     u->w = u->h = 0;
@@ -88,6 +92,7 @@ static av_cold void uninit(void *priv)
         ff_mvstereo_backend_cuda.uninit(u->priv);
     av_freep(&u->priv);
     forget(u);
+    ff_gpume_cuda_close(&u->cuda);
     av_buffer_unref(&u->frames);
     av_buffer_unref(&u->device);
 }
@@ -98,21 +103,12 @@ static av_cold int open_size(Upload *u, int w, int h)
     int ret = open_frames(u, w, h);
 
     forget(u);
-    for (int i = 0; i < 2 && ret >= 0; i++) {
-        AVFrame *f = u->views[i] = av_frame_alloc();
-
-        if (!f)
-            return AVERROR(ENOMEM);
-        f->format = AV_PIX_FMT_NV12;
-        f->width  = FFALIGN(w, 2);
-        f->height = FFALIGN(h, 2);
-        ret       = av_frame_get_buffer(f, 0);
-        if (ret < 0)
-            return ret;
-        /* what is around luma is uploaded, too */
-        memset(f->data[0], 0, f->height * (size_t)f->linesize[0]);
-        memset(f->data[1], 0, f->height / 2 * (size_t)f->linesize[1]);
-    }
+    if (ret >= 0)
+        ret = ff_gpume_cuda_push(&u->cuda);
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_alloc(&u->cuda, &u->luma, GPUME_CUDA_PINNED, 2 * w * (size_t)h, "luma");
+    ff_gpume_cuda_pop(&u->cuda);
     if (ret < 0)
         return ret;
     u->map        = av_malloc_array(w * (size_t)h, sizeof(*u->map));
@@ -125,6 +121,12 @@ static av_cold int open_size(Upload *u, int w, int h)
     return 0;
 }
 
+/* Returns the luma of a view in system memory: rows of the view's width. */
+static uint8_t *luma_of(const Upload *u, int view)
+{
+    return (uint8_t *)u->luma.pinned + view * u->w * (size_t)u->h;
+}
+
 /* Copies a part of the views' luma. */
 static void load_part(void *arg, int part, int nb_parts)
 {
@@ -133,8 +135,7 @@ static void load_part(void *arg, int part, int nb_parts)
 
     for (int i = 0; i < 2; i++)
         for (int y = first; y < end; y++)
-            ff_mvstereo_load_row(u->views[i]->data[0] + y * (ptrdiff_t)u->views[i]->linesize[0], &u->pair->views[i],
-                                 u->layout, y, u->w);
+            ff_mvstereo_load_row(luma_of(u, i) + y * (size_t)u->w, &u->pair->views[i], u->layout, y, u->w);
 }
 
 static void paint_part(void *arg, int part, int nb_parts)
@@ -145,7 +146,24 @@ static void paint_part(void *arg, int part, int nb_parts)
                            gpume_first_row(u->h, part + 1, nb_parts));
 }
 
-/* Makes the map of views that have been uploaded. */
+/* Uploads the luma of a view. It stays as it is until the map has been read, which waits for the device. */
+static int upload(const Upload *u, const AVFrame *to, int view)
+{
+    const CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST,   .srcHost   = luma_of(u, view),           .srcPitch = u->w,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = (CUdeviceptr)to->data[0],   .dstPitch = to->linesize[0],
+        .WidthInBytes  = u->w, .Height = u->h,
+    };
+    int ret = ff_gpume_cuda_push(&u->cuda);
+
+    if (ret < 0)
+        return ret;
+    ret = ff_gpume_cuda_check(&u->cuda, u->cuda.cu->cuMemcpy2DAsync(&copy, u->cuda.hwctx->stream), "upload a view");
+    ff_gpume_cuda_pop(&u->cuda);
+    return ret;
+}
+
+/* Uploads the views, and makes their map. */
 static int match(Upload *u, AVFrame *views[2], MvstereoRange *range)
 {
     const MvstereoPair pair = {
@@ -158,9 +176,7 @@ static int match(Upload *u, AVFrame *views[2], MvstereoRange *range)
     for (int i = 0; i < 2 && ret >= 0; i++) {
         ret = av_hwframe_get_buffer(u->frames, views[i], 0);
         if (ret >= 0)
-            ret = av_hwframe_transfer_data(views[i], u->views[i], 0);
-        if (ret < 0)
-            av_log(u->cfg->log_ctx, AV_LOG_ERROR, "Could not upload the views: %s.\n", av_err2str(ret));
+            ret = upload(u, views[i], i);
     }
     if (ret < 0)
         return ret;

@@ -311,7 +311,7 @@ static void draw_case(Case *c, uint64_t seed, enum Place place)
     c->cfg.fast     = !test_draw(&c->r, 3);
     c->cfg.temporal = c->cfg.fill && !test_draw(&c->r, 3);
     c->right    = !test_draw(&c->r, 4);
-    c->above    = test_draw(&c->r, 2) ? 0 : test_draw(&c->r, 128);
+    c->above    = seed & 2 ? test_mix(~seed) % 128 : 0;
     c->cfg.output   = test_draw(&c->r, MVSTEREO_NB_OUTPUTS);
     if (place == ON_DEVICE && ff_mvstereo_output_format(c->cfg.output, 1) == AV_PIX_FMT_NONE)
         c->cfg.output = MVSTEREO_GRAY;
