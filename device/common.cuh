@@ -281,16 +281,6 @@ static __device__ __forceinline__ int gpume_first_bit(GpumeU32 bits)
     return gpume_popcount((bits & (0u - bits)) - 1) & 31;
 }
 
-/** Returns the number of the highest bit that is set. For bits = 0 the result is undefined. */
-static __device__ __forceinline__ int gpume_last_bit(GpumeU32 bits)
-{
-#ifdef __NVCC__
-    return 31 - __clz((int)bits);
-#else
-    return 31 - __builtin_clz(bits);
-#endif
-}
-
 /** Returns the low word of hi:lo >> shift, with shift below 32. */
 static __device__ __forceinline__ GpumeU32 gpume_funnel_shift(GpumeU32 lo, GpumeU32 hi, int shift)
 {

@@ -280,23 +280,13 @@ typedef struct MvdeintTables {
     const unsigned short *inverse;      ///< 128 entries
 } MvdeintTables;
 
-/** Returns the integer part of a logarithm. */
-GPUME_INLINE int mvdeint_log2(unsigned v)
-{
-#ifdef __NVCC__
-    return 31 - __clz(v);
-#else
-    return 31 - __builtin_clz(v);
-#endif
-}
-
 /**
  * Returns the weight of an expected squared error.
  * @param least logarithm of the least of the expected errors in the same mean
  */
 GPUME_INLINE unsigned mvdeint_weight(const MvdeintTables *t, unsigned expected, int least)
 {
-    const int log2  = mvdeint_log2(expected);
+    const int log2  = gpume_log2(expected);
     const int shift = 3 * ((log2 >> 1) - (least >> 1));
 
     return t->power[(log2 & 1) << 7 | (expected >> (log2 - 7) & 127)] >> FFMIN(shift, 31);
@@ -335,13 +325,13 @@ GPUME_INLINE MvdeintMean mvdeint_candidates_mean(const MvdeintTables *t, const M
                                                  const unsigned *expected, const int *differences, unsigned least,
                                                  int bits)
 {
-    const int least_log2 = mvdeint_log2(least);
+    const int least_log2 = gpume_log2(least);
     unsigned weights = 0, inverse = 0;
     MvdeintMean mean;
     int sum = 0;
 
     MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
-        const int log2 = mvdeint_log2(expected[i]), difference = mvdeint_scaled(FFABS(differences[i]), bits);
+        const int log2 = gpume_log2(expected[i]), difference = mvdeint_scaled(FFABS(differences[i]), bits);
         unsigned weight;
 
         if (!(k->present >> i & 1))
@@ -388,7 +378,7 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
         intra[i] = mvdeint_expected_intra(&m->intra[i], &k->around, clipped * clipped, mean.share, apart * apart);
         least    = FFMIN(least, intra[i]);
     }
-    least_log2 = mvdeint_log2(least);
+    least_log2 = gpume_log2(least);
     MVDEINT_UNROLL for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
         const unsigned weight = k->present >> i & 1 ? mvdeint_weight(t, expected[i], least_log2) : 0;
 

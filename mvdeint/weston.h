@@ -101,7 +101,7 @@ GPUME_INLINE int mvdeint_mixed(int estimate, int intra, const MvdeintChange *c)
 {
     const unsigned mean   = FFABS(c->sum) * 273 >> 12;         /* 1/15 of the sum */
     const unsigned change = c->squares - 15 * mean * mean, detail = MVDEINT_DETAIL * c->detail;
-    const int shift       = FFMAX(mvdeint_log2(change | detail | 1) - 11, 0);
+    const int shift       = FFMAX(gpume_log2(change | detail | 1) - 11, 0);
     const unsigned a = change >> shift, b = detail >> shift, sum = a * a + b * b;
     const int share  = sum ? MVDEINT_MIXED * (a * a) / sum : 0;
 

@@ -130,7 +130,7 @@ static __device__ __forceinline__ void weighted_median(const MvstereoCudaArgs &a
     /* the largest values below which the weights are too small; the first limit is that of both samples */
     result[0] = result[1] = least;
     if (greatest > least) {
-        GpumeU32 bit = 1u << gpume_last_bit(greatest - least), limits[2] = { least + bit };
+        GpumeU32 bit = 1u << gpume_log2(greatest - least), limits[2] = { least + bit };
 
         add_below(less, values, weights, limits, 1);
         for (;;) {

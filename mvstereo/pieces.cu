@@ -99,7 +99,7 @@ static __device__ __forceinline__ void check(const MvstereoCudaArgs &args)
         v[i]      = x < args.w && y + i < args.h ? v[i] : MVSTEREO_INVALID;
         left      = (int)__shfl_sync(GPUME_WHOLE_WARP, (GpumeU32)v[i], (lane + 31) & 31);
         begins[i] = __ballot_sync(GPUME_WHOLE_WARP, !lane || !are_joined(v[i], left));
-        roots[i]  = (GpumeU32)(at - lane + gpume_last_bit(begins[i] & ~0u >> (31 - lane)));
+        roots[i]  = (GpumeU32)(at - lane + gpume_log2(begins[i] & ~0u >> (31 - lane)));
         part->parents[at] = roots[i];
         part->sizes[at]   = 0;
     }
@@ -229,7 +229,7 @@ static __device__ __forceinline__ int fill(const GpumeU32 *are_valid, const shor
     while (!are_after && after < nb - 1)
         are_after = are_valid[++after];
     if (are_before)
-        v = row[before * 32 + gpume_last_bit(are_before)];
+        v = row[before * 32 + gpume_log2(are_before)];
     if (!are_after)
         return v;
     next = row[after * 32 + gpume_first_bit(are_after)];

@@ -26,4 +26,14 @@
 #endif
 #endif
 
+/** Returns the number of the highest bit that is set: the integer part of the logarithm. v is not 0. */
+GPUME_INLINE int gpume_log2(unsigned v)
+{
+#ifdef __NVCC__
+    return 31 - __clz((int)v);
+#else
+    return 31 - __builtin_clz(v);
+#endif
+}
+
 #endif /* AVFILTER_GPUME_UTIL_INTEGER_H */
