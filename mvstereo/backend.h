@@ -28,12 +28,8 @@ typedef struct MvstereoBackend {
      * @param out    NULL: the map is only read
      */
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out);
-    /**
-     * Reads the last map, as it was painted.
-     * @param map        in 1/16 sample, from the range's least disparity; MVSTEREO_INVALID: hole
-     * @param confidence may be NULL; only the CUDA backend sets it
-     */
-    int  (*read)(void *priv, int16_t *map, uint8_t *confidence);
+    /** Reads the last map, as it was painted: in 1/16 sample, from the range's least one; MVSTEREO_INVALID: hole. */
+    int  (*read)(void *priv, int16_t *map);
     /** Is also called after init() has failed. */
     void (*uninit)(void *priv);
 } MvstereoBackend;
@@ -41,6 +37,9 @@ typedef struct MvstereoBackend {
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
 /** In a build without CUDA, common.hw_format is AV_PIX_FMT_NONE. */
 extern const MvstereoBackend ff_mvstereo_backend_cuda;
+/** As ff_mvstereo_backend_cuda.read(), and reads the confidence unless it is NULL. */
+int ff_mvstereo_cuda_read(void *priv, int16_t *map, uint8_t *confidence);
+
 /** Matches views in system memory on a CUDA device; make() needs an output. Without CUDA, init is NULL. */
 extern const MvstereoBackend ff_mvstereo_backend_upload;
 

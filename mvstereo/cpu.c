@@ -345,7 +345,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     return 0;
 }
 
-static int read_map(void *priv, int16_t *map, av_unused uint8_t *confidence)
+static int read_map(void *priv, int16_t *map)
 {
     const CPUBackend *s = priv;
 

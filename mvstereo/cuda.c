@@ -551,7 +551,7 @@ static int download(CUDABackend *s, int with_confidence)
     return ff_gpume_shell_wait(&s->shell, stream);
 }
 
-static int read_map(void *priv, int16_t *map, uint8_t *confidence)
+int ff_mvstereo_cuda_read(void *priv, int16_t *map, uint8_t *confidence)
 {
     CUDABackend *s = priv;
     const int w    = s->w, last = w - 1, mirrored = s->map.args.paint.mirrored;
@@ -569,6 +569,11 @@ static int read_map(void *priv, int16_t *map, uint8_t *confidence)
             *confidence++ = sure[mirrored ? last - x : x];
     }
     return ret;
+}
+
+static int read_map(void *priv, int16_t *map)
+{
+    return ff_mvstereo_cuda_read(priv, map, NULL);
 }
 
 static av_cold void free_all(void *priv)

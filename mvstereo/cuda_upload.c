@@ -182,8 +182,8 @@ static int match(Upload *u, AVFrame *views[2], MvstereoRange *range)
         return ret;
     ff_gpume_layout_init(&layout, AV_PIX_FMT_NV12, views[0]->width, views[0]->height);
     ret = ff_mvstereo_backend_cuda.make(u->priv, &pair, &layout, range, NULL);
-    return ret < 0 ? ret : ff_mvstereo_backend_cuda.read(u->priv, u->map, u->cfg->output == MVSTEREO_CONFIDENCE ?
-                                                                          u->confidence : NULL);
+    return ret < 0 ? ret : ff_mvstereo_cuda_read(u->priv, u->map, u->cfg->output == MVSTEREO_CONFIDENCE ?
+                                                                  u->confidence : NULL);
 }
 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
@@ -220,7 +220,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     return 0;
 }
 
-static int read_map(void *priv, int16_t *map, av_unused uint8_t *confidence)
+static int read_map(void *priv, int16_t *map)
 {
     const Upload *u = priv;
 

@@ -172,7 +172,7 @@ void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
 
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
 {
-    const int ret = s->backend->read(s->priv, disparity, NULL);
+    const int ret = s->backend->read(s->priv, disparity);
 
     for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++)
         disparity[i] = disparity[i] < 0 ? MVSTEREO_HOLE : disparity[i] + s->range.min * MVSTEREO_ONE;
