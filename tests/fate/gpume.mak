@@ -23,8 +23,10 @@ GPUME_BIG   = testsrc2=s=240x180:r=5,format=gray,crop=200:140:5*n:4*n,trim=end_f
 GPUME_ODD   = testsrc2=s=96x80:r=10,format=gray,crop=53:37:3*n:2*n,trim=end_frame=3
 GPUME_10BIT = $(GPUME_SRC),scale=flags=accurate_rnd+bitexact,format=yuv420p10le
 GPUME_SCALE = scale=flags=accurate_rnd+bitexact,format=
+# Makes the output of a command short (gpume_sums.sh).
+GPUME_SUMS  = . $(SRC_PATH)/tests/fate/gpume_sums.sh; gpume_sums
 # Runs a command that prints CRCs for each format f of a list.
-GPUME_EACH  = { for f in $(1); do $(2) | sed -e "/^\#/d" -e "s/^/$$f: /"; done; }
+GPUME_EACH  = each() { for f in $(1); do $(2) | sed -e "/^\#/d" -e "s/^/$$f: /"; done; }; $(GPUME_SUMS) each
 GPUME_COMMA = ,
 # Not empty with FFmpeg 7.
 GPUME_SERIES_7 := $(filter 7.%,$(shell cat $(SRC_PATH)/RELEASE))
@@ -34,8 +36,10 @@ GPUME_TMP   = tests/data/fate/$(@:fate-%=%)
 GPUME_SRC_NEEDS = GPUME_FILTER TESTSRC2_FILTER FORMAT_FILTER CROP_FILTER TRIM_FILTER
 GPUME_NEEDS     = $(GPUME_SRC_NEEDS) WRAPPED_AVFRAME_ENCODER NULL_MUXER
 
-# Prints the vectors of a source. $(1): the source; $(2): options of gpume, $(3): of ffmpeg
-GPUME_CSV = ffmpeg $(3) -lavfi "$(1),gpume=$(2):mv_file=-" -f null -
+# Prints the vectors of a source, or one line for each motion field. $(1): the source; $(2): options of gpume, $(3): of
+# ffmpeg
+GPUME_ROWS = ffmpeg $(3) -lavfi "$(1),gpume=$(2):mv_file=-" -f null -
+GPUME_CSV  = $(GPUME_SUMS) $(GPUME_ROWS)
 
 # Prints the filter's messages and the exit status of commands that must fail. $(1): options of
 # gpume; $(2): text before and $(3) after the command
@@ -54,10 +58,10 @@ fate-gpume-fs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=7:block=1
 fate-gpume-ds:       CMD = $(GPUME_SAME)
 fate-gpume-past:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=past)
 fate-gpume-future:   CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=32:dir=future)
-fate-gpume-defaults: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=-" -f null -
+fate-gpume-defaults: CMD = $(GPUME_SUMS) ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=-" -f null -
 fate-gpume-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=fs:range=1024:block=8)
 fate-gpume-wide:     CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=48:block=16)
-fate-gpume-yuv420p:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=20:block=32)
+fate-gpume-yuv420p:  CMD = $(call GPUME_ROWS,$(GPUME_SRC),algo=ds:range=20:block=32)
 
 FATE_GPUME_SEARCHES = $(addprefix fate-gpume-,$(filter-out fs ds hme,$(GPUME_SEARCHES)))
 FATE_GPUME_VECTORS += $(FATE_GPUME_SEARCHES)
@@ -123,12 +127,12 @@ fate-gpume-threads-%: CMD = $(call GPUME_SAME,,-filter_complex_threads $(@:fate-
 fate-gpume-depth-%:   CMD = $(call GPUME_SAME,:async_depth=$(@:fate-gpume-depth-%=%))
 fate-gpume-cpu:       CMD = $(call GPUME_SAME,:backend=cpu)
 # no device is visible, and no message is printed
-fate-gpume-auto:      CMD = export CUDA_VISIBLE_DEVICES=; $(call GPUME_SAME,:backend=auto,-v error) 2>&1
+fate-gpume-auto:      CMD = quiet() { $(subst $(GPUME_SUMS),,$(call GPUME_SAME,:backend=auto,-v error)) 2>&1; }; export CUDA_VISIBLE_DEVICES=; $(GPUME_SUMS) quiet
 # the vectors of the second filter replace those of the first
 fate-gpume-twice:     CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)gpume=algo=fs:block=4:range=2,algo=ds:range=64:dir=both)
 
 FATE_GPUME_VF-$(call ALLYES, LAVFI_INDEV) += fate-gpume-vf-1 fate-gpume-vf-4
-fate-gpume-vf-%: CMD = ffmpeg -filter_threads $(@:fate-gpume-vf-%=%) -f lavfi -i "$(GPUME_SRC)" -vf gpume=algo=ds:range=64:dir=both:mv_file=- -f null -
+fate-gpume-vf-%: CMD = $(GPUME_SUMS) ffmpeg -filter_threads $(@:fate-gpume-vf-%=%) -f lavfi -i "$(GPUME_SRC)" -vf gpume=algo=ds:range=64:dir=both:mv_file=- -f null -
 FATE_GPUME_DS += $(FATE_GPUME_VF-yes)
 
 $(FATE_GPUME_FS):       REF = $(GPUME_REF)fs
@@ -139,7 +143,7 @@ FATE_GPUME_VECTORS += $(FATE_GPUME_FS) $(FATE_GPUME_DS) $(FATE_GPUME_DEFAULTS) $
 
 # The position of a sample's bits in its two bytes must not matter.
 FATE_GPUME_LUMA = fate-gpume-nv12 fate-gpume-yuv444p
-$(FATE_GPUME_LUMA): CMD = $(call GPUME_CSV,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-%=%),algo=ds:range=20:block=32)
+$(FATE_GPUME_LUMA): CMD = $(call GPUME_ROWS,$(GPUME_SRC)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-%=%),algo=ds:range=20:block=32)
 $(FATE_GPUME_LUMA): REF = $(GPUME_REF)yuv420p
 FATE_GPUME_10BIT = $(addprefix fate-gpume-10bit-,yuv420p10le yuv420p10be p010le p010be)
 $(FATE_GPUME_10BIT): CMD = $(call GPUME_CSV,$(GPUME_10BIT)$(GPUME_COMMA)$(GPUME_SCALE)$(@:fate-gpume-10bit-%=%),algo=fs:range=6:dir=both)
@@ -161,7 +165,7 @@ fate-gpume-tree-satd:     CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=ds:cost=satd:
 fate-gpume-tree-pel:      CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:smooth=2:check=1:pel=4:tree=1)
 fate-gpume-tree-odd:      CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:dir=both:tree=1:block=4:lambda=700)
 fate-gpume-tree-16:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=fs:range=7:tree=1:tree_max=16:block=8:lambda=300)
-fate-gpume-tree-64:       CMD = $(call GPUME_CSV,$(GPUME_BIG),algo=fs:range=7:tree=1:tree_max=64:block=32:lambda=300)
+fate-gpume-tree-64:       CMD = $(call GPUME_ROWS,$(GPUME_BIG),algo=fs:range=7:tree=1:tree_max=64:block=32:lambda=300)
 fate-gpume-tree-lambda-%: CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:tree=1:lambda=$(@:fate-gpume-tree-lambda-%=%))
 fate-gpume-tree-qp:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:tree=1:qp=44)
 fate-gpume-tree-both:     CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=12:dir=both:tree=1:block=16)
@@ -184,7 +188,7 @@ FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += $(FATE_GPUME_TR
 
 # Streams that are short or change size
 FATE_GPUME_VECTORS += fate-gpume-frames-0 fate-gpume-frames-1 fate-gpume-frames-2
-fate-gpume-frames-%: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
+fate-gpume-frames-%: CMD = $(call GPUME_ROWS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=$(@:fate-gpume-frames-%=%),algo=ds:block=32:dir=both)
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-change fate-gpume-change-hme
 fate-gpume-change fate-gpume-change-hme: CMD = $(call GPUME_CSV,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=7$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)3)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,algo=$(or $(word 4,$(subst -, ,$@)),ds):block=32:dir=both)
 # either one filter graph searches both sizes, or ffmpeg makes a second graph
@@ -192,18 +196,18 @@ FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_
 GPUME_CHANGE = ffmpeg -y -lavfi "testsrc2=s=64x48:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm $(GPUME_TMP)-%d.pgm && \
                ffmpeg -y -lavfi "testsrc2=s=40x60:r=3,format=gray,trim=end_frame=3" -f image2 -c:v pgm -start_number 4 $(GPUME_TMP)-%d.pgm && \
                cleanfiles="$$cleanfiles $(foreach N,1 2 3 4 5 6,$(GPUME_TMP)-$(N).pgm)" && \
-               ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:$(2)mv_file=- -f null -
+               $(GPUME_SUMS) ffmpeg -c:v pgm $(1) -i $(GPUME_TMP)-%d.pgm -vf gpume=algo=fs:range=9:dir=both:$(2)mv_file=- -f null -
 fate-gpume-change-input:  CMD = $(call GPUME_CHANGE,-reinit_filter 0)
 # frames in flight are lost with the graph
 fate-gpume-change-reinit: CMD = $(call GPUME_CHANGE,,async_depth=1:)
 # the files of the first graph are not lost
 FATE_GPUME_CHANGE-$(call ALLYES, $(GPUME_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-gpume-change-files fate-gpume-change-message
 fate-gpume-change-files:  CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
-                                $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,,async_depth=1:)) && \
-                                cat $(GPUME_TMP).csv $(GPUME_TMP)-2.csv
+                                $(subst $(GPUME_SUMS),,$(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,,async_depth=1:))) && \
+                                $(GPUME_SUMS) cat $(GPUME_TMP).csv $(GPUME_TMP)-2.csv
 fate-gpume-change-files:  REF = $(GPUME_REF)change-reinit
 fate-gpume-change-message: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).csv $(GPUME_TMP)-2.csv"; rm -f $$cleanfiles; \
-                                 { $(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,-v warning,)); } 2>&1 | \
+                                 { $(subst $(GPUME_SUMS),,$(subst mv_file=-,mv_file=$(GPUME_TMP).csv,$(call GPUME_CHANGE,-v warning,))); } 2>&1 | \
                                  sed -n "s/^\[Parsed_gpume[^]]*\] *//p"
 
 # Files
@@ -222,39 +226,38 @@ fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:di
 GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
 FATE_GPUME_VECTORS += fate-gpume-stdout-dev $(call GPUME_POSIX,fate-gpume-stdout-fd fate-gpume-pipe)
 fate-gpume-stdout-dev fate-gpume-stdout-fd fate-gpume-pipe: REF = $(GPUME_REF)defaults
-fate-gpume-stdout-dev: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/stdout" -f null -
-fate-gpume-stdout-fd:  CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1
-fate-gpume-pipe:       CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1 >/dev/null | cat
+fate-gpume-stdout-dev: CMD = $(GPUME_SUMS) ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/stdout" -f null -
+fate-gpume-stdout-fd:  CMD = run4() { ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1; }; $(GPUME_SUMS) run4
+fate-gpume-pipe:       CMD = run4() { ffmpeg -lavfi "$(GPUME_SRC),gpume=mv_file=/dev/fd/4" -f null - 4>&1 >/dev/null | cat; }; $(GPUME_SUMS) run4
 FATE_GPUME_VECTORS += fate-gpume-npy-stdout
 fate-gpume-npy-stdout: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
                              ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:mv_format=npy:mv_file=-" -f null - > $(GPUME_TMP).npy && \
-                             head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
+                             $(GPUME_SUMS) gpume_npy $(GPUME_TMP).npy
 fate-gpume-npy-stdout: REF = $(GPUME_REF)npy
 
 # prints the header as text, then the numbers
 FATE_GPUME_VECTORS += fate-gpume-npy fate-gpume-npy-past fate-gpume-npy-0 fate-gpume-npy-hme
 GPUME_NPY = cleanfiles="$$cleanfiles $(GPUME_TMP).npy"; \
             ffmpeg -lavfi "$(1),gpume=$(2):mv_file=$(GPUME_TMP).npy" -f null - && \
-            head -c 128 $(GPUME_TMP).npy | tr -c "[:print:]" "." && echo && \
-            tail -c +129 $(GPUME_TMP).npy | od -A n -v -t d4
+            $(GPUME_SUMS) gpume_npy $(GPUME_TMP).npy
 fate-gpume-npy:      CMD = $(call GPUME_NPY,$(GPUME_SRC),algo=ds:range=64:dir=both)
 fate-gpume-npy-hme:  CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=hme:range=9:block=8)
-fate-gpume-npy-past: CMD = $(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32)
+fate-gpume-npy-past: CMD = $(subst gpume_sums gpume_npy,gpume_npy,$(call GPUME_NPY,$(GPUME_ODD),algo=fs:range=9:block=32))
 fate-gpume-npy-0:    CMD = $(call GPUME_NPY,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=0,dir=future)
 
 # records in a pipe, and with a change of the picture's size
 FATE_GPUME_VECTORS += fate-gpume-npys fate-gpume-npys-tree fate-gpume-npys-0
-GPUME_NPYS = ffmpeg -lavfi "$(1),gpume=$(2):mv_file=-:mv_format=npys" -f null - | od -A n -v -t x4z
+GPUME_NPYS = $(GPUME_SUMS) gpume_npys -lavfi "$(1),gpume=$(2):mv_file=-:mv_format=npys" -f null -
 fate-gpume-npys:      CMD = $(call GPUME_NPYS,$(GPUME_ODD),algo=hme:range=9:block=16:dir=both)
 fate-gpume-npys-tree: CMD = $(call GPUME_NPYS,$(GPUME_ODD),algo=ds:range=12:tree=1:tree_max=32:lambda=3000)
 fate-gpume-npys-0:    CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=1,dir=future)
 FATE_GPUME_SCALED-$(call ALLYES, $(GPUME_NEEDS) SCALE_FILTER) += fate-gpume-npys-change
-fate-gpume-npys-change: CMD = $(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)2)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,block=32)
+fate-gpume-npys-change: CMD = $(subst gpume_sums gpume_npys,gpume_npys,$(call GPUME_NPYS,$(GPUME_PAN)$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)scale=w=if(lt(n\$(GPUME_COMMA)2)\$(GPUME_COMMA)94\$(GPUME_COMMA)64):h=70:eval=frame:flags=neighbor+accurate_rnd+bitexact,block=32))
 
 # Several references, also with the check; their files, statistics and metadata
 FATE_GPUME_VECTORS += fate-gpume-refs fate-gpume-refs-check fate-gpume-refs-epzs
 fate-gpume-refs:       CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=ds:range=24:block=32:dir=both:refs=3)
-fate-gpume-refs-check: CMD = $(call GPUME_CSV,$(GPUME_ODD),algo=hme:range=24:block=16:refs=2)
+fate-gpume-refs-check: CMD = $(call GPUME_ROWS,$(GPUME_ODD),algo=hme:range=24:block=16:refs=2)
 fate-gpume-refs-epzs:  CMD = $(call GPUME_CSV,$(GPUME_SRC),algo=epzs:range=24:block=32:dir=past:refs=2)
 FATE_GPUME_REFS-$(call ALLYES, $(GPUME_NEEDS) SPLIT_FILTER SELECT_FILTER NULLSINK_FILTER) += fate-gpume-refs-distances
 fate-gpume-refs-distances: CMD = . $(SRC_PATH)/tests/fate/gpume_refs.sh; gpume_refs \
