@@ -40,27 +40,17 @@ def run(ffmpeg, *args):
 
 
 class Clip:
-    """A clip, and the frames that its fields are woven to."""
+    """The frames of a clip, and the file of the frames that its fields are woven to."""
 
-    def __init__(self, ffmpeg, path, out):
-        start, count = int(os.environ.get('START', 0)), int(os.environ.get('FRAMES', 40))
-        w, h = os.environ.get('CROP', '640x352').split('x')
-        self.name = re.sub(r'\.[^.]*$', '', os.path.basename(path))
-        self.folder, self.ffmpeg = out, ffmpeg
-        data, _ = run(ffmpeg, '-i', path, '-an', '-vf', f'trim=start_frame={start}:end_frame={start + count},format=yuv420p,'
-                      f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4', '-fps_mode', 'passthrough', '-f',
-                      'yuv4mpegpipe', '-')
-        head = data[:data.index(b'\n')].decode()
-        self.w, self.h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
+    def __init__(self, ffmpeg, name, out, size, frames):
+        self.name, self.folder, self.ffmpeg = name, out, ffmpeg
+        self.w, self.h = size
         self.size = self.w * self.h * 3 // 2
-        rows = np.frombuffer(data[len(head) + 1:], np.uint8)
-        rows = rows[:len(rows) // (self.size + 6) * (self.size + 6)].reshape(-1, self.size + 6)[:, 6:]
-        self.truth = rows[:len(rows) // 2 * 2]
+        self.truth = frames[:len(frames) // 2 * 2]
         woven = self.truth[0::2].copy()
         for plane, half in zip(self.planes(woven), self.planes(self.truth[1::2])):
             plane[:, 1::2] = half[:, 1::2]
         woven.tofile(out + '/fields.yuv')
-        self.luma(self.truth).tofile(out + '/truth.gray')
 
     def planes(self, frames):
         """The planes of frames, as views."""
@@ -128,6 +118,20 @@ class Clip:
                        input=row.tobytes(), check=True)
 
 
+def read_clip(ffmpeg, path, out):
+    """The middle part of some frames of a file."""
+    start, count = int(os.environ.get('START', 0)), int(os.environ.get('FRAMES', 40))
+    w, h = os.environ.get('CROP', '640x352').split('x')
+    data, _ = run(ffmpeg, '-i', path, '-an', '-vf', f'trim=start_frame={start}:end_frame={start + count},format=yuv420p,'
+                  f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4', '-fps_mode', 'passthrough', '-f', 'yuv4mpegpipe', '-')
+    head = data[:data.index(b'\n')].decode()
+    w, h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
+    size = w * h * 3 // 2
+    rows = np.frombuffer(data[len(head) + 1:], np.uint8)
+    rows = rows[:len(rows) // (size + 6) * (size + 6)].reshape(-1, size + 6)[:, 6:]
+    return Clip(ffmpeg, re.sub(r'\.[^.]*$', '', os.path.basename(path)), out, (w, h), rows)
+
+
 def plot(plt, figures, nb, path):
     """PSNR and time."""
     from matplotlib.transforms import Bbox
@@ -156,7 +160,8 @@ def main():
     out, ffmpeg, *clips = sys.argv[1:]
     figures = {}
     for path in clips:
-        clip, made = Clip(ffmpeg, path, out), {}
+        clip, made = read_clip(ffmpeg, path, out), {}
+        clip.luma(clip.truth).tofile(out + '/truth.gray')
         for method in METHODS:
             result = clip.deinterlace(method)
             if result is None:
@@ -184,4 +189,5 @@ def main():
             os.remove(out + '/' + name)
 
 
-main()
+if __name__ == '__main__':
+    main()

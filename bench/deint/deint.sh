@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Interlaces clips and compares what filters make of them with the clips: 'make bench-deint'.
+# Interlaces scenes and clips, and compares what filters make of them with the scenes and clips: 'make bench-deint'.
 #
 # usage: deint.sh BIN_DIR GPL_BIN_DIR [INPUT]
 # GPL_BIN_DIR has an ffmpeg with the filters that are not in the usual build (mcdeint, nnedi); without it BIN_DIR's does
@@ -9,7 +9,9 @@
 #   GPUME_VIDEO    folder of clips [../shared/video]
 #   BENCH_DIR      folder for results [build/bench-deint]
 #   PYTHON         [python3], with numpy
-#   FRAMES, START, CROP, VSPYTHON, VSPATH   see deint.py
+#   SCENES         names of the scenes, or 'none' [all]
+#   FRAMES, START, CROP, VSPYTHON, VSPATH   see deint.py; FRAMES, PHOTO: scenes.py
+# The exit status is 1 if mvdeint is below bwdif in a scene.
 
 set -eu
 LC_ALL=C
@@ -29,9 +31,16 @@ for clip in "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/vi
         set -- "$@" "$clip"
     fi
 done
-if [ $# = 0 ]; then
-    echo "error: there is no clip; set INPUT=FILE or GPUME_VIDEO=FOLDER" >&2
-    exit 1
+python=${PYTHON:-python3}
+status=0
+if [ "${SCENES:-}" != none ]; then
+    # shellcheck disable=SC2086 # names
+    "$python" bench/deint/scenes.py "$out" "$program" ${SCENES:-} || status=$?
 fi
-"${PYTHON:-python3}" bench/deint/deint.py "$out" "$program" "$@"
+if [ $# = 0 ]; then
+    echo "There is no clip; INPUT=FILE or GPUME_VIDEO=FOLDER names some."
+    exit $status
+fi
+"$python" bench/deint/deint.py "$out" "$program" "$@"
 cat "$out/table.md"
+exit $status
