@@ -13,8 +13,8 @@
 #include "libavutil/frame.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
+#include "libavutil/motion_vector.h"
 
-#include "libavfilter/gpume/field/sidedata.h"
 #include "me_hint.h"
 #include "mpegpicture.h"
 
@@ -145,7 +145,7 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     pic->number = -1;
     sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     hint->had_vectors |= !!sd;
-    if (++hint->nb_frames == MANY_FRAMES)
+    if (!hint->had_vectors && ++hint->nb_frames == MANY_FRAMES)
         say_that_none_came(hint);
     if (!sd)
         return;
@@ -153,10 +153,10 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     pic->number = number;
     for (int dir = PAST; dir < hint->nb_directions; dir++)
         clear(pic->field[dir], (size_t)hint->width * hint->height);
-    for (size_t i = 0; i < gpume_nb_vectors(sd); i++) {
+    for (size_t i = 0; i < sd->size / sizeof(AVMotionVector); i++) {
         AVMotionVector mv;
 
-        gpume_copy_vector(&mv, sd, i);
+        memcpy(&mv, sd->data + i * sizeof(mv), sizeof(mv));     /* side data need not be aligned */
         /* a frame further away would need another field */
         if (mv.source == -1 || (mv.source == 1 && hint->nb_directions > FUTURE))
             put_block(pic->field[mv.source > 0], hint->width, hint->height, &mv);

@@ -110,6 +110,9 @@ grep -E '^(core|cpu|cuda|device|field|mpi|mv[a-z]*|output|picture|python/gpume|u
 done > $work/out
 check style/architecture "$(sed -n 1p $work/out)" test ! -s $work/out
 
+grep -nE '^\+?#include ["<]libavfilter' codec/* patches/*/*-avcodec-*.patch > $work/out || :
+check style/libavcodec-without-libavfilter "$(sed -n 1p $work/out)" test ! -s $work/out
+
 tools/searches.sh --check > $work/out
 check style/searches "$(sed -n 1p $work/out)" test ! -s $work/out
 
