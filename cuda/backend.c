@@ -68,7 +68,7 @@ typedef struct CUDAContext {
     CUevent read;                   ///< the following filters have read the fields that were given back
     Slot *slots;                    ///< ring buffer
     int nb_slots;
-    unsigned nb_submitted, nb_waited;
+    uint64_t nb_submitted, nb_waited;
 
     int hw_frames;                  ///< the input's frames are in device memory
     int on_device;                  ///< fields are only read on the device

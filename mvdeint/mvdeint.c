@@ -266,7 +266,8 @@ static int search(Mvdeint *s, int pass)
 /* Adds a field of the waiting frame, and sets the parameters of its first estimate. */
 static int add_field(Mvdeint *s, MvdeintFirst *first, int is_second, int after)
 {
-    const int number = s->nb_in - 1 - (after >= 0), slot = number % MVDEINT_SLOTS;
+    const int64_t number = s->nb_in - 1 - (after >= 0);
+    const int slot = number % MVDEINT_SLOTS;
     Field *f = field_at(s, s->nb_fields + is_second);
 
     *first = (MvdeintFirst) {
