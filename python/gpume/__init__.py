@@ -8,15 +8,17 @@
 All work is done by the ffmpeg that comes with the package, on an NVIDIA GPU if there is one.
 """
 
+from ._arguments import OptionError
 from ._convert import (FrameScore, MotionScore, deinterlace, denoise, disparity, draw, interpolate, motion_score)
 from ._field import Field, read_fields, read_record
 from ._files import (flow_picture, read_flo, read_kitti, write_flo, write_kitti, write_npz, write_png)
-from ._process import Error, ffmpeg_exe
+from ._process import Error, FFmpegWarning, ffmpeg_exe
 from ._vectors import Estimator, Vectors, vectors
 from ._version import __version__
 
 __all__ = [
-    "Error", "Estimator", "Field", "FrameScore", "MotionScore", "Vectors", "__version__", "deinterlace", "denoise",
-    "disparity", "draw", "ffmpeg_exe", "flow_picture", "interpolate", "motion_score", "read_fields", "read_flo",
-    "read_kitti", "read_record", "vectors", "write_flo", "write_kitti", "write_npz", "write_png",
+    "Error", "Estimator", "FFmpegWarning", "Field", "FrameScore", "MotionScore", "OptionError", "Vectors",
+    "__version__", "deinterlace", "denoise", "disparity", "draw", "ffmpeg_exe", "flow_picture", "interpolate",
+    "motion_score", "read_fields", "read_flo", "read_kitti", "read_record", "vectors", "write_flo", "write_kitti",
+    "write_npz", "write_png",
 ]

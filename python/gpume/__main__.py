@@ -8,19 +8,21 @@ import importlib
 import json
 import os
 import sys
+import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import gpume
 
-from ._process import Output, Process, probe, write
-from ._vectors import RECORDS, filter_text, input_arguments, search_text, size_filters
+from ._arguments import escape, search_text, seconds
+from ._process import FFmpegWarning, Output, Process, probe, write
+from ._vectors import RECORDS, vectors_command
 
 
 class Bar:
     """A progress bar on a terminal: tqdm's if it is there."""
 
     def __init__(self, args: argparse.Namespace) -> None:
-        self.total = self._length(args)
+        self.origin, self.total = self._part(args)
         self._tqdm: Optional[Any] = None
         self._percent = -1
         self._shown = sys.stderr.isatty() and not args.quiet
@@ -32,18 +34,18 @@ class Bar:
                 pass
 
     @staticmethod
-    def _length(args: argparse.Namespace) -> Optional[float]:
-        if args.duration is not None:
-            try:
-                return float(args.duration)
-            except ValueError:
-                return None
+    def _part(args: argparse.Namespace) -> Tuple[float, Optional[float]]:
+        """Return the time at which the work begins, as it is reported, and its length if that is known."""
         try:
-            return float(probe(args.input, "format=duration", args.input_options)["duration"])
-        except (gpume.Error, KeyError, ValueError):
-            return None
+            start, length = seconds("start", args.start) or 0.0, seconds("duration", args.duration)
+            found = probe(args.input, "format=start_time,duration", args.input_options)
+            origin = start + float(found["start_time"]) if args.command in ("vectors", "flow", "score") else 0.0
+            return origin, length or max(float(found["duration"]) - start, 0.0)
+        except (OSError, gpume.Error, KeyError, ValueError):
+            return 0.0, None
 
     def __call__(self, time: float) -> None:
+        time = max(time - self.origin, 0.0)
         if self._tqdm is not None:
             self._tqdm.update(max(time - self._tqdm.n, 0))
         elif self._shown and self.total:
@@ -66,42 +68,33 @@ def _option(text: str) -> Tuple[str, str]:
     return key, value
 
 
-def _size(text: str) -> Tuple[int, int]:
-    try:
-        width, height = text.lower().split("x")
-        return int(width), int(height)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not WIDTHxHEIGHT") from None
-
-
 def _device(text: str) -> Any:
     return int(text) if text.isdigit() else text
 
 
 def _shared(args: argparse.Namespace) -> Dict[str, Any]:
-    return {name: getattr(args, name) for name in ("device", "start", "duration", "size", "input_options")
+    return {name: getattr(args, name) for name in ("device", "start", "duration", "size", "input_options", "strict")
             if hasattr(args, name)}     # fields cannot be scaled
 
 
 def _vectors(args: argparse.Namespace, options: Dict[str, Any], bar: Bar) -> None:
     """Write the filter's own file, or for .npz one file for each field, in a folder."""
     def command(files: str) -> List[str]:
-        filters = [*size_filters(args.size, args.input_options), search_text(args.device, files, **options)]
-        return [*input_arguments(args.input, args.start, args.duration, args.input_options, True),
-                "-map", "0:v:0", "-vf", ",".join(filters), "-fps_mode", "passthrough", "-f", "null", "-"]
+        return vectors_command(args.input, files, args.device, args.start, args.duration, args.size, None,
+                               args.input_options, args.strict, options)
 
     ending = os.path.splitext(args.output)[1]
     if args.output == "-":
-        _pass_on(command(RECORDS))
+        _pass_on(command(RECORDS), args.strict)
     elif ending in (".csv", ".npy", ".npys"):
         search_text(args.device, **options)     # raises before there is a file
         file = Output(args.output, True)
-        write(file, command(filter_text("", mv_file=file.name(), mv_format=ending[1:])[1:]), bar)
+        write(file, command(f"mv_file={escape(file.name())}:mv_format={ending[1:]}"), bar, strict=args.strict)
     else:
         _fields(args, options, bar, ".npz", gpume.write_npz)
 
 
-def _pass_on(command: List[str]) -> None:
+def _pass_on(command: List[str], strict: bool) -> None:
     process = Process(command)
     try:
         while True:
@@ -110,7 +103,7 @@ def _pass_on(command: List[str]) -> None:
                 break
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        process.check()
+        process.check(strict)
     finally:
         process.close()
 
@@ -202,8 +195,9 @@ def _parser() -> argparse.ArgumentParser:
         p.add_argument("input", metavar="IN", help="a video file, or whatever else ffmpeg can open")
         if name == "disparity":
             p.add_argument("right", metavar="RIGHT", nargs="?", help="the right view; IN is the left one")
-            p.add_argument("--show", default="disparity", help="contents of OUT, the filter's option output: disparity, "
-                           "gray8, color, depth, confidence or left+gray8 [disparity, which .mkv keeps exactly]")
+            p.add_argument("--show", default="disparity", help="contents of OUT, the filter's option output: "
+                           "disparity, gray8, color, depth, confidence or left+gray8 [disparity, which .mkv, .npy and, "
+                           "of one pair, .png keep exactly]")
         if name == "score":
             p.add_argument("output", metavar="OUT", nargs="?", default="-", help="a file; by default standard output")
             p.add_argument("--json", action="store_true", help="all figures of all frames, as JSON")
@@ -224,11 +218,12 @@ def _parser() -> argparse.ArgumentParser:
         p.add_argument("--start", help="where to begin, in seconds")
         p.add_argument("--duration", help="how much of it, in seconds")
         if name not in ("deinterlace", "disparity"):
-            p.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="scale pictures to this size first")
+            p.add_argument("--size", metavar="WIDTHxHEIGHT", help="scale pictures to this size first")
         p.add_argument("--format-in", dest="input_options", default=[], type=lambda f: ["-f", f], metavar="FORMAT",
                        help="format of the input, where its name does not say it")
         p.add_argument("--set", action="append", default=[], type=_option, metavar="NAME=VALUE",
                        help=f"an option of the filter {filter_name}; may be repeated")
+        p.add_argument("--strict", action="store_true", help="fail if the input is damaged, instead of warning")
         p.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
 
@@ -237,6 +232,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run a command and return its exit status."""
     args = _parser().parse_args(argv)
     bar = Bar(args)
+    warnings.simplefilter("always", FFmpegWarning)
+    warnings.formatwarning = lambda message, *_, **__: f"gpume: warning: {message}\n"
     try:
         _COMMANDS[args.command][0](args, dict(args.set), bar)
         sys.stdout.flush()

@@ -5,69 +5,125 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from ._arguments import (Device, Size, Time, Value, check_device, filter_text, input_arguments, search_text,
+                         size_filters, size_of, texts, thread_options)
 from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, probe, write
-from ._vectors import (Device, Time, Value, check_device, filter_text, input_arguments, search_text, size_filters)
 
 
-#: Endings of files whose encoders keep 16 bits a sample; those of others have 8, unless another one is named.
-_LOSSLESS = (".mkv", ".png", ".y4m")
+class _Kind(NamedTuple):
+    """What the ending of a file's name stands for."""
+
+    muxer: str
+    encoder: str = "mpeg4"
+    keeps_16_bits: bool = False
+    is_picture: bool = False
+    has_sound: bool = True
+    options: Tuple[str, ...] = ()       #: of the muxer
+    formats: str = ""                   #: of samples, where the encoder does not know which ones the muxer takes
 
 
-def _encoder(output: PathLike, codec: Optional[str], quality: int) -> List[str]:
-    """Return the options of the encoder: what a name's ending stands for, if nothing is said."""
-    suffix = os.path.splitext(os.fspath(output))[1].lower()
-    if codec is None:
-        codec = {".mkv": "ffv1", ".y4m": "wrapped_avframe", ".gif": "gif", ".webm": "vp9"}.get(suffix, "mpeg4")
-    options = ["-c:v", codec]
-    if codec in ("mpeg4", "mjpeg", "mpeg2video"):
-        options += ["-q:v", str(quality)]
-    return options
+def _picture(encoder: str, keeps_16_bits: bool) -> _Kind:
+    return _Kind("image2pipe", encoder, keeps_16_bits, True, False)
 
 
-def _convert(before: List[str], output: PathLike, device: Device, codec: Optional[str], quality: int, overwrite: bool,
-             options: Sequence[str], progress: Optional[Progress]) -> None:
-    """Run ffmpeg with one output file, whose options follow these arguments."""
-    gpu = [] if check_device(device) in ("auto", "cpu") else ["-init_hw_device", f"cuda=gpume:{device}",
-                                                              "-filter_hw_device", "gpume"]
-    encoder = [] if "-c:v" in options else _encoder(output, codec, quality)
-    file = Output(output, overwrite, options)
-    write(file, [*gpu, *before, *encoder, *options, *file.arguments()], progress, device != "cpu")
+_Y4M = "|".join(["gray", "gray10", "gray12", "gray16", "yuv411p"] + [
+    f"yuv{sampling}p{bits}" for sampling in (420, 422, 444) for bits in ("", 10, 12, 14, 16)])
+_KINDS = {
+    ".mkv": _Kind("matroska", "ffv1", True), ".mp4": _Kind("mp4"), ".m4v": _Kind("mp4"), ".mov": _Kind("mov"),
+    ".avi": _Kind("avi"), ".nut": _Kind("nut"), ".ts": _Kind("mpegts"), ".mpg": _Kind("vob", "mpeg2video"),
+    ".flv": _Kind("flv", "flv"), ".webm": _Kind("webm", "vp9"), ".gif": _Kind("gif", "gif", has_sound=False),
+    ".y4m": _Kind("yuv4mpegpipe", "rawvideo", True, False, False, ("-strict", "-1"), _Y4M),
+    ".png": _picture("png", True), ".jpg": _picture("mjpeg", False), ".jpeg": _picture("mjpeg", False),
+    ".bmp": _picture("bmp", False), ".tif": _picture("tiff", True), ".tiff": _picture("tiff", True),
+    ".ppm": _picture("ppm", True), ".pgm": _picture("pgm", True),
+}
+
+
+def _device_arguments(device: Device) -> List[str]:
+    """Return the options of ffmpeg that choose the device of filters."""
+    device = check_device(device)
+    if device in ("auto", "cpu"):
+        return []
+    return ["-init_hw_device", f"cuda=gpume:{device}", "-filter_hw_device", "gpume"]
+
+
+class _Target:
+    """An output file, and how ffmpeg writes it: as its name's ending says, unless codec and options say more."""
+
+    def __init__(self, output: PathLike, codec: Optional[str], quality: int, options: Sequence[str]) -> None:
+        self.path, self.options = output, texts("output_options", options)
+        stem, suffix = os.path.splitext(os.path.basename(os.fspath(output)))
+        is_named = any(option in options for option in ("-c:v", "-codec:v", "-vcodec"))
+        self.is_chosen = codec is not None or is_named      #: whether the user has chosen the encoder
+        kind = _KINDS.get(suffix.lower())
+        if not kind and stem and not self.is_chosen and "-f" not in options and not os.path.isdir(output):
+            raise ValueError(f"'{os.fspath(output)}' {f'ends in {suffix}' if suffix else 'has no ending'}; it must end "
+                             f"in one of {', '.join(_KINDS)}, or codec must name an encoder")
+        self.kind = kind or _Kind("")
+        self.suffix = suffix
+        if self.kind.is_picture and re.search(r"%0?\d*d", stem):
+            raise ValueError(f"'{stem}{suffix}' stands for many files, and one is written; use ffmpeg_exe() for "
+                             "pictures")
+        if not 1 <= quality <= 31:
+            raise ValueError(f"quality is {quality!r}; it must be from 1 (best) to 31")
+        codec = codec or self.kind.encoder
+        self._encoder = [] if is_named else ["-c:v", codec]
+        if not is_named and codec in ("mpeg4", "mjpeg", "mpeg2video", "flv"):
+            self._encoder += ["-q:v", str(quality)]
+
+    def filters(self) -> List[str]:
+        """Return the filters behind all others."""
+        return [f"format={self.kind.formats}"] if self.kind.formats else []
+
+    def write(self, before: List[str], device: Device, overwrite: bool, progress: Optional[Progress],
+              strict: bool) -> None:
+        """Run ffmpeg with this output, whose options follow these arguments."""
+        muxer = ["-f", self.kind.muxer] if self.kind.muxer and "-f" not in self.options else []
+        # writers that open the file again need its name
+        file = Output(self.path, overwrite, not muxer or "-movflags" in self.options)
+        # a second picture shows that there are too many
+        most = ["-frames:v", "2"] if self.kind.is_picture else []
+        write(file, [*_device_arguments(device), *before, *self._encoder, *most, *self.kind.options, *self.options,
+                     *muxer, *file.arguments()], progress, device != "cpu", strict, self.kind.is_picture)
 
 
 def _process(input: PathLike, output: PathLike, filters: List[str], device: Device, start: Optional[Time],
              duration: Optional[Time], threads: Optional[int], codec: Optional[str], quality: int, audio: bool,
-             overwrite: bool, input_options: Sequence[str], output_options: Sequence[str],
-             progress: Optional[Progress]) -> None:
-    maps = ["-map", "0:v:0", *(["-map", "0:a?", "-c:a", "copy"] if audio else [])]
-    if os.fspath(output).lower().endswith((".y4m", ".gif")):
-        maps = maps[:2]
-    _convert([*input_arguments(input, start, duration, input_options, filters[0].startswith("scale")),
-              *(["-filter_threads", str(threads)] if threads else []), *maps, "-vf", ",".join(filters)],
-             output, device, codec, quality, overwrite, output_options, progress)
+             overwrite: bool, input_options: Sequence[str], output_options: Sequence[str], progress: Optional[Progress],
+             strict: bool) -> None:
+    target = _Target(output, codec, quality, output_options)
+    sound = ["-map", "0:a?", "-c:a", "copy"] if audio and target.kind.has_sound else []
+    target.write([*input_arguments(input, start, duration, input_options, filters[0].startswith("scale"), strict),
+                  *thread_options("-filter_threads", threads), "-map", "0:v:0", *sound,
+                  "-vf", ",".join([*filters, *target.filters()])], device, overwrite, progress, strict)
 
 
 _COMMON = """
-        input, output: files. The output appears when it is complete. With the ending .mkv it is lossless (FFV1),
-            otherwise MPEG-4 (.mp4, .mov, .avi), unless codec says more.
+        input, output: files. The output appears when it is complete. Its ending says how it is written: .mkv lossless
+            (FFV1), .y4m without compression, .png, .jpg, .bmp, .tif, .ppm or .pgm as one picture, .gif, others as
+            MPEG-4 (.mp4, .mov, .avi ...), unless codec says more.
         device: where the motion is searched: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the
             index of a GPU.
-        start, duration: the part of the input, in seconds or as ffmpeg takes it.
-        size: (width, height) to which pictures are scaled before anything else; by default the first one's.
+        start, duration: the part of the input, in seconds or as ffmpeg takes it ("1:02:03.5").
+        size: (width, height) or "WIDTHxHEIGHT", to which pictures are scaled before anything else; by default the first
+            one's.
         threads: of the filters; by default as many as there are processors.
         codec: an encoder of ffmpeg.
-        quality: of MPEG-4, from 1 (best) to 31.
+        quality: of MPEG-4, MPEG-2 and JPEG, from 1 (best) to 31.
         audio: copy the sound.
         overwrite: False: it is an error, FileExistsError, if the output exists.
         input_options, output_options: options of ffmpeg.
         progress: is called with the time in seconds up to which the output is written.
+        strict: damage of the input is an error. By default it is a warning, FFmpegWarning.
         options: those of the filter, by their names.
 
     Raises:
-        Error: ffmpeg failed.
+        Error: ffmpeg failed, or the input has no frame in that part.
         FileNotFoundError, FileExistsError, OSError: of the files.
-        TypeError, ValueError: an argument is not valid.
+        TypeError, ValueError: an argument is not valid. For options it is OptionError, which is also an Error.
     """
 
 
@@ -84,9 +140,10 @@ def _documented(function: Any) -> Any:
 @_documented
 def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, *, device: Device = "auto",
                 start: Optional[Time] = None, duration: Optional[Time] = None,
-                size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None, codec: Optional[str] = None,
+                size: Optional[Size] = None, threads: Optional[int] = None, codec: Optional[str] = None,
                 quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
-                output_options: Sequence[str] = (), progress: Optional[Progress] = None, **options: Value) -> None:
+                output_options: Sequence[str] = (), progress: Optional[Progress] = None, strict: bool = False,
+                **options: Value) -> None:
     """Convert the frame rate of a video by frames made along motion vectors (filter mvfps).
 
     Args:
@@ -94,87 +151,97 @@ def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, 
 COMMON
     """
     _process(input, output, [*size_filters(size, input_options), filter_text("mvfps", fps=fps, **options)], device,
-             start, duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+             start, duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress,
+             strict)
 
 
 @_documented
 def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
-            duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
+            duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
             codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
             input_options: Sequence[str] = (), output_options: Sequence[str] = (),
-            progress: Optional[Progress] = None, **options: Value) -> None:
+            progress: Optional[Progress] = None, strict: bool = False, **options: Value) -> None:
     """Take the noise out of a video along motion vectors (filter mvdenoise).
 
     Args:
 COMMON
     """
     _process(input, output, [*size_filters(size, input_options), filter_text("mvdenoise", **options)], device, start,
-             duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress)
+             duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
 
 
 @_documented
 def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
                 duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
                 quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
-                output_options: Sequence[str] = (), progress: Optional[Progress] = None, **options: Value) -> None:
+                output_options: Sequence[str] = (), progress: Optional[Progress] = None, strict: bool = False,
+                **options: Value) -> None:
     """Deinterlace a video along motion vectors (filter mvdeint).
 
     Args:
 COMMON
     """
     _process(input, output, [filter_text("mvdeint", **options)], device, start, duration,
-             threads, codec, quality, audio, overwrite, input_options, output_options, progress)
-
-
-def _disparity_graph(both: bool, show: str, device: Device, options: Dict[str, Value]) -> str:
-    """Return a filter graph with the output [out]. both: whether the frames of one input have both views."""
-    options = {"inputs": 1 if both else 2, "backend": device if check_device(device) in ("auto", "cpu") else "cuda",
-               **options, "output": show}
-    return f"[0:v:0]{'' if both else '[1:v:0]'}{filter_text('mvstereo', **options)}[out]"
+             threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
 
 
 def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "auto",
               start: Optional[Time] = None, duration: Optional[Time] = None, threads: Optional[int] = None,
               codec: Optional[str] = None, quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
               output_options: Sequence[str] = (), progress: Optional[Progress] = None, show: str = "disparity",
-              **options: Value) -> None:
+              strict: bool = False, **options: Value) -> None:
     """Find how far each point of the left view of a scene is to the left in the right one (filter mvstereo).
 
     Args:
         left, right: files of the views, rectified and of equal size. With right=None the frames of left have both,
             as the option layout says ("sbsl": side by side).
-        output: the map of the left view; .mkv keeps it exactly.
-        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8".
-            The option file="maps.npy" also writes disparities as numpy.load() reads them: float32, (frames, rows,
-            columns), in samples.
-        device, start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, options:
-            as interpolate() takes them; input_options are those of both files.
+        output: the map of the left view. .mkv and .y4m, or .png of one pair, keep it exactly; .npy gets disparities as
+            numpy.load() reads them: float32, (frames, rows, columns), in samples.
+        show: the filter's option output: "disparity", "gray8", "color", "depth", "confidence" or "left+gray8"; for .npy
+            "disparity" or, which is the same there, "float". The option file="maps.npy" also writes a .npy file.
+        device, start, duration, threads, codec, quality, overwrite, input_options, output_options, progress, strict,
+            options: as interpolate() takes them; input_options are those of both files.
 
     Raises:
-        Error: ffmpeg failed.
+        Error: ffmpeg failed, or an input has no frame in that part.
         FileNotFoundError, FileExistsError, OSError: of the files.
-        ValueError: show is "float", which no video file keeps, or has 16 bits, which the output does not keep; or
-            an argument is not valid.
+        ValueError: show has 16 bits or floats, which the output does not keep; or an argument is not valid.
     """
+    is_array = os.fspath(output).lower().endswith(".npy")
+    views = [left] if right is None else [left, right]
+    before = [argument for path in views
+              for argument in input_arguments(path, start, duration, input_options, False, strict)]
+    before += thread_options("-filter_complex_threads", threads)
+    options = {"inputs": len(views), "backend": device if check_device(device) in ("auto", "cpu") else "cuda",
+               **options, "output": show}
+    graph = "".join(f"[{i}:v:0]" for i in range(len(views)))
+    if is_array:
+        if show not in ("disparity", "float") or "file" in options:
+            raise ValueError(f"a file .npy gets disparities, not '{show}': write .mkv, or leave out show and file")
+        filter_text("mvstereo", **options)      # raises before there is a file
+        file = Output(output, overwrite, True)
+        graph += filter_text("mvstereo", **options, file=file.name()) + "[out]"
+        write(file, [*_device_arguments(device), *before, "-filter_complex", graph, "-map", "[out]", "-f", "null", "-"],
+              progress, device != "cpu", strict)
+        return
+    target = _Target(output, codec, quality, output_options)
     if show == "float":
-        raise ValueError("no video file keeps 'float': use file='maps.npy', which writes an array of it")
-    suffix = os.path.splitext(os.fspath(output))[1].lower()
-    if show in ("disparity", "depth") and codec is None and "-c:v" not in output_options and suffix not in _LOSSLESS:
-        raise ValueError(f"a file '{suffix}' gets 8 bits, not the 16 bits of '{show}': write .mkv, or set show to "
-                         "'gray8' or 'color'")
-    inputs = [argument for path in ([left] if right is None else [left, right])
-              for argument in input_arguments(path, start, duration, input_options)]
-    filters = [*(["-filter_complex_threads", str(threads)] if threads else []),
-               "-filter_complex", _disparity_graph(right is None, show, device, options), "-map", "[out]"]
-    _convert([*inputs, *filters], output, device, codec, quality, overwrite, output_options, progress)
+        raise ValueError("no video file keeps 'float': write maps.npy, or set file='maps.npy' to write both")
+    if show in ("disparity", "depth") and not (target.is_chosen or target.kind.keeps_16_bits):
+        raise ValueError(f"a file '{target.suffix}' gets 8 bits, not the 16 bits of '{show}': write .mkv, .png or "
+                         ".npy, or set show to 'gray8' or 'color'")
+    filters = ",".join([filter_text("mvstereo", **options), *target.filters()])
+    target.write([*before, "-filter_complex", f"{graph}{filters}[out]", "-map", "[out]"], device, overwrite, progress,
+                 strict)
 
 
 @_documented
 def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
-         duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
+         duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
          codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
          input_options: Sequence[str] = (), output_options: Sequence[str] = (),
-         progress: Optional[Progress] = None, search: Optional[Dict[str, Value]] = None, **options: Value) -> None:
+         progress: Optional[Progress] = None, strict: bool = False, search: Optional[Dict[str, Value]] = None,
+         **options: Value) -> None:
     """Draw the motion over a video (filter mvview).
 
     Args:
@@ -184,7 +251,7 @@ COMMON
     searches = [] if search is None else [search_text(device, **search)]
     filters = [*size_filters(size, input_options), *searches, filter_text("mvview", **options)]
     _process(input, output, filters, device, start, duration, threads, codec, quality, audio, overwrite, input_options,
-             output_options, progress)
+             output_options, progress, strict)
 
 
 class FrameScore(NamedTuple):
@@ -233,23 +300,26 @@ def _mean(values: List[float]) -> float:
 
 
 def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
-                 duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None,
-                 threads: Optional[int] = None, input_options: Sequence[str] = (),
-                 progress: Optional[Progress] = None, **options: Value) -> MotionScore:
+                 duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
+                 input_options: Sequence[str] = (), progress: Optional[Progress] = None, strict: bool = False,
+                 **options: Value) -> MotionScore:
     """Say how much moves in a video, how well motion explains it, and where it is cut.
 
     Args:
-        input, device, start, duration, size, threads, input_options, options: as vectors() takes them.
+        input, device, start, duration, size, threads, input_options, strict, options: as vectors() takes them.
         progress: is called with the time of each frame, in seconds.
 
     Raises:
-        Error, FileNotFoundError, TypeError, ValueError: as vectors() raises them.
+        Error, OSError, TypeError, ValueError: as vectors() raises them.
     """
     for key in ("dir", "refs"):
         if key in options:
             raise TypeError(f"'{key}' is not valid here")
-    arguments = input_arguments(input, start, duration, input_options, True)
-    if size is None:
+    arguments = input_arguments(input, start, duration, input_options, True, strict)
+    search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
+    if size is not None:
+        size = size_of(size)
+    else:
         found = probe(input, "stream=width,height:stream_side_data=rotation", input_options)
         if "width" not in found:
             raise Error(NO_VIDEO)
@@ -257,17 +327,16 @@ def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Ti
         turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
         if round(turned / 90) % 2:      # ffmpeg turns it
             size = size[1], size[0]
-    search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
-    process = Process([*arguments, *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
-                       "-vf", ",".join([*size_filters(size, ()), "format=gray", search]), "-fps_mode", "passthrough",
-                       "-f", "null", "-"])
+    filters = ",".join([*size_filters(size, ()), "format=gray", search])
+    process = Process(["-copyts", *arguments, *thread_options("-filter_threads", threads), "-map", "0:v:0",
+                       "-vf", filters, "-fps_mode", "passthrough", "-f", "null", "-"])
     frames: List[FrameScore] = []
     try:
         for line in iter(process.stdout.readline, b""):
             frames.append(_frame_score(json.loads(line), size[0] * size[1]))
             if progress:
                 progress(frames[-1].pts_time or 0.0)
-        process.check()
+        process.check(strict)
     finally:
         process.close()
     return _total(frames, size)

@@ -7,25 +7,28 @@ import collections
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import threading
 import uuid
+import warnings
 import weakref
 from typing import IO, Callable, Deque, Dict, List, Optional, Sequence, Tuple, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: What a file's name tells ffmpeg, for files that have no name while they are written: the muxer or,
-#: of vectors, the format.
-_MUXERS = {
-    ".avi": "avi", ".csv": "csv", ".mkv": "matroska", ".mov": "mov", ".mp4": "mp4", ".npy": "npy", ".npys": "npys",
-    ".nut": "nut", ".ts": "mpegts", ".webm": "webm", ".y4m": "yuv4mpegpipe",
-}
-
-
 NO_VIDEO = "the input has no video"
+
+#: Warnings of ffmpeg that mean that something of the input is lost or wrong, as errors do with which it goes on.
+_DAMAGE = re.compile(r"corrupt (?:decoded frame|input packet)|Packet corrupt|Continuity check failed")
+#: What the filters of gpume say.
+_FILTER = re.compile(r"\[Parsed_(?:gpume|mv[a-z]+)_\d+ @ [^]]*\] *(.*)")
+
+
+class FFmpegWarning(UserWarning):
+    """The input is damaged, so that parts of the result are missing or wrong; or a filter has a remark."""
 
 
 class Error(RuntimeError):
@@ -44,7 +47,7 @@ class Error(RuntimeError):
         self.status = status
         parts = [message, *self.lines]
         if command:
-            parts.append("command: " + " ".join(command))
+            parts.append("command: " + shlex.join(command))
         super().__init__("\n".join(parts))
 
 
@@ -58,6 +61,9 @@ def ffmpeg_exe(name: str = "ffmpeg") -> str:
     """
     path = os.environ.get("GPUME_" + name.upper())
     if path:
+        if not shutil.which(path):
+            raise Error(f"GPUME_{name.upper()} is '{path}', which is no program: set it to the path of an {name}, or "
+                        "unset it")
         return path
     suffix = ".exe" if sys.platform == "win32" else ""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name + suffix)
@@ -78,19 +84,50 @@ def _guard() -> List[str]:
     return [setpriv, "--pdeathsig", "KILL"] if setpriv else []
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process if it is still running, and close its pipes."""
     if process.poll() is None:
         process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            try:
+                pipe.close()
+            except OSError:
+                pass
 
 
 class _State:
     """What a process shares with its thread, which must not keep the process itself alive."""
 
     def __init__(self) -> None:
-        self.lines: Deque[str] = collections.deque(maxlen=30)
+        self.lines: Deque[str] = collections.deque(maxlen=30)   # errors
+        self.nb_errors = 0
+        self.damage: List[str] = []             # the first signs of it
+        self.remarks: Dict[str, None] = {}      # of filters, in order
+        self.is_empty = False                   # whether an output has no packet
+        self._is_warning = False
         self.started = threading.Event()
         self.failure: Optional[BaseException] = None
         self.process: Optional["subprocess.Popen[bytes]"] = None
+
+    def take(self, line: str) -> None:
+        """Take a line of ffmpeg's messages. A line without a level belongs to the one before."""
+        level = re.search(r"\[(warning|error|fatal|panic)\] ", line)
+        text = line if level is None else line.replace(level.group(), "", 1)
+        self._is_warning = self._is_warning if level is None else level[1] == "warning"
+        self.is_empty = self.is_empty or "Output file is empty" in text
+        if not self._is_warning:
+            self.lines.append(text)
+            if text.startswith("[null @"):      # times that go back
+                return
+        elif not _DAMAGE.search(text):
+            remark = _FILTER.match(text)
+            if remark and len(self.remarks) < 30:
+                self.remarks[remark[1]] = None
+            return
+        self.nb_errors += 1
+        if len(self.damage) < 5:
+            self.damage.append(text)
 
 
 def _attend(state: _State, command: Sequence[str], stdin: int, stdout: int, pass_fds: Tuple[int, ...],
@@ -107,11 +144,11 @@ def _attend(state: _State, command: Sequence[str], stdin: int, stdout: int, pass
     finally:
         state.started.set()
     assert process.stderr
-    with process.stderr:
-        for line in io.BufferedReader(process.stderr):  # type: ignore[type-var]
+    with io.BufferedReader(process.stderr) as reader:   # type: ignore[type-var]
+        for line in reader:
             text = line.decode("utf-8", "replace").rstrip()
             if text:
-                state.lines.append(text)
+                state.take(text)
     process.wait()
 
 
@@ -124,7 +161,9 @@ class Process:
 
     def __init__(self, arguments: Sequence[str], *, stdin: bool = False, stdout: bool = True,
                  pass_fds: Sequence[int] = (), program: str = "ffmpeg", gpu: bool = True) -> None:
-        quiet = ["-hide_banner", "-v", "error"] + (["-nostdin"] if program == "ffmpeg" and not stdin else [])
+        quiet = ["-hide_banner", "-v", "repeat+level+warning"]
+        if program == "ffmpeg" and not stdin:
+            quiet.append("-nostdin")
         self.command = [ffmpeg_exe(program), *quiet, *arguments]
         self._state = _State()
         self._thread = threading.Thread(
@@ -138,7 +177,7 @@ class Process:
             failure = self._state.failure
             raise Error(f"could not run ffmpeg: {failure}", self.command) from failure
         self._process = process
-        self._finalizer = weakref.finalize(self, _kill, process)
+        self._finalizer = weakref.finalize(self, _end, process)
 
     @property
     def pid(self) -> int:
@@ -164,28 +203,43 @@ class Process:
         status, lines = self.wait(), list(self._state.lines)
         if any("matches no streams" in line for line in lines):
             message = NO_VIDEO
-        return Error(f"{message} (status {status})", self.command, lines, status)
+        unknown = next(filter(None, (re.search(r"Unknown encoder '(\w+)'", line) for line in lines)), None)
+        if unknown:
+            message = (f"this ffmpeg has no encoder '{unknown[1]}': write .mkv, name another encoder by codec, or "
+                       "another ffmpeg by the environment variable GPUME_FFMPEG")
+        return Error(f"{message} (status {status})" if status else message, self.command, lines, status)
 
-    def check(self) -> None:
-        """Wait for its end.
+    def check(self, strict: bool = False) -> None:
+        """Wait for its end, and warn of what it said.
 
         Raises:
-            Error: it failed.
+            Error: it failed, the input has no frame in the part that was asked for or, if strict, it is damaged.
         """
+        state = self._state
         if self.wait():
             raise self.error()
+        if state.is_empty:
+            raise self.error("the input has no frame in this part: start is behind its end, or it is damaged")
+        for remark in state.remarks:
+            _warn(remark)
+        if state.nb_errors:
+            text = f"the input is damaged, and ffmpeg goes on without the lost parts ({state.nb_errors} messages)"
+            if strict:
+                raise self.error(text)
+            _warn("\n".join([text + ":", *state.damage]))
 
     def close(self) -> None:
         """End it if it is still running. May be called again."""
-        process = self._process
-        _kill(process)
+        _end(self._process)
         self._thread.join()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                try:
-                    pipe.close()
-                except OSError:
-                    pass
+
+
+def _warn(text: str) -> None:
+    """Warn of something, at the line of the user's that has called this package."""
+    folder, depth, frame = os.path.dirname(os.path.abspath(__file__)), 1, sys._getframe()
+    while frame.f_back and os.path.abspath(frame.f_code.co_filename).startswith(folder):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(text, FFmpegWarning, stacklevel=depth)
 
 
 def run(arguments: Sequence[str], program: str = "ffmpeg") -> bytes:
@@ -193,7 +247,8 @@ def run(arguments: Sequence[str], program: str = "ffmpeg") -> bytes:
     process = Process(arguments, program=program)
     try:
         data = process.stdout.read()
-        process.check()
+        if process.wait():
+            raise process.error()
     finally:
         process.close()
     return data
@@ -206,28 +261,35 @@ class Output:
     writes it. Elsewhere it is NAME.XXXXXXXX.gpume-part.EXT in the same folder until then.
     """
 
-    def __init__(self, path: PathLike, overwrite: bool, options: Sequence[str] = ()) -> None:
+    def __init__(self, path: PathLike, overwrite: bool, named: bool = False) -> None:
+        """Begin a file. named: it needs a name while it is written, because its writer opens it again.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         self.path = os.fspath(path)
         self.fd: Optional[int] = None
-        if not overwrite and os.path.exists(self.path):
-            raise FileExistsError(f"{self.path} exists")
         self._target = os.path.realpath(self.path)
         folder, name = os.path.split(self._target)
+        if os.path.isdir(self._target) or not os.path.basename(self.path):
+            raise IsADirectoryError(f"{self.path} is a folder: write the name of a file in it, such as "
+                                    f"{os.path.join(self.path, 'out.mkv')}")
+        if not overwrite and os.path.exists(self.path):
+            raise FileExistsError(f"{self.path} exists")
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder} is no folder")
         stem, suffix = os.path.splitext(name)
-        if re.search(r"%0?\d*d", stem) and suffix.lower() not in _MUXERS:
-            raise ValueError(f"'{name}' stands for many files, and one is written; use ffmpeg_exe() for pictures")
         self._part = os.path.join(folder, f"{stem}.{uuid.uuid4().hex[:8]}.gpume-part{suffix}")
-        self._muxer = _MUXERS.get(suffix.lower())
         self._overwrite = overwrite
         flag: int = getattr(os, "O_TMPFILE", 0)
-        # these open the file again by its name
-        if flag and self._muxer and "-movflags" not in options and "-f" not in options:
+        if flag and not named:
             try:
                 self.fd = os.open(folder, flag | os.O_RDWR, 0o666)
             except OSError:
                 pass        # not on this file system
+        if self.fd is None:
+            # an exception that names the file
+            os.close(os.open(self._part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
     def name(self) -> str:
         """Return the name under which a filter writes it."""
@@ -235,10 +297,7 @@ class Output:
 
     def arguments(self) -> List[str]:
         """Return the end of the command line of an ffmpeg whose muxer writes it."""
-        if self.fd is None:
-            return ["-y", "file:" + self._part]
-        assert self._muxer
-        return ["-f", self._muxer, "-fd", str(self.fd), "fd:"]
+        return ["-y", "file:" + self._part] if self.fd is None else ["-fd", str(self.fd), "fd:"]
 
     def complete(self) -> None:
         """Give it its name."""
@@ -265,23 +324,34 @@ class Output:
 Progress = Callable[[float], None]
 
 
-def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], gpu: bool = True) -> None:
+def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], gpu: bool = True, strict: bool = False,
+          is_picture: bool = False) -> None:
     """Run ffmpeg, which writes a file. Then, or after an error, the file is closed.
 
     Args:
         arguments: all of them but those that report the progress.
         progress: is called with the time in seconds up to which the output has been written.
         gpu: whether it may use a GPU.
+        strict: whether damage of the input is an error.
+        is_picture: whether the file can hold only one frame.
     """
     process: Optional[Process] = None
+    nb_frames = 0
     try:
         process = Process(["-progress", "pipe:1", "-nostats", *arguments],
                           pass_fds=() if file.fd is None else (file.fd,), gpu=gpu)
         for line in iter(process.stdout.readline, b""):
-            match = re.match(rb"out_time_us=(\d+)", line)
-            if match and progress:
-                progress(int(match.group(1)) / 1e6)
-        process.check()
+            match = re.match(rb"(out_time_us|frame)=(\d+)", line)
+            if match and match[1] == b"frame":
+                nb_frames = int(match[2])
+            elif match and progress:
+                progress(int(match[2]) / 1e6)
+        process.check(strict)
+        if not nb_frames:
+            raise process.error("the input has no frame in this part: start is behind the end of its video")
+        if is_picture and nb_frames > 1:
+            raise process.error(f"{file.path} holds one picture, and there are more: write .mkv, or set start and "
+                                "duration so that one is left")
         file.complete()
     finally:
         if process:

@@ -3,104 +3,26 @@
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
-from typing import Iterator, List, Optional, Sequence, Tuple, Type, Union
+from typing import Iterator, List, Optional, Sequence, Type
 
 import numpy as np
 import numpy.typing as npt
 
+from ._arguments import (Device, Size, Time, Value, input_arguments, search_text, size_filters, thread_options)
 from ._field import Field, read_record
-from ._process import Error, PathLike, Process, url
-
-#: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
-Device = Union[str, int]
-#: Value of an option of a filter.
-Value = Union[str, int, float, bool]
-#: Seconds, or a time as ffmpeg takes it ("1:02:03.5").
-Time = Union[float, int, str]
-
-#: What gpume's own file options are for, this package does.
-_OURS = frozenset(["mv_file", "mv_format", "stats_file", "stats_format", "overwrite", "metadata", "hint", "backend"])
+from ._process import Error, PathLike, Process
 
 #: Records to standard output.
 RECORDS = "mv_file=-:mv_format=npys"
 
 
-def escape(value: Value) -> str:
-    """Return an option's value as a filter graph takes it."""
-    text = str(int(value)) if isinstance(value, bool) else str(value)
-    for characters in ("\\':", "\\'[],;"):
-        text = "".join("\\" + c if c in characters else c for c in text)
-    return text
-
-
-def filter_text(name: str, **options: Value) -> str:
-    """Return a filter with its options as a filter graph takes it."""
-    text = ":".join(f"{key}={escape(value)}" for key, value in options.items())
-    return f"{name}={text}" if text else name
-
-
-def search_text(device: Device, files: str = "", /, **options: Value) -> str:
-    """Return the filter gpume with the user's options.
-
-    Args:
-        files: options of its files, as a filter graph takes them.
-
-    Raises:
-        TypeError: an option is not the user's.
-        ValueError: there is no such device.
-    """
-    for key in options:
-        if key in _OURS:
-            raise TypeError(f"'{key}' is not valid here")
-    options.setdefault("algo", options.pop("method", "hme"))
-    return filter_text("gpume", **options, **device_options(device)) + (":" + files if files else "")
-
-
-def check_device(device: Device) -> Device:
-    """Return the device. Raises ValueError if there is no such one."""
-    if device in ("auto", "cpu") or isinstance(device, int) and not isinstance(device, bool) and device >= 0:
-        return device
-    raise ValueError(f"device is {device!r}; it must be 'auto', 'cpu' or the index of a GPU, from 0 on")
-
-
-def device_options(device: Device) -> "dict[str, Value]":
-    """Return the options of the filter gpume that choose a device. Raises ValueError if there is no such one."""
-    if check_device(device) == "auto":
-        return {}
-    return {"backend": "cpu"} if device == "cpu" else {"backend": "cuda", "device": device}
-
-
-def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time],
-                    input_options: Sequence[str], scaled: bool = False) -> List[str]:
-    """Return the arguments that open a file. Raises FileNotFoundError if there is none.
-
-    Args:
-        scaled: whether the filters begin with size_filters(), which keep the size where it changes in mid-stream.
-    """
-    if isinstance(path, os.PathLike) and not os.path.exists(path):
-        raise FileNotFoundError(f"{os.fspath(path)} does not exist")
-    return [*(["-ss", str(start)] if start is not None else []),
-            *(["-t", str(duration)] if duration is not None else []), *(["-reinit_filter", "0"] if scaled else []),
-            *input_options, "-i", url(path)]
-
-
-def size_filters(size: Optional[Tuple[int, int]], input_options: Sequence[str]) -> List[str]:
-    """Return the filters that bring all pictures to a size (width, height), or to that of the first one.
-
-    Pictures that stay on a GPU keep theirs.
-    """
-    if size is None and "-hwaccel_output_format" in input_options:
-        return []
-    return ["scale" if size is None else f"scale={int(size[0])}:{int(size[1])}"]
-
-
 class _Records:
     """The fields that an ffmpeg writes."""
 
-    def __init__(self, arguments: Sequence[str], stdin: bool = False) -> None:
+    def __init__(self, arguments: Sequence[str], stdin: bool = False, strict: bool = False) -> None:
         self._process = Process(arguments, stdin=stdin)
+        self._strict = strict
         self._done = False
         _enlarge(self._process)
 
@@ -110,7 +32,7 @@ class _Records:
         except ValueError as e:
             raise self._process.error(f"ffmpeg failed: {e}") from None
         if record is None:
-            self._process.check()
+            self._process.check(self._strict)
             self.close()
             return None
         return Field(record)
@@ -136,8 +58,8 @@ class Vectors(Iterator[Field]):
     when nothing refers to it any more.
     """
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._records = _Records(arguments)
+    def __init__(self, arguments: Sequence[str], strict: bool = False) -> None:
+        self._records = _Records(arguments, strict=strict)
 
     def __iter__(self) -> "Vectors":
         return self
@@ -166,9 +88,19 @@ class Vectors(Iterator[Field]):
         self.close()
 
 
+def vectors_command(input: PathLike, files: str, device: Device, start: Optional[Time], duration: Optional[Time],
+                    size: Optional[Size], threads: Optional[int], input_options: Sequence[str], strict: bool,
+                    options: "dict[str, Value]") -> List[str]:
+    """Return the arguments of a search of a file, whose times are the file's. files: options of the filter's files."""
+    search, sizes = search_text(device, files, **options), size_filters(size, input_options)
+    return ["-copyts", *input_arguments(input, start, duration, input_options, bool(sizes), strict),
+            *thread_options("-filter_threads", threads), "-map", "0:v:0", "-vf", ",".join([*sizes, search]),
+            "-fps_mode", "passthrough", "-f", "null", "-"]
+
+
 def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
-            duration: Optional[Time] = None, size: Optional[Tuple[int, int]] = None, threads: Optional[int] = None,
-            input_options: Sequence[str] = (), **options: Value) -> Vectors:
+            duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
+            input_options: Sequence[str] = (), strict: bool = False, **options: Value) -> Vectors:
     """Search the motion vectors of a video file, frame by frame.
 
     Frames without a reference, as the first one with dir="past", have no field. Of each other one come the
@@ -177,11 +109,14 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
     Args:
         input: a file, or whatever else ffmpeg can open.
         device: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
-        start: where to begin, in seconds or as ffmpeg takes it.
-        duration: how much of it, likewise.
-        size: (width, height) to which pictures are scaled before the search; by default the first one's.
+        start: where to begin, from the beginning of the file on, in seconds or as ffmpeg takes it ("1:02:03.5").
+            The times of fields remain those of the file.
+        duration: how much of it, likewise, above 0.
+        size: (width, height) or "WIDTHxHEIGHT", to which pictures are scaled before the search; by default the
+            first one's.
         threads: of the search; by default as many as there are processors.
         input_options: options of ffmpeg for the input, for example ["-f", "lavfi"].
+        strict: damage of the input is an error. By default a warning, FFmpegWarning, comes at its end.
         options: those of the filter gpume, by their names: dir="both", refs=2, block=16, range=64, tree=True ...
             algo is "hme" by default, which finds the true motion in quarter samples.
 
@@ -189,14 +124,12 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
         An iterator of Field, which can be closed.
 
     Raises:
-        Error: ffmpeg failed; also later, while it is read.
-        FileNotFoundError: input is a path and does not exist.
-        TypeError, ValueError: an argument is not valid.
+        Error: ffmpeg failed, or the input has no frame in that part; also later, while it is read.
+        OSError: the input cannot be read: FileNotFoundError, PermissionError, IsADirectoryError.
+        TypeError, ValueError: an argument is not valid. For options it is OptionError, which is also an Error.
     """
-    search, sizes = search_text(device, RECORDS, **options), size_filters(size, input_options)
-    return Vectors([*input_arguments(input, start, duration, input_options, bool(sizes)),
-                    *(["-filter_threads", str(threads)] if threads else []), "-map", "0:v:0",
-                    "-vf", ",".join([*sizes, search]), "-fps_mode", "passthrough", "-f", "null", "-"])
+    return Vectors(vectors_command(input, RECORDS, device, start, duration, size, threads, input_options, strict,
+                                   options), strict)
 
 
 class Estimator:
@@ -255,7 +188,7 @@ class Estimator:
         self._records = _Records(
             ["-f", "rawvideo", "-pixel_format", pix_fmt, "-video_size", f"{width}x{height}", "-framerate", str(fps),
              "-probesize", "32", "-analyzeduration", "0", "-threads", "1", "-i", "pipe:0",
-             *(["-filter_threads", str(threads)] if threads else []), "-vf", search,
+             *thread_options("-filter_threads", threads), "-vf", search,
              "-fps_mode", "passthrough", "-f", "null", "-"], stdin=True)
 
     def push(self, frame: npt.ArrayLike) -> List[Field]:

@@ -8,6 +8,12 @@ import pytest
 
 import gpume
 
+
+def pytest_configure(config):
+    """No warning goes by: neither of a file that is not closed nor of an input that is not damaged."""
+    config.addinivalue_line("filterwarnings", "error")
+
+
 #: A window that pans over a test pattern: 3 samples to the right and 2 down a frame.
 PAN = "testsrc2=s=320x240:r=10,format=yuv420p,crop=200:140:3*n:2*n"
 

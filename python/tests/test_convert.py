@@ -181,10 +181,10 @@ def test_size_changes(tmp_path):
     assert len(os.listdir(tmp_path / "flo")) == nb - 1
 
 
-def test_frames_on_a_gpu():
+def test_frames_on_a_gpu(clip):
     """With frames on a GPU, no filter for frames in memory is inserted before gpume."""
     gpu = ["-hwaccel", "cuda", "-hwaccel_output_format", "cuda"]
-    with gpume.vectors("x.mp4", input_options=gpu) as fields:
+    with gpume.vectors(clip, input_options=gpu) as fields:
         command = fields._records._process.command
     assert command[command.index("-vf") + 1].startswith("gpume=") and "-reinit_filter" not in command
 
@@ -232,7 +232,8 @@ def test_command_line(clip, tmp_path):
     pipe = subprocess.Popen([sys.executable, "-m", "gpume", "score", clip, "--json"], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)
     pipe.stdout.close()
-    assert pipe.stderr.read() == b"" and pipe.wait() == 0
+    with pipe.stderr:
+        assert pipe.stderr.read() == b"" and pipe.wait() == 0
     bad = command("vectors", clip, tmp_path / "x.npy", "--set", "nosuch=1")
     assert bad.returncode == 1 and b"nosuch" in bad.stderr
     assert not [p for p in tmp_path.iterdir() if p.name.startswith("x.")]

@@ -90,7 +90,14 @@ def test_killed(long_clip, tmp_path, how, work, group):
               f"clip, out = {long_clip!r}, {str(out)!r}\n{work}\n")
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                start_new_session=True)
-    process.stdout.readline()
+    with process.stdout:
+        process.stdout.readline()
+        end_it(process, how, group)
+    assert [p.name for p in tmp_path.iterdir()] == ["out.mkv"] and out.read_text() == "as it was"
+
+
+def end_it(process, how, group):
+    """End the script, and see its children end."""
     pids, end = children(process.pid), time.time() + 20
     while not pids and time.time() < end:
         time.sleep(0.05)
@@ -102,7 +109,6 @@ def test_killed(long_clip, tmp_path, how, work, group):
         process.send_signal(how)
     process.wait(30)
     assert gone(pids)
-    assert [p.name for p in tmp_path.iterdir()] == ["out.mkv"] and out.read_text() == "as it was"
 
 
 @linux

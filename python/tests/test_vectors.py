@@ -148,10 +148,13 @@ def test_bad_frame():
 
 
 def test_errors(tmp_path, clip):
-    with pytest.raises(FileNotFoundError):
-        gpume.vectors(tmp_path / "none.mp4")
+    for name in (tmp_path / "none.mp4", str(tmp_path / "none.mp4")):
+        with pytest.raises(FileNotFoundError, match="No such file"):
+            gpume.vectors(name)
+    with pytest.raises(IsADirectoryError):
+        gpume.vectors(str(tmp_path))
     with pytest.raises(gpume.Error, match="No such file") as info:
-        next(gpume.vectors(str(tmp_path / "none.mp4")))
+        next(gpume.vectors("file:none.mp4"))
     assert info.value.command[0] == gpume.ffmpeg_exe() and info.value.lines and info.value.status
     with pytest.raises(gpume.Error, match="'levels' is only valid with algo=hme"):
         list(gpume.vectors(clip, algo="ds", levels=3))

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Arguments of the functions: validated, and as ffmpeg takes them."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import math
+import numbers
+import operator
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._process import Error, PathLike, ffmpeg_exe, run, url
+
+#: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
+Device = Union[str, int]
+#: Value of an option of a filter.
+Value = Union[str, int, float, bool]
+#: Seconds, or a time as ffmpeg takes it ("1:02:03.5").
+Time = Union[float, int, str]
+#: (width, height), or "WIDTHxHEIGHT".
+Size = Union[str, Tuple[int, int]]
+
+#: What gpume's own file options are for, this package does.
+_OURS = frozenset(["mv_file", "mv_format", "stats_file", "stats_format", "overwrite", "metadata", "hint", "backend"])
+
+
+class OptionError(Error, ValueError):
+    """A filter has no option of that name, or the option cannot have that value."""
+
+
+class _Option(NamedTuple):
+    kind: str                               #: "int", "flags", "boolean" ...
+    choices: Tuple[str, ...]                #: names of values
+    limits: Optional[Tuple[float, float]]   #: of numbers
+
+
+@functools.lru_cache(maxsize=None)
+def _options_of(exe: str, name: str) -> Dict[str, _Option]:
+    """Return the options of a filter, as an ffmpeg lists them."""
+    text = run(["-h", "filter=" + name]).decode("utf-8", "replace")
+    if not text.startswith("Filter " + name):
+        raise Error(f"{exe} has no filter '{name}': it is not gpume's ffmpeg")
+    found: Dict[str, _Option] = {}
+    if "the 'enable' option" in text:
+        found["enable"] = _Option("string", (), None)
+    last = ""
+    for indent, key, kind, more in re.findall(r"^( {3,5})(\S+) +(<\w+>)?(.*)$", text.partition("AVOptions:")[2], re.M):
+        if len(indent) == 3 and kind:
+            limits = re.search(r"\(from (\S+) to (\S+)\)", more)
+            last = key
+            found[key] = _Option(kind.strip("<>"), (), None if limits is None else
+                                 tuple(map(_number, limits.groups())))      # type: ignore[arg-type]
+        elif last:
+            found[last] = found[last]._replace(choices=found[last].choices + (key,))
+    return found
+
+
+def _number(text: str) -> float:
+    """Return a number as ffmpeg writes it: the largest integers have names."""
+    try:
+        return float(text)
+    except ValueError:
+        return -math.inf if "MIN" in text or text.startswith("-") else math.inf
+
+
+def _is_number(value: Value) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_option(filter_name: str, key: str, value: Value, option: _Option) -> None:
+    if not isinstance(value, (str, numbers.Real, np.generic)):
+        raise OptionError(f"{key} is {value!r}; an option of {filter_name} must be a text, a number or a bool")
+    names = re.split(r"[+|-]", str(value)) if option.kind == "flags" else [str(value)]
+    if option.choices and not _is_number(value) and not all(name in option.choices for name in names if name):
+        raise OptionError(f"{key} is {value!r}; it must be " + ("some of, joined by '+', " if option.kind == "flags"
+                          else "one of ") + ", ".join(option.choices))
+    # those of durations are in microseconds
+    if option.limits and option.kind in ("int", "float", "double") and _is_number(value):
+        least, most = option.limits
+        if not least <= float(value) <= most:
+            raise OptionError(f"{key} is {value!r}; it must be from {least:g} to {most:g}")
+
+
+def escape(value: Value) -> str:
+    """Return an option's value as a filter graph takes it."""
+    text = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+    for characters in ("\\':", "\\'[],;"):
+        text = "".join("\\" + c if c in characters else c for c in text)
+    return text
+
+
+def filter_text(name: str, **options: Value) -> str:
+    """Return a filter with its options as a filter graph takes it.
+
+    Raises:
+        OptionError: it has no such option, or not that value.
+    """
+    known = _options_of(ffmpeg_exe(), name)
+    for key, value in options.items():
+        if key not in known:
+            raise OptionError(f"'{key}' is no option of the filter {name}; it has {', '.join(known)}")
+        _check_option(name, key, value, known[key])
+    text = ":".join(f"{key}={escape(value)}" for key, value in options.items())
+    return f"{name}={text}" if text else name
+
+
+def search_text(device: Device, files: str = "", /, **options: Value) -> str:
+    """Return the filter gpume with the user's options.
+
+    Args:
+        files: options of its files, as a filter graph takes them.
+
+    Raises:
+        TypeError: an option is not the user's.
+        ValueError: there is no such device, option or value.
+    """
+    for key in options:
+        if key in _OURS:
+            raise TypeError(f"'{key}' is not valid here")
+    options.setdefault("algo", options.pop("method", "hme"))
+    return filter_text("gpume", **options, **_device_options(device)) + (":" + files if files else "")
+
+
+def check_device(device: Device) -> Device:
+    """Return the device. Raises ValueError if there is no such one."""
+    if isinstance(device, str) and device in ("auto", "cpu"):
+        return device
+    try:
+        if not isinstance(device, (bool, np.bool_)) and operator.index(device) >= 0:    # type: ignore[arg-type]
+            return operator.index(device)                                               # type: ignore[arg-type]
+    except TypeError:
+        pass
+    raise ValueError(f"device is {device!r}; it must be 'auto', 'cpu' or the index of a GPU, from 0 on")
+
+
+def _device_options(device: Device) -> Dict[str, Value]:
+    """Return the options of the filter gpume that choose a device. Raises ValueError if there is no such one."""
+    device = check_device(device)
+    if device == "auto":
+        return {}
+    return {"backend": "cpu"} if device == "cpu" else {"backend": "cuda", "device": device}
+
+
+def seconds(name: str, value: Optional[Time]) -> Optional[float]:
+    """Return the value of an argument that is a time. Raises ValueError for another value."""
+    if value is None:
+        return None
+    number = math.nan
+    if isinstance(value, str):
+        parts = re.fullmatch(r"(?:(?:(\d+):)?(\d+):)?(\d+\.?\d*|\.\d+)(s|ms|us)?", value.strip(), re.A)
+        if parts and not (parts[2] and parts[4]):
+            number = 3600 * int(parts[1] or 0) + 60 * int(parts[2] or 0) + float(parts[3]) * {
+                "ms": 1e-3, "us": 1e-6}.get(parts[4], 1)
+    elif not isinstance(value, (bool, np.bool_)):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            pass
+    number = round(number, 6)       # as ffmpeg counts it
+    if not 0 <= number < 1e9 or name == "duration" and not number:
+        raise ValueError(f"{name} is {value!r}; it must be seconds {'above' if name == 'duration' else 'from'} 0, "
+                         "or a time such as '1:02:03.5'")
+    return number
+
+
+def texts(name: str, value: Sequence[str]) -> List[str]:
+    """Return the value of an argument that is a list of texts. Raises TypeError for another value."""
+    if isinstance(value, str) or not all(isinstance(text, str) for text in value):
+        raise TypeError(f"{name} is {value!r}; it must be a list of texts, such as ['-f', 'lavfi']")
+    return list(value)
+
+
+def thread_options(option: str, threads: Optional[int]) -> List[str]:
+    """Return the option with the number of threads. Raises ValueError for another value than a number."""
+    if threads is None:
+        return []
+    if isinstance(threads, bool) or not hasattr(threads, "__index__") or operator.index(threads) < 0:
+        raise ValueError(f"threads is {threads!r}; it must be a number from 1 on, or 0 for as many as processors")
+    return [option, str(operator.index(threads))]
+
+
+def size_of(size: Size) -> Tuple[int, int]:
+    """Return the value of an argument that is a size. Raises ValueError for another value."""
+    sides: Any = size
+    if isinstance(size, str):
+        parts = re.fullmatch(r"(\d+)x(\d+)", size.strip().lower(), re.A)
+        sides = tuple(map(int, parts.groups())) if parts else ()
+    try:
+        width, height = (0 if isinstance(side, bool) else operator.index(side) for side in sides)
+    except (TypeError, ValueError):
+        width = height = 0
+    if not (0 < width <= 32768 and 0 < height <= 32768):
+        raise ValueError(f"size is {size!r}; it must be (width, height) or 'WIDTHxHEIGHT', in samples from 1 to 32768")
+    return width, height
+
+
+def size_filters(size: Optional[Size], input_options: Sequence[str]) -> List[str]:
+    """Return the filters that bring all pictures to a size, or to that of the first one.
+
+    Pictures that stay on a GPU keep theirs.
+    """
+    if size is None and "-hwaccel_output_format" in input_options:
+        return []
+    return ["scale" if size is None else "scale=%d:%d" % size_of(size)]
+
+
+def _check_file(path: PathLike, input_options: Sequence[str]) -> None:
+    """Raise OSError if an input must be a file and cannot be read.
+
+    A text may also be an address, the number of a sequence's pictures, or what an input device takes.
+    """
+    name = os.fspath(path)
+    if isinstance(path, str) and not os.path.exists(name) and (
+            "-f" in input_options or re.match(r"[A-Za-z][A-Za-z0-9+.-]+[:,]|-$", name) or "%" in name):
+        return
+    code = (errno.ENOENT if not os.path.exists(name) else errno.EISDIR if os.path.isdir(name)
+            else 0 if os.access(name, os.R_OK) else errno.EACCES)
+    if code:
+        raise OSError(code, os.strerror(code), name)
+
+
+def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time], input_options: Sequence[str],
+                    scaled: bool = False, strict: bool = False) -> List[str]:
+    """Return the arguments that open a file. Raises OSError if it cannot be read.
+
+    Args:
+        scaled: whether the filters begin with size_filters(), which keep the size where it changes in mid-stream.
+        strict: whether the first damage ends the work.
+    """
+    options = texts("input_options", input_options)
+    _check_file(path, options)
+    times = [text for option, name, value in (("-ss", "start", start), ("-t", "duration", duration))
+             if value is not None for text in (option, f"{seconds(name, value):.6f}")]
+    return [*(["-xerror"] if strict else []), *times, *(["-reinit_filter", "0"] if scaled else []), *options,
+            "-i", url(path)]
