@@ -113,6 +113,14 @@ check style/architecture "$(sed -n 1p $work/out)" test ! -s $work/out
 grep -nE '^\+?#include ["<]libavfilter' codec/* patches/*/*-avcodec-*.patch > $work/out || :
 check style/libavcodec-without-libavfilter "$(sed -n 1p $work/out)" test ! -s $work/out
 
+# what the README claims was measured
+if have python3; then
+    python3 tests/claims.py README.md doc/performance.md > $work/out 2>&1
+    check style/claims "$(sed -n 1p $work/out)" test ! -s $work/out
+else
+    skip style/claims "there is no python3"
+fi
+
 tools/searches.sh --check > $work/out
 check style/searches "$(sed -n 1p $work/out)" test ! -s $work/out
 
