@@ -232,6 +232,8 @@ def main():
             for method in METHODS:
                 made = clip.deinterlace(method)
                 if made is None:
+                    if method.startswith('mvdeint'):
+                        sys.exit('%s: %s failed' % (name, method))
                     figures.append(None)
                     continue
                 pairs = list(zip(clip.planes(made[0]), clip.planes(clip.truth)))
