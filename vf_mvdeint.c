@@ -20,6 +20,7 @@
 #include "video.h"
 
 #include "gpume/mvdeint/mvdeint.h"
+#include "gpume/mvdeint/order.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
@@ -37,6 +38,8 @@ typedef struct MvdeintContext {
     int passes, refs;
 
     Mvdeint *mvdeint;
+    MvdeintOrder order;         ///< field order of frames that are not marked
+    int warned;                 ///< whether a message has said that it is unknown
     CCFifo captions;
     int ticks;                  ///< ticks of the output's time base in a tick of the input's
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
@@ -60,7 +63,7 @@ static const AVOption mvdeint_options[] = {
       PARITY_AUTO, PARITY_BFF, FLAGS, .unit = "parity" },
         CONST("tff",  "the top field", PARITY_TFF, "parity"),
         CONST("bff",  "the bottom field", PARITY_BFF, "parity"),
-        CONST("auto", "as marked in the frame; the top field if it is not marked", PARITY_AUTO, "parity"),
+        CONST("auto", "as marked in the frame, else by its motion", PARITY_AUTO, "parity"),
     { "deint", "which frames to deinterlace", OFFSET(deint), AV_OPT_TYPE_INT, { .i64 = 0 }, 0, 1, FLAGS,
       .unit = "deint" },
         CONST("all",        "all frames", 0, "deint"),
@@ -249,6 +252,28 @@ static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
     };
 }
 
+/* Finds the order of the fields of a frame that does not state it. */
+static int find_order(AVFilterContext *ctx, const AVFrame *frame, MvdeintInput *input)
+{
+    MvdeintContext *s = ctx->priv;
+    const int is_stated = s->parity != PARITY_AUTO || frame->flags & AV_FRAME_FLAG_INTERLACED || input->passes;
+    const int ret = ff_mvdeint_order_add(&s->order, is_stated ? NULL : frame);
+
+    if (ret < 0 || is_stated)
+        return ret;
+    if (!s->warned)
+        av_log(ctx, AV_LOG_WARNING, "Nothing states which field comes first, because the frames are not marked as "
+               "interlaced. The motion will decide; until then it is the top field. Write parity=tff or parity=bff.\n");
+    s->warned = 1;
+    input->bottom_first = s->order.bottom_first;
+    if (ret) {
+        ff_mvdeint_set_order(s->mvdeint, input->bottom_first);
+        av_log(ctx, AV_LOG_INFO, "The motion shows that the %s field comes first.\n",
+               input->bottom_first ? "bottom" : "top");
+    }
+    return 0;
+}
+
 /* Adds a frame. Of a hardware frame only the properties are kept, which returns the decoder's surface at once. */
 static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input)
 {
@@ -273,9 +298,11 @@ static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdeintContext *s = ctx->priv;
-    const MvdeintInput input = input_of(ctx, *frame);
-    const int ret = ff_ccfifo_extract(&s->captions, *frame);
+    MvdeintInput input = input_of(ctx, *frame);
+    int ret = ff_ccfifo_extract(&s->captions, *frame);
 
+    if (ret >= 0)
+        ret = find_order(ctx, *frame, &input);
     if (ret < 0)
         return ret;
     if (!ff_mvdeint_continues(s->mvdeint, *frame)) {
@@ -359,6 +386,7 @@ static av_cold void uninit(AVFilterContext *ctx)
     MvdeintContext *s = ctx->priv;
 
     av_frame_free(&s->next);
+    ff_mvdeint_order_uninit(&s->order);
     ff_ccfifo_uninit(&s->captions);
     ff_mvdeint_close(&s->mvdeint);
 }

@@ -366,6 +366,11 @@ int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, cons
     return 0;
 }
 
+void ff_mvdeint_set_order(Mvdeint *s, int bottom_first)
+{
+    s->last_input.bottom_first = bottom_first;
+}
+
 void ff_mvdeint_flush(Mvdeint *s)
 {
     s->flushed = 1;

@@ -73,6 +73,9 @@ int ff_mvdeint_continues(const Mvdeint *mvdeint, const AVFrame *frame);
  */
 int ff_mvdeint_push(Mvdeint *mvdeint, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples);
 
+/** Corrects the field order of the frame that was added last, before the next frame is added. */
+void ff_mvdeint_set_order(Mvdeint *mvdeint, int bottom_first);
+
 /** Returns a new frame with the properties of a frame, without samples; or NULL. */
 AVFrame *ff_mvdeint_properties(const AVFrame *frame);
 

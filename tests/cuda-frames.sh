@@ -196,11 +196,19 @@ done
 
 # Pictures of mvdeint, alone and before other filters, whose frames stay on the device. gpume_mvdeint tests more.
 for row in nv12/mvdeint p010le/mvdeint=passes=3:refs=1 yuv444p/mvdeint=mode=send_frame:passes=1 \
-           nv12/mvdeint=deint=interlaced,mvdenoise=radius=1:sigma=9,mvfps=fps=2x; do
+           nv12/mvdeint=deint=interlaced,mvdenoise=radius=1:sigma=9,mvfps=fps=2x \
+           p010le/unmarked,mvdeint=passes=1; do
     format=${row%%/*}
     graph=${row#*/}
-    woven="testsrc2=s=48x36:r=50:d=0.32,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
-        weave=first_field=top,format=$format"
+    woven=testsrc2=s=48x36:r=50:d=0.32
+    flip=
+    if [ "$graph" != "${graph#unmarked,}" ]; then   # the motion shows which field comes first
+        woven="testsrc2=s=320x240:r=50:d=0.16,crop=128:128:3*n:100"
+        flip=,vflip,setfield=prog
+        graph=${graph#*,}
+    fi
+    woven="$woven,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
+        weave=first_field=top$flip,format=$format"
     ffmpeg -lavfi "$woven,$graph" -f framecrc - > "$tmp/cpu"
     ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$woven,hwupload_cuda,$graph,hwdownload,format=$format" \
         -f framecrc - > "$tmp/gpu"

@@ -28,6 +28,7 @@
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
 #include "gpume_harness.h"
+#include "gpume_deint_order.h"
 #include "gpume_deint_quality.h"
 #include "gpume_oracle_mvdeint.h"
 #include "gpume_samples.h"
@@ -556,6 +557,7 @@ static void in_memory(int nb)
     /* bwdif of FFmpeg 8.1 and older filters the lines at the edges of the first and last fields in another way */
     if (LIBAVFILTER_VERSION_MAJOR > 11)
         deint_quality(nb > 200 ? 3 : 1);
+    deint_order(nb > 200 ? 35 : 7);
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     for (int i = 0; i < nb / 4 && LIBAVFILTER_VERSION_MAJOR > 11; i++)

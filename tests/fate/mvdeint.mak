@@ -87,17 +87,28 @@ fate-mvdeint-film:    REF = $(SRC_PATH)/tests/ref/fate/mvdeint-matched
 fate-mvdeint-both:    CMD = $(call MVDEINT_MATCH,$(MVDEINT_BOTH),$(GPUME_COMMA)mvdeint=deint=interlaced)
 fate-mvdeint-frames:  CMD = $(call MVDEINT_MATCH,$(MVDEINT_BOTH),$(GPUME_COMMA)mvdeint=deint=interlaced:mode=send_frame)
 
+# Frames that are not marked: the motion shows which field comes first. vflip exchanges the fields' parities.
+MVDEINT_LARGE = $(call MVDEINT_WEAVE,testsrc2=s=320x240:r=50$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)crop=128:128:3*n:100$(GPUME_COMMA)trim=end_frame=8)
+FATE_MVDEINT_MARKED   = $(foreach N,tff bff,fate-mvdeint-marked-$(N))
+FATE_MVDEINT_UNMARKED = $(foreach N,tff bff,fate-mvdeint-unmarked-$(N))
+MVDEINT_ORDER_tff     = $(MVDEINT_LARGE)
+MVDEINT_ORDER_bff     = $(MVDEINT_LARGE)$(GPUME_COMMA)vflip
+$(FATE_MVDEINT_MARKED):   CMD = $(call MVDEINT_CRC,$(MVDEINT_ORDER_$(MVDEINT_KIND))$(GPUME_COMMA)setfield=$(MVDEINT_KIND),mvdeint=passes=1)
+$(FATE_MVDEINT_UNMARKED): CMD = $(call MVDEINT_CRC,$(MVDEINT_ORDER_$(MVDEINT_KIND))$(GPUME_COMMA)setfield=prog,mvdeint=passes=1)
+$(FATE_MVDEINT_UNMARKED): REF = $(SRC_PATH)/tests/ref/fate/mvdeint-marked-$(MVDEINT_KIND)
+
 # Frames that are too small only pass unchanged.
 FATE_MVDEINT_PICTURES += fate-mvdeint-small
 fate-mvdeint-small: CMD = framecrc -lavfi "testsrc2=s=4x4,format=yuv420p,trim=end_frame=3,mvdeint=deint=interlaced"
 
 # Messages
-FATE_MVDEINT_ERRORS = fate-mvdeint-error-small fate-mvdeint-error-passes
+FATE_MVDEINT_ERRORS = fate-mvdeint-error-small fate-mvdeint-error-passes fate-mvdeint-warning-order
+fate-mvdeint-warning-order: CMD = { ffmpeg -v info -lavfi "$(MVDEINT_ORDER_bff),setfield=prog,mvdeint=passes=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvdeint[^]]*. //p"; }
 fate-mvdeint-error-small:  CMD = { ffmpeg -v error -lavfi "testsrc2=s=4x4,format=yuv420p,trim=end_frame=2,mvdeint" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvdeint[^]]*. //p"; }
 fate-mvdeint-error-passes: CMD = { ffmpeg -v error -lavfi "$(MVDEINT_6),mvdeint=passes=4" -f null - 2>&1 | sed -n -e "s/^.*\(Value 4.*passes.*range.*\)/\1/p"; }
 
-FATE_MVDEINT_ALL = $(FATE_MVDEINT_PICTURES) $(FATE_MVDEINT_SAME) $(FATE_MVDEINT_ERRORS) $(FATE_MVDEINT_LIKE)
-FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SETPTS_FILTER SETTB_FILTER CONCAT_FILTER INTERLEAVE_FILTER SPLIT_FILTER HFLIP_FILTER \
+FATE_MVDEINT_ALL = $(FATE_MVDEINT_PICTURES) $(FATE_MVDEINT_SAME) $(FATE_MVDEINT_ERRORS) $(FATE_MVDEINT_LIKE) $(FATE_MVDEINT_MARKED) $(FATE_MVDEINT_UNMARKED)
+FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SETPTS_FILTER SETTB_FILTER CONCAT_FILTER INTERLEAVE_FILTER SPLIT_FILTER HFLIP_FILTER VFLIP_FILTER \
                             SCALE_FILTER SHOWINFO_FILTER MVDENOISE_FILTER MVFPS_FILTER NULL_MUXER) += $(FATE_MVDEINT_ALL)
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SETPTS_FILTER SETTB_FILTER SHOWINFO_FILTER BWDIF_FILTER NULL_MUXER) += $(FATE_MVDEINT_BWDIF)
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) TELECINE_FILTER FIELDMATCH_FILTER CONCAT_FILTER) += $(FATE_MVDEINT_FILM)
