@@ -9,6 +9,8 @@ All work is done by the ffmpeg that comes with the package, on an NVIDIA GPU if 
 """
 
 from ._arguments import OptionError
+from ._arrays import (Deinterlacer, Denoiser, Interpolator, Picture, Viewer, deinterlaced, denoised, drawn,
+                      interpolated)
 from ._convert import (FrameScore, MotionScore, deinterlace, denoise, disparity, draw, interpolate, motion_score)
 from ._field import Field, read_fields, read_record
 from ._files import (flow_picture, read_flo, read_kitti, write_flo, write_kitti, write_npz, write_png)
@@ -17,8 +19,9 @@ from ._vectors import Estimator, Vectors, vectors
 from ._version import __version__
 
 __all__ = [
-    "Error", "Estimator", "FFmpegWarning", "Field", "FrameScore", "MotionScore", "OptionError", "Vectors",
-    "__version__", "deinterlace", "denoise", "disparity", "draw", "ffmpeg_exe", "flow_picture", "interpolate",
-    "motion_score", "read_fields", "read_flo", "read_kitti", "read_record", "vectors", "write_flo", "write_kitti",
-    "write_npz", "write_png",
+    "Deinterlacer", "Denoiser", "Error", "Estimator", "FFmpegWarning", "Field", "FrameScore", "Interpolator",
+    "MotionScore", "OptionError", "Picture", "Vectors", "Viewer", "__version__", "deinterlace", "deinterlaced",
+    "denoise", "denoised", "disparity", "draw", "drawn", "ffmpeg_exe", "flow_picture", "interpolate",
+    "interpolated", "motion_score", "read_fields", "read_flo", "read_kitti", "read_record", "vectors", "write_flo",
+    "write_kitti", "write_npz", "write_png",
 ]

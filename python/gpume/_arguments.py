@@ -150,6 +150,14 @@ def _device_options(device: Device) -> Dict[str, Value]:
     return {"backend": "cpu"} if device == "cpu" else {"backend": "cuda", "device": device}
 
 
+def device_arguments(device: Device) -> List[str]:
+    """Return the options of ffmpeg that choose the device of filters."""
+    device = check_device(device)
+    if device in ("auto", "cpu"):
+        return []
+    return ["-init_hw_device", f"cuda=gpume:{device}", "-filter_hw_device", "gpume"]
+
+
 def seconds(name: str, value: Optional[Time]) -> Optional[float]:
     """Return the value of an argument that is a time. Raises ValueError for another value."""
     if value is None:

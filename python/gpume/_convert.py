@@ -8,8 +8,8 @@ import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._arguments import (Device, Size, Time, Value, check_device, filter_text, input_arguments, search_text,
-                         size_filters, size_of, texts, thread_options)
+from ._arguments import (Device, Size, Time, Value, check_device, device_arguments, filter_text, input_arguments,
+                         search_text, size_filters, size_of, texts, thread_options)
 from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, probe, write
 
 
@@ -40,14 +40,6 @@ _KINDS = {
     ".bmp": _picture("bmp", False), ".tif": _picture("tiff", True), ".tiff": _picture("tiff", True),
     ".ppm": _picture("ppm", True), ".pgm": _picture("pgm", True),
 }
-
-
-def _device_arguments(device: Device) -> List[str]:
-    """Return the options of ffmpeg that choose the device of filters."""
-    device = check_device(device)
-    if device in ("auto", "cpu"):
-        return []
-    return ["-init_hw_device", f"cuda=gpume:{device}", "-filter_hw_device", "gpume"]
 
 
 class _Target:
@@ -86,7 +78,7 @@ class _Target:
         file = Output(self.path, overwrite, not muxer or "-movflags" in self.options)
         # a second picture shows that there are too many
         most = ["-frames:v", "2"] if self.kind.is_picture else []
-        write(file, [*_device_arguments(device), *before, *self._encoder, *most, *self.kind.options, *self.options,
+        write(file, [*device_arguments(device), *before, *self._encoder, *most, *self.kind.options, *self.options,
                      *muxer, *file.arguments()], progress, device != "cpu", strict, self.kind.is_picture)
 
 
@@ -221,7 +213,7 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
         filter_text("mvstereo", **options)      # raises before there is a file
         file = Output(output, overwrite, True)
         graph += filter_text("mvstereo", **options, file=file.name()) + "[out]"
-        write(file, [*_device_arguments(device), *before, "-filter_complex", graph, "-map", "[out]", "-f", "null", "-"],
+        write(file, [*device_arguments(device), *before, "-filter_complex", graph, "-map", "[out]", "-f", "null", "-"],
               progress, device != "cpu", strict)
         return
     target = _Target(output, codec, quality, output_options)

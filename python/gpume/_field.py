@@ -127,7 +127,7 @@ def _dtype(header: bytes) -> np.dtype[Any]:
     return dtype
 
 
-def _fill(stream: IO[bytes], buffer: memoryview) -> int:
+def fill(stream: IO[bytes], buffer: memoryview) -> int:
     """Read until the buffer is full or the stream ends; return how much there was."""
     done = 0
     while done < len(buffer):
@@ -145,17 +145,17 @@ def read_record(stream: IO[bytes]) -> Optional[npt.NDArray[Any]]:
         ValueError: it ends in mid-record, or is something else.
     """
     start = bytearray(10)
-    nb = _fill(stream, memoryview(start))
+    nb = fill(stream, memoryview(start))
     if not nb:
         return None
     if nb < 10 or start[:8] != b"\x93NUMPY\x01\x00":
         raise ValueError("this is no .npy record")
     header = bytearray(struct.unpack("<H", start[8:])[0])
-    if _fill(stream, memoryview(header)) < len(header):
+    if fill(stream, memoryview(header)) < len(header):
         raise ValueError("the stream ends in mid-record")
     record = np.empty((), _dtype(bytes(header)))
     data = record.reshape(1).view(np.uint8).data
-    if _fill(stream, data) < len(data):
+    if fill(stream, data) < len(data):
         raise ValueError("the stream ends in mid-record")
     return record
 

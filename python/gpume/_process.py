@@ -193,6 +193,16 @@ class Process:
         assert self._process.stdout
         return self._process.stdout
 
+    def take_stdout(self) -> IO[bytes]:
+        """Return standard output, which the caller now closes."""
+        stdout, self._process.stdout = self.stdout, None
+        return stdout
+
+    def kill(self) -> None:
+        """End it if it is still running, without closing its pipes."""
+        if self._process.poll() is None:
+            self._process.kill()
+
     def wait(self) -> int:
         """Wait for its end, and return its exit status."""
         self._thread.join()
@@ -232,6 +242,15 @@ class Process:
         """End it if it is still running. May be called again."""
         _end(self._process)
         self._thread.join()
+
+
+def enlarge(pipe: IO[bytes]) -> None:
+    """Give a pipe room for a record or a frame, so that both sides can work at the same time."""
+    try:
+        import fcntl
+        fcntl.fcntl(pipe.fileno(), 1031, 1 << 20)       # F_SETPIPE_SZ
+    except (ImportError, OSError):
+        pass
 
 
 def _warn(text: str) -> None:

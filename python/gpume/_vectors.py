@@ -6,12 +6,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Iterator, List, Optional, Sequence, Type
 
-import numpy as np
-import numpy.typing as npt
-
 from ._arguments import (Device, Size, Time, Value, input_arguments, search_text, size_filters, thread_options)
+from ._arrays import Frame, Stream, rate_of
 from ._field import Field, read_record
-from ._process import Error, PathLike, Process
+from ._process import Error, PathLike, Process, enlarge
 
 #: Records to standard output.
 RECORDS = "mv_file=-:mv_format=npys"
@@ -20,11 +18,11 @@ RECORDS = "mv_file=-:mv_format=npys"
 class _Records:
     """The fields that an ffmpeg writes."""
 
-    def __init__(self, arguments: Sequence[str], stdin: bool = False, strict: bool = False) -> None:
-        self._process = Process(arguments, stdin=stdin)
+    def __init__(self, process: Process, strict: bool = False) -> None:
+        self._process = process
         self._strict = strict
         self._done = False
-        _enlarge(self._process)
+        enlarge(process.stdout)
 
     def read(self) -> Optional[Field]:
         try:
@@ -42,15 +40,6 @@ class _Records:
         self._process.close()
 
 
-def _enlarge(process: Process) -> None:
-    """Give the pipe room for a record, so that both sides can work at the same time."""
-    try:
-        import fcntl
-        fcntl.fcntl(process.stdout.fileno(), 1031, 1 << 20)     # F_SETPIPE_SZ
-    except (ImportError, OSError):
-        pass
-
-
 class Vectors(Iterator[Field]):
     """The fields of a file, one after the other, as vectors() returns them.
 
@@ -59,7 +48,7 @@ class Vectors(Iterator[Field]):
     """
 
     def __init__(self, arguments: Sequence[str], strict: bool = False) -> None:
-        self._records = _Records(arguments, strict=strict)
+        self._records = _Records(Process(arguments), strict)
 
     def __iter__(self) -> "Vectors":
         return self
@@ -132,7 +121,7 @@ def vectors(input: PathLike, *, device: Device = "auto", start: Optional[Time] =
                                    options), strict)
 
 
-class Estimator:
+class Estimator(Stream):
     """Searches the vectors of frames that are arrays.
 
     with Estimator(1920, 1080, "gray", both=True) as e:
@@ -143,18 +132,12 @@ class Estimator:
             ...
     """
 
-    #: Of each format: type of samples, and components per pixel (0: planar 4:2:0).
-    _FORMATS = {"gray": (np.uint8, 1), "gray10le": (np.uint16, 1), "gray12le": (np.uint16, 1),
-                "gray16le": (np.uint16, 1), "rgb24": (np.uint8, 3), "bgr24": (np.uint8, 3), "yuv420p": (np.uint8, 0)}
-
     def __init__(self, width: int, height: int, pix_fmt: str = "gray", *, both: bool = False, refs: int = 1,
                  device: Device = "auto", fps: float = 25, threads: Optional[int] = None, **options: Value) -> None:
         """Start a search.
 
         Args:
-            width, height: of the frames.
-            pix_fmt: "gray" (uint8), "gray10le", "gray12le", "gray16le" (uint16): arrays (height, width);
-                "rgb24", "bgr24": (height, width, 3); "yuv420p": (height * 3 / 2, width), both sides even.
+            width, height, pix_fmt: of the frames, as Denoiser takes them.
             both: also search the frames after each one, which delays its fields by refs frames.
             refs: how many frames on each side are searched, from 1 to 8.
             device: as vectors() takes it.
@@ -165,33 +148,19 @@ class Estimator:
             Error: ffmpeg cannot be run.
             TypeError, ValueError: an argument is not valid.
         """
-        if pix_fmt not in self._FORMATS:
-            raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(self._FORMATS)}")
-        if width < 1 or height < 1 or not 1 <= refs <= 8 or not fps > 0:
-            raise ValueError(f"{width}x{height}, refs={refs}, fps={fps}: sizes and fps must be above 0, "
-                             "refs from 1 to 8")
         for key in ("dir", "async_depth"):
             if key in options:
                 raise TypeError(f"'{key}' is not valid here; use both")
-        self._type, components = self._FORMATS[pix_fmt]
-        if not components and (width % 2 or height % 2):
-            raise ValueError("sides of yuv420p must be even")
-        self._shape = ((height * 3 // 2, width) if not components else (height, width) if components == 1
-                       else (height, width, components))
+        # one frame at a time: its fields come before the next frame is wanted
+        search = search_text(device, RECORDS, dir="both" if both else "past", refs=refs, async_depth=1, **options)
+        super().__init__((width, height), pix_fmt, rate_of("fps", fps), "auto", [
+            *thread_options("-filter_threads", threads), "-vf", search, "-fps_mode", "passthrough", "-f", "null", "-"])
         self._refs = int(refs)
         self._ahead = self._refs if both else 0
         self._nb = 0
-        self._flushed = False
-        # one frame at a time: its fields come before the next frame is wanted
-        search = search_text(device, RECORDS, dir="both" if both else "past", refs=self._refs, async_depth=1,
-                             **options)
-        self._records = _Records(
-            ["-f", "rawvideo", "-pixel_format", pix_fmt, "-video_size", f"{width}x{height}", "-framerate", str(fps),
-             "-probesize", "32", "-analyzeduration", "0", "-threads", "1", "-i", "pipe:0",
-             *thread_options("-filter_threads", threads), "-vf", search,
-             "-fps_mode", "passthrough", "-f", "null", "-"], stdin=True)
+        self._records = _Records(self._process)
 
-    def push(self, frame: npt.ArrayLike) -> List[Field]:
+    def push(self, frame: Frame) -> List[Field]:
         """Search the next frame.
 
         Returns:
@@ -201,20 +170,7 @@ class Estimator:
             Error: ffmpeg failed.
             ValueError: the array is not of the estimator's shape and type, or it is closed.
         """
-        array = np.ascontiguousarray(frame)
-        if array.shape != self._shape or array.dtype != self._type:
-            raise ValueError(f"the frame is {array.dtype} {array.shape}; it must be "
-                             f"{np.dtype(self._type)} {self._shape}")
-        if self._flushed or self._records._done:
-            raise ValueError("the estimator is closed")
-        data = array.data.cast("B")
-        try:
-            while data:
-                data = data[self._records._process.stdin.write(data):]
-        except OSError:
-            error = self._records._process.error()
-            self.close()
-            raise error from None
+        self._write(self._arrays(frame))
         self._nb += 1
         return self._read(self._nb - 1 - self._ahead)
 
@@ -236,28 +192,15 @@ class Estimator:
     def flush(self) -> List[Field]:
         """Say that no more frames follow, and return the fields of those that have waited. Then it is closed."""
         fields: List[Field] = []
-        if self._flushed or self._records._done:
+        if not self._is_open:
             return fields
-        self._flushed = True
-        self._records._process.stdin.close()
+        self._is_open = False
+        self._process.stdin.close()
         for number in range(max(self._nb - self._ahead, 0), self._nb):
             fields += self._read(number)
         try:
-            if self._records.read() is not None:
-                raise Error("ffmpeg has found more fields than expected", self._records._process.command)
+            if self._nb and self._records.read() is not None:
+                raise Error("ffmpeg has found more fields than expected", self._process.command)
         finally:
             self.close()
         return fields
-
-    def close(self) -> None:
-        """End the search. May be called again."""
-        self._records.close()
-
-    def __enter__(self) -> "Estimator":
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
-
-
