@@ -56,7 +56,7 @@ registration_only() {
         sed '1,/^---$/d' "patches/$1/$name" | grep -E '^-' | grep -vE '^--- a/' |
             sed "s,^,$name removes: ,"
         added=$(sed '1,/^---$/d' "patches/$1/$name" | grep -cE '^\+([^+]|$)')
-        if [ "$added" -gt 20 ]; then
+        if [ "$added" -gt 30 ]; then
             echo "$name adds $added lines"
         fi
     done < $work/registering
@@ -101,23 +101,15 @@ for s in $fetched; do
         continue
     fi
     ok "patches-$s/applies"
-    grep -q '^extern const .* ff_vf_gpume;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q 'libavfilter/gpume/Makefile$' "$work/$s-laid/libavfilter/Makefile" &&
+    grep -q 'libavfilter/gpume/Makefile$' "$work/$s-laid/libavfilter/Makefile" &&
         grep -q '/tests/fate/gpume.mak$' "$work/$s-laid/tests/Makefile" &&
         grep -q ' vf_gpume\.o$' "$work/$s-laid/tests/checkasm/Makefile" &&
-        grep -q '^@include filter_gpume.texi$' "$work/$s-laid/doc/filters.texi" &&
-        grep -q '^extern const .* ff_vf_mvview;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvview.texi$' "$work/$s-laid/doc/filters.texi" &&
         grep -q 'me_hint\.o ' "$work/$s-laid/libavcodec/Makefile" &&
         grep -q '"me_hint"' "$work/$s-laid/libavcodec/mpegvideoenc.h" &&
-        grep -q '^extern const .* ff_vf_mvfps;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvfps.texi$' "$work/$s-laid/doc/filters.texi" &&
-        grep -q '^extern const .* ff_vf_mvdenoise;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvdenoise.texi$' "$work/$s-laid/doc/filters.texi" &&
-        grep -q '^extern const .* ff_vf_mvdeint;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvdeint.texi$' "$work/$s-laid/doc/filters.texi" &&
-        grep -q '^extern const .* ff_vf_mvstereo;' "$work/$s-laid/libavfilter/allfilters.c" &&
-        grep -q '^@include filter_mvstereo.texi$' "$work/$s-laid/doc/filters.texi"
+        for filter in $(sed -n '/^#/d; /^common /d; s/ .*//p' filters.list); do
+            grep -q "^extern const .* ff_vf_$filter;" "$work/$s-laid/libavfilter/allfilters.c" &&
+                grep -q "^@include filter_$filter.texi\$" "$work/$s-laid/doc/filters.texi" || echo "$filter"
+        done > $work/out && test ! -s $work/out
     check "patches-$s/registers" "filter, tests or documentation are not registered" test $? = 0
 
     state "$work/$s-laid" > $work/before
