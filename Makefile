@@ -91,7 +91,7 @@ help-all: help
 	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
 	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
-	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks; make pack-mpi packs it for another machine'
+	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks'
 	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
 	@echo '  make divergence      map where the threads of warps diverge, without a GPU; ALGO="ds hme", BLOCK=16, RANGE=32'
 
@@ -204,9 +204,9 @@ bench: all
 	$(SUBMAKE) $(OBJ) $(SUBJOBS) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
-# DATA, METHODS and others go to the script through the environment. The programs of 'make gpl' are used if they exist.
+# DATA, METHODS and others go to the script through the environment.
 quality: all
-	@bench/quality/quality.sh $(OBJ) '$(INPUT)' $(BASE)-gpl/obj
+	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
 
 # CLIPS, FIELDS, ENCODERS and others go to the script through the environment.
 bench-encode: all gpl
@@ -253,17 +253,13 @@ mpi:
 	+@$(MAKE) --no-print-directory all
 	@tools/deps.sh $(NO_INSTALL) mpi
 	+@if command -v $(or $(MPICC),mpicc) > /dev/null; then \
-	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi-bench && \
+	    $(MAKE) -s --no-print-directory -j$(JOBS) -f mpi/mpi.mak OBJ=$(OBJ) SRC=$(BASE)/src mpi && \
 	    if [ -n '$(IS_DEFAULT)' ]; then ln -sf ../$(notdir $(TREE))/obj/gpume-mpi build/bin/; fi; \
 	fi
 
 # BENCH_... go to the script through the environment.
 bench-mpi: mpi
 	@bench/mpi.sh $(OBJ) '$(INPUT)'
-
-# Packs what bench-mpi needs on another machine that has mpicc but neither packages nor a network.
-pack-mpi: mpi
-	@mpi/pack.sh $(OBJ) $(BASE)/src '$(INPUT)'
 
 bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
@@ -343,5 +339,5 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi pack-mpi gpl quality configured demo play check check-series check-others check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi gpl quality configured demo play check check-series check-others check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
         install dist deb wheel vapoursynth source-patch clean distclean

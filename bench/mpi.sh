@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Measures the frames per second of gpume-mpi, including decoding, with 1, 2 and 4 ranks, and their
-# efficiency: 'make bench-mpi'. The baseline is measured in the same run. It shares a film in the other
-# way: frames are broadcast, and the blocks of each frame are divided among the ranks (bench/broadcast.c).
+# Measures the frames per second of gpume-mpi with 1, 2 and 4 ranks, from the start of mpirun to the
+# complete files, and their efficiency: 'make bench-mpi'.
 #
 # usage: mpi.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg, gpume-mpi and broadcast; INPUT is any clip, by default the demonstration's.
+# BIN_DIR has ffmpeg and gpume-mpi; INPUT is any clip, by default the demonstration's.
 # Its packets are repeated to make a film. Environment (defaults in brackets):
 #   BENCH_RANKS     numbers of ranks [1 2 4; with GPUs 1 2 4 8 up to their number]
 #   BENCH_RUNS      runs of each measurement, in turn [3]
@@ -17,7 +16,6 @@
 #   BENCH_RANKS_PER_GPU  [1]
 #   BENCH_HWACCEL   none or cuda [cuda if there is a GPU]
 #   BENCH_MPIRUN    options of mpirun [--bind-to core; with GPUs --bind-to none]
-#   BENCH_BASELINE  empty leaves the baseline out [1]
 #   BENCH_DIR       folder for results, films and vectors [build/bench]
 # A rank has one core, and with GPUs a GPU, unless the variables say otherwise.
 
@@ -58,7 +56,7 @@ frames=${BENCH_FRAMES:-20000}
 per_gpu=${BENCH_RANKS_PER_GPU:-1}
 
 mkdir -p "$out"
-trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time "$out"/mpi-one.*' EXIT
+trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time' EXIT
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
@@ -92,30 +90,20 @@ launch() {
     mpirun ${over:-$options} -n "$n" "$@"
 }
 
-# ours RANKS FILM SEARCH RANGE: prints frames/s, from the opening of the film to its files
+# ours RANKS FILM SEARCH RANGE FRAMES: prints frames/s
 ours() {
     rm -f "$out/mpi.npy" "$out/mpi.log"
+    began=$(date +%s.%N)
     # shellcheck disable=SC2086  # lists of words
     launch "$1" "$bin/gpume-mpi" -i "$2" -vf "gpume=algo=$3:range=$4:backend=$backend" --mv-file "$out/mpi.npy" \
-        --stats-file "$out/mpi.log" --hwaccel $hwaccel $threads --times --progress no 2> "$out/mpi.err" || {
+        --stats-file "$out/mpi.log" --hwaccel $hwaccel $threads --progress no 2> "$out/mpi.err" || {
         cat "$out/mpi.err" >&2
         return 1
     }
-    sed -n 's/.* times: //p' "$out/mpi.err" >> "$out/mpi-times.txt"
-    sed -n 's/.* times: .*frames.s \([0-9.]*\).*/\1/p' "$out/mpi.err"
-}
-
-# baseline RANKS FILM SEARCH RANGE: prints frames/s of the baseline
-baseline() {
-    launch "$1" "$bin/broadcast" "$2" "$3" "$4" $backend 1 2> "$out/mpi.err" > "$out/mpi.log" || {
-        cat "$out/mpi.err" >&2
-        return 1
-    }
-    sed -n 's/^frames \([0-9]*\) seconds \([0-9.]*\)/\1 \2/p' "$out/mpi.log" | awk '{ printf "%.2f\n", $1 / $2 }'
+    echo "$5 $began $(date +%s.%N)" | awk '{ printf "%.2f\n", $1 / ($3 - $2) }'
 }
 
 begin mpi
-: > "$out/mpi-times.txt"
 say "decoding and searching ${size:-$input}, $hwaccel; median of $runs"
 for search in ${BENCH_SEARCHES:-ds:64 fs:64}; do
     algo=${search%:*}
@@ -129,27 +117,19 @@ for search in ${BENCH_SEARCHES:-ds:64 fs:64}; do
     while [ $i -lt "$runs" ]; do
         for n in $ranks; do
             total=$((n * per_gpu))
-            ours $total "$film" "$algo" "$range" >> "$out/mpi-ours-$n.time"
-            if [ -n "${BENCH_BASELINE-1}" ]; then
-                baseline $total "$film" "$algo" "$range" >> "$out/mpi-broadcast-$n.time"
-            fi
+            ours $total "$film" "$algo" "$range" "$nb" >> "$out/mpi-$n.time"
         done
         i=$((i + 1))
     done
     printf '\n%-28s %5s %12s %12s %12s\n' "$algo +-$range, $nb frames" ranks frames/s times efficiency
-    for what in ours broadcast; do
-        first=
-        for n in $ranks; do
-            [ -f "$out/mpi-$what-$n.time" ] || continue
-            rate=$(median < "$out/mpi-$what-$n.time")
-            [ -n "$first" ] || first="${rate%% *} $n"
-            name=gpume-mpi
-            [ $what = ours ] || name='frames broadcast'
-            printf '%s %s %s\n' "$first" "${rate%% *}" "$n" |
-                awk -v name="$name" '{ t = $3 / $1; printf "%-28s %5d %12.1f %12.2f %11.1f%%\n", name, $4, $3, t, 100 * t * $2 / $4 }'
-            # shellcheck disable=SC2086  # median, minimum, maximum and number
-            row mpi "$name" clip "${size:-x}" 16 "$range" 8 "$n" "$algo" frames/s $rate
-        done
+    first=
+    for n in $ranks; do
+        rate=$(median < "$out/mpi-$n.time")
+        [ -n "$first" ] || first="${rate%% *} $n"
+        printf '%s %s %s\n' "$first" "${rate%% *}" "$n" |
+            awk '{ t = $3 / $1; printf "%-28s %5d %12.1f %12.2f %11.1f%%\n", "gpume-mpi", $4, $3, t, 100 * t * $2 / $4 }'
+        # shellcheck disable=SC2086  # median, minimum, maximum and number
+        row mpi gpume-mpi clip "${size:-x}" 16 "$range" 8 "$n" "$algo" frames/s $rate
     done
 done
-say "times of each run: $out/mpi-times.txt; results: $out/mpi.csv"
+say "results: $out/mpi.csv"

@@ -5,7 +5,7 @@
 
 /**
  * @file
- * A film as all ranks know it: its packets in decoding order, and the segments in which the film is searched.
+ * A file, and its film as all ranks know it: packets in decoding order, and segments in which the film is searched.
  * Rank 0 reads all packets once and sends the film to the other ranks.
  *
  * A segment is decoded from a key frame on. The fields of a segment are the fields of the pictures whose
@@ -13,6 +13,8 @@
  * frame; these pictures belong to the segment before, which is decoded up to these pictures and their future
  * references. So nothing before the key frame is needed, and no field belongs to two segments. Packets
  * that follow a key frame but are shown before it belong to the segment before.
+ *
+ * Functions return 0 or a negative AVERROR code. Functions of FFmpeg have printed the reason.
  */
 
 #ifndef GPUME_MPI_FILM_H
@@ -20,7 +22,8 @@
 
 #include <stdint.h>
 
-#include "libavcodec/codec_id.h"
+#include "libavcodec/avcodec.h"
+#include "libavformat/avformat.h"
 
 /** Bytes of a checksum. */
 #define HASH_SIZE 16
@@ -33,11 +36,8 @@ typedef struct FilmPacket {
     int64_t pos;            ///< position in the file; -1: unknown
     int32_t size;
     uint32_t hash;          ///< Adler-32 of a key packet's data
-    int32_t order;          ///< the parser's number in the order of presentation
     uint8_t key;
     uint8_t shown;          ///< the decoder outputs a picture for the packet
-    uint8_t type;           ///< enum AVPictureType, if a parser knows it
-    uint8_t parsed;         ///< a parser has seen the packet
 } FilmPacket;
 
 typedef struct FilmSegment {
@@ -50,21 +50,18 @@ typedef struct Film {
     FilmPacket *packets;
     int64_t nb_packets;
     int64_t nb_frames;      ///< number of pictures that the decoder outputs
-    /** All packets have timestamps, which determine the order of presentation. */
-    int has_pts;
     int past;               ///< the largest distance of a past reference, in pictures
     int shared;             ///< pictures that two segments decode: the largest past plus future distance
     FilmSegment *segments;
     int nb_segments;
-    char why_whole[128];    ///< the reason why there is only one segment; or empty
     uint8_t hash[HASH_SIZE];    ///< checksum of all packets
 } Film;
 
 /**
- * Counts the pictures and checks the timestamps when all packets are known. Without timestamps, the order of
- * presentation is that of the parser.
+ * Counts the pictures when all packets are known.
+ * @return AVERROR_PATCHWELCOME if a picture has no timestamp of its own; or AVERROR(ENOMEM)
  */
-void film_count(Film *film, enum AVCodecID codec, int has_reordering);
+int film_count(Film *film);
 
 /**
  * Counts again without the pictures that the decoder drops because they refer to pictures before the film.
@@ -81,12 +78,48 @@ void film_trim(Film *film, int64_t first);
  */
 int film_divide(Film *film, int nb_ranks, int64_t least);
 
-/** Makes the film one segment. @return 0 or AVERROR(ENOMEM) */
-int film_whole(Film *film, const char *why);
-
 /** Returns the number of the first picture whose fields belong to a segment, or nb_frames for segment nb_segments. */
 int64_t film_first(const Film *film, int segment);
 
 void film_free(Film *film);
+
+/** A file and the decoder of its video. */
+typedef struct Input {
+    AVFormatContext *fmt;
+    AVStream *st;               ///< the video stream
+    AVCodecParameters *par;     ///< parameters of the video; a copy that is valid until input_close()
+    int audio;                  ///< the audio stream that ffmpeg would choose; -1: none
+    AVCodecContext *dec;
+    AVPacket *pkt;
+    AVFrame *frame;
+    int64_t next;               ///< number of the packet that is read next
+} Input;
+
+/**
+ * Opens a file, chooses the video stream that ffmpeg would choose, and opens its decoder.
+ * @param threads number of threads of the decoder
+ * @param device  the device that decodes, or NULL
+ */
+int input_open(Input *in, const char *path, int threads, AVBufferRef *device);
+
+/**
+ * Reads and counts all packets from the start. The film must be empty.
+ * @return AVERROR_PATCHWELCOME if its timestamps are not sufficient
+ */
+int input_scan(Input *in, Film *film);
+
+/**
+ * Seeks to a packet: the next input_read() reads it.
+ * @return GPUME_INDIVISIBLE if it is not found
+ */
+int input_seek(Input *in, const Film *film, int64_t packet);
+
+/**
+ * Reads the next packet of the video to in->pkt, with the timestamps of the film, and its number plus 1 as opaque.
+ * @return AVERROR_EOF at the end; GPUME_INDIVISIBLE if the packet is not the packet of the film
+ */
+int input_read(Input *in, const Film *film);
+
+void input_close(Input *in);
 
 #endif /* GPUME_MPI_FILM_H */

@@ -3,16 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "libavutil/display.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavcodec/avcodec.h"
 #include "libavfilter/buffersink.h"
@@ -30,8 +25,6 @@ static const char *const stateless[] = {
 
 void graph_picture(Picture *p, const AVFrame *frame)
 {
-    const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
-
     memset(p, 0, sizeof(*p));
     p->width       = frame->width;
     p->height      = frame->height;
@@ -40,10 +33,6 @@ void graph_picture(Picture *p, const AVFrame *frame)
                      frame->format;
     p->color_space = frame->colorspace;
     p->color_range = frame->color_range;
-    if (matrix && matrix->size >= sizeof(p->matrix)) {
-        p->has_matrix = 1;
-        memcpy(p->matrix, matrix->data, sizeof(p->matrix));
-    }
 }
 
 void graph_close(Graph *g)
@@ -147,7 +136,7 @@ static int parse(Graph *g, const char *filters)
     return ret;
 }
 
-int graph_check(const char *filters, GpumeParams *params)
+int graph_check(const char *filters)
 {
     Graph g = { 0 };
     int ret = AVERROR(ENOMEM);
@@ -163,69 +152,27 @@ int graph_check(const char *filters, GpumeParams *params)
         ret = parse(&g, filters);
     if (ret >= 0)
         ret = check_filters(&g);
-    if (ret >= 0)
-        *params = *ff_gpume_filter_params(g.gpume);
     graph_close(&g);
     return ret;
 }
 
-/* Inserts a filter into a link. *link is set to the link after the filter. */
-static int insert(Graph *g, AVFilterLink **link, const char *name, const char *args)
+/*
+ * Refuses a film that its file wants to be cropped or rotated, unless the picture is on a device: ffmpeg would insert
+ * filters.
+ */
+static int check_film(const GraphConfig *cfg, const AVFrame *frame)
 {
-    AVFilterContext *f;
-    int ret = avfilter_graph_create_filter(&f, avfilter_get_by_name(name), name, args, NULL, g->graph);
+    static const int32_t identity[] = { 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30 };
+    const AVPacketSideData *crop = av_packet_side_data_get(cfg->par->coded_side_data, cfg->par->nb_coded_side_data,
+                                                           AV_PKT_DATA_FRAME_CROPPING);
+    const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
 
-    if (ret >= 0)
-        ret = avfilter_insert_filter(*link, f, 0, 0);
-    if (ret >= 0)
-        *link = f->outputs[0];
-    return ret;
-}
-
-/* Inserts the crop that the container requests. */
-static int insert_crop(Graph *g, AVFilterLink **link, const AVCodecParameters *par)
-{
-    const AVPacketSideData *sd = av_packet_side_data_get(par->coded_side_data, par->nb_coded_side_data,
-                                                         AV_PKT_DATA_FRAME_CROPPING);
-    unsigned top, bottom, left, right;
-    char args[64];
-
-    if (!sd || sd->size < 4 * sizeof(uint32_t))
+    if (!crop && (!matrix || frame->hw_frames_ctx || matrix->size < sizeof(identity) ||
+                  !memcmp(matrix->data, identity, sizeof(identity))))
         return 0;
-    top    = AV_RL32(sd->data);
-    bottom = AV_RL32(sd->data + 4);
-    left   = AV_RL32(sd->data + 8);
-    right  = AV_RL32(sd->data + 12);
-    if (!(top | bottom | left | right))
-        return 0;
-    snprintf(args, sizeof(args), "w=iw-%u-%u:h=ih-%u-%u:x=%u:y=%u", left, right, top, bottom, left, top);
-    return insert(g, link, "crop", args);
-}
-
-/* Inserts the rotation of the display matrix, unless the picture is on a device. */
-static int insert_rotation(Graph *g, AVFilterLink **link, const Picture *p)
-{
-    double theta = p->has_matrix ? -round(av_display_rotation_get(p->matrix)) : 0;
-    char angle[64];
-    int ret = 0;
-
-    if (av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_HWACCEL)
-        return 0;
-    theta -= 360 * floor(theta / 360 + 0.9 / 360);
-    if (fabs(theta - 90) < 1)
-        return insert(g, link, "transpose", p->matrix[3] > 0 ? "cclock_flip" : "clock");
-    if (fabs(theta - 270) < 1)
-        return insert(g, link, "transpose", p->matrix[3] < 0 ? "clock_flip" : "cclock");
-    if (fabs(theta - 180) < 1) {
-        if (p->matrix[0] < 0)
-            ret = insert(g, link, "hflip", NULL);
-        return ret >= 0 && p->matrix[4] < 0 ? insert(g, link, "vflip", NULL) : ret;
-    }
-    if (fabs(theta) > 1) {
-        snprintf(angle, sizeof(angle), "%f*PI/180", theta);
-        return insert(g, link, "rotate", angle);
-    }
-    return p->has_matrix && p->matrix[4] < 0 ? insert(g, link, "vflip", NULL) : 0;
+    av_log(NULL, AV_LOG_ERROR, "The file wants its film to be %s; use ffmpeg instead of gpume-mpi.\n",
+           crop ? "cropped" : "rotated or mirrored");
+    return AVERROR(ENOSYS);
 }
 
 static int open_source(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
@@ -277,12 +224,11 @@ static int set_devices(Graph *g, const GraphConfig *cfg)
 
 int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
 {
-    AVFilterLink *link;
-    Picture picture;
-    int ret;
+    int ret = check_film(cfg, frame);
 
     memset(g, 0, sizeof(*g));
-    graph_picture(&picture, frame);
+    if (ret < 0)
+        return ret;
     g->hw_frames = frame->hw_frames_ctx ? frame->hw_frames_ctx->data : NULL;
     g->out   = av_frame_alloc();
     g->graph = avfilter_graph_alloc();
@@ -302,24 +248,14 @@ int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
     if (ret < 0)
         return ret;
     ff_gpume_filter_set_sink(g->gpume, cfg->sink);
-    link = g->source->outputs[0];
-    if ((ret = insert_crop(g, &link, cfg->par)) < 0 || (ret = insert_rotation(g, &link, &picture)) < 0)
-        return ret;
     return avfilter_graph_config(g->graph, NULL);
-}
-
-static int pull(Graph *g)
-{
-    int ret;
-
-    while ((ret = av_buffersink_get_frame(g->sink, g->out)) >= 0)
-        av_frame_unref(g->out);
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
 int graph_push(Graph *g, AVFrame *frame)
 {
     int ret = av_buffersrc_add_frame_flags(g->source, frame, AV_BUFFERSRC_FLAG_PUSH);
 
-    return ret < 0 ? ret : pull(g);
+    while (ret >= 0 && (ret = av_buffersink_get_frame(g->sink, g->out)) >= 0)
+        av_frame_unref(g->out);
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }

@@ -23,8 +23,6 @@ typedef struct Picture {
     int format;             ///< enum AVPixelFormat
     int sw_format;          ///< format of the samples of frames on a device; else the same as format
     int color_space, color_range;
-    int has_matrix;
-    int32_t matrix[9];      ///< display matrix
 } Picture;
 
 typedef struct Graph {
@@ -52,9 +50,8 @@ void graph_picture(Picture *picture, const AVFrame *frame);
 /**
  * Checks the filters without a picture: gpume must be the last filter, no other filter may keep state, and the
  * options of gpume must be known without a picture.
- * @param params set to the parameters of the search
  */
-int graph_check(const char *filters, GpumeParams *params);
+int graph_check(const char *filters);
 
 /** Configures the filters for pictures with these properties. */
 int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame);

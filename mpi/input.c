@@ -6,17 +6,22 @@
 #include <string.h>
 
 #include "libavutil/adler32.h"
-#include "libavutil/intmath.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
-#include "mpi/input.h"
+#include "mpi/film.h"
 #include "mpi/shared.h"
 
 /** After a seek, a packet must come within this number of packets. */
 #define MAX_SEARCHED 4096
-/** In files without usable timestamps, reading begins this number of bytes before a packet. */
+/** In formats whose timestamps may jump, reading begins this number of bytes before a packet. */
 #define MARGIN (1 << 16)
+/**
+ * Microseconds between two packets at which ffmpeg takes the timestamps as they are: it removes jumps of 10 s in
+ * formats that may have jumps (-dts_delta_threshold), and of 30 h in other formats (-dts_error_threshold).
+ */
+#define MAX_JUMP  (5LL * AV_TIME_BASE)
+#define MAX_ERROR (3600LL * 29 * AV_TIME_BASE)
 
 /* Chooses the video stream as ffmpeg does: the largest picture; a stream without packets only if there is no other. */
 static int choose_video(const AVFormatContext *fmt)
@@ -82,34 +87,41 @@ static int open_decoder(Input *in, int threads, AVBufferRef *device)
     return avcodec_open2(in->dec, codec, NULL);
 }
 
+/* Opens the file and chooses the video stream. @param video the stream, or -1 */
+static int open_file(Input *in, const char *path, int video)
+{
+    int ret;
+
+    if ((ret = avformat_open_input(&in->fmt, path, NULL, NULL)) < 0 ||
+        (ret = avformat_find_stream_info(in->fmt, NULL)) < 0)
+        return ret;
+    if (video < 0)
+        video = choose_video(in->fmt);
+    if (video < 0 || video >= in->fmt->nb_streams) {
+        av_log(in->fmt, AV_LOG_ERROR, "There is no video in '%s'.\n", path);
+        return AVERROR_STREAM_NOT_FOUND;
+    }
+    in->st = in->fmt->streams[video];
+    for (int i = 0; i < in->fmt->nb_streams; i++)
+        if (i != video)
+            in->fmt->streams[i]->discard = AVDISCARD_ALL;
+    return 0;
+}
+
 int input_open(Input *in, const char *path, int threads, AVBufferRef *device)
 {
-    int ret, video;
+    int ret;
 
     memset(in, 0, sizeof(*in));
     in->pkt   = av_packet_alloc();
     in->frame = av_frame_alloc();
-    if (!in->pkt || !in->frame)
+    in->par   = avcodec_parameters_alloc();
+    if (!in->pkt || !in->frame || !in->par)
         return AVERROR(ENOMEM);
-    if ((ret = avformat_open_input(&in->fmt, path, NULL, NULL)) < 0 ||
-        (ret = avformat_find_stream_info(in->fmt, NULL)) < 0)
-        return ret;
-    video = choose_video(in->fmt);
-    if (video < 0) {
-        av_log(in->fmt, AV_LOG_ERROR, "There is no video in '%s'.\n", path);
-        return AVERROR_STREAM_NOT_FOUND;
-    }
-    in->st  = in->fmt->streams[video];
-    in->par = avcodec_parameters_alloc();
-    if (!in->par)
-        return AVERROR(ENOMEM);
-    ret = avcodec_parameters_copy(in->par, in->st->codecpar);
-    if (ret < 0)
+    if ((ret = open_file(in, path, -1)) < 0 ||
+        (ret = avcodec_parameters_copy(in->par, in->st->codecpar)) < 0)
         return ret;
     in->audio = av_find_best_stream(in->fmt, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
-    for (int i = 0; i < in->fmt->nb_streams; i++)
-        if (i != video)
-            in->fmt->streams[i]->discard = AVDISCARD_ALL;
     return open_decoder(in, threads, device);
 }
 
@@ -128,50 +140,76 @@ static int is_hidden(const Input *in, const AVPacket *pkt)
     return in->par->codec_id == AV_CODEC_ID_VP8 && pkt->size > 0 && !(pkt->data[0] & 0x10);
 }
 
-/** State of reading the packets of a film. */
-typedef struct Scan {
-    PacketClock clock;
-    AVCodecParserContext *parser;   ///< for files whose packets have no timestamps
-    AVCodecContext *ctx;            ///< the context of the parser
-    unsigned size;                  ///< allocated bytes of Film.packets
-} Scan;
+/** Timestamps of the packets so far, as ffmpeg computes them: from the film's start on. Times are in microseconds. */
+typedef struct Clock {
+    int64_t offset;         ///< offset of all timestamps
+    int64_t *dts;           ///< dts of the previous packet of each stream
+    int64_t last;           ///< dts of the previous packet of any stream
+} Clock;
 
-/* Opens a parser of our own, because the parser of the demuxer may be some packets ahead. */
-static int begin_parser(Scan *s, const Input *in)
+static int clock_init(Clock *c, const Input *in)
 {
-    s->parser = av_parser_init(in->par->codec_id);
-    if (!s->parser)
+    const int used[] = { in->st->index, in->audio };
+    const AVFormatContext *fmt = in->fmt;
+    int64_t start = INT64_MAX;
+
+    *c = (Clock) { .last = AV_NOPTS_VALUE, .dts = av_malloc_array(fmt->nb_streams, sizeof(*c->dts)) };
+    if (!c->dts)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < fmt->nb_streams; i++)
+        c->dts[i] = AV_NOPTS_VALUE;
+    if (fmt->start_time == AV_NOPTS_VALUE)
         return 0;
-    s->parser->flags |= PARSER_FLAG_COMPLETE_FRAMES;
-    s->ctx = avcodec_alloc_context3(NULL);
-    return s->ctx ? avcodec_parameters_to_context(s->ctx, in->par) : AVERROR(ENOMEM);
+    for (int i = 0; i < FF_ARRAY_ELEMS(used); i++)
+        if (used[i] >= 0 && fmt->streams[used[i]]->start_time != AV_NOPTS_VALUE)
+            start = FFMIN(start, av_rescale_q(fmt->streams[used[i]]->start_time,
+                                              fmt->streams[used[i]]->time_base, AV_TIME_BASE_Q));
+    c->last   = 0;
+    c->offset = -fmt->start_time;
+    /* the start of the used streams, which may be later than that of the file */
+    if (fmt->iformat->flags & AVFMT_TS_DISCONT && start != INT64_MAX && start > fmt->start_time)
+        c->offset = -start;
+    return 0;
 }
 
-static void parse(Scan *s, const AVPacket *pkt, FilmPacket *p)
+/*
+ * Sets the timestamps of a packet of a used stream. Returns AVERROR_PATCHWELCOME where ffmpeg might remove a jump of
+ * the timestamps.
+ */
+static int clock_set(Clock *c, const Input *in, AVPacket *pkt)
 {
-    uint8_t *data;
-    int size;
+    const AVStream *st = in->fmt->streams[pkt->stream_index];
+    const int64_t offset = av_rescale_q(c->offset, AV_TIME_BASE_Q, st->time_base);
+    const int may_jump = in->fmt->iformat->flags & AVFMT_TS_DISCONT;
+    const int64_t most = may_jump ? MAX_JUMP : MAX_ERROR;
+    int64_t *previous = &c->dts[st->index], dts;
 
-    if (!s->parser)
-        return;
-    av_parser_parse2(s->parser, s->ctx, &data, &size, pkt->data, pkt->size, pkt->pts, pkt->dts, pkt->pos);
-    p->parsed = 1;
-    p->type   = s->parser->pict_type;
-    p->order  = s->parser->output_picture_number;
+    if (pkt->pts != AV_NOPTS_VALUE)
+        pkt->pts += offset;
+    if (pkt->dts == AV_NOPTS_VALUE)
+        return 0;
+    pkt->dts += offset;
+    dts = av_rescale_q(pkt->dts, st->time_base, AV_TIME_BASE_Q);
+    if (*previous != AV_NOPTS_VALUE && (FFABS(dts - *previous) > most || may_jump && dts < *previous) ||
+        c->last != AV_NOPTS_VALUE && FFABS(dts - c->last) > most ||
+        pkt->pts != AV_NOPTS_VALUE && FFABS(av_rescale_q(pkt->pts, st->time_base, AV_TIME_BASE_Q) - dts) > most) {
+        av_log(in->fmt, AV_LOG_ERROR, "The timestamps jump at %f s, so the film cannot be searched in parts; use "
+               "ffmpeg instead of gpume-mpi.\n", dts / 1e6);
+        return AVERROR_PATCHWELCOME;
+    }
+    *previous = c->last = dts;
+    return 0;
 }
 
-static int add_packet(Input *in, Film *film, Scan *scan)
+static int add_packet(Input *in, Film *film, Clock *clock, unsigned *size)
 {
     AVPacket *pkt = in->pkt;
     const int key = !!(pkt->flags & AV_PKT_FLAG_KEY);
-    FilmPacket *p = av_fast_realloc(film->packets, &scan->size, (film->nb_packets + 1) * sizeof(*p));
+    FilmPacket *p = av_fast_realloc(film->packets, size, (film->nb_packets + 1) * sizeof(*p));
     int ret;
 
     if (!p)
         return AVERROR(ENOMEM);
-    if (!film->nb_packets && (pkt->pts == AV_NOPTS_VALUE || in->fmt->iformat->flags & AVFMT_NOTIMESTAMPS) &&
-        (ret = begin_parser(scan, in)) < 0)
-        return ret;
     film->packets = p;
     p += film->nb_packets++;
     *p = (FilmPacket) {
@@ -179,96 +217,54 @@ static int add_packet(Input *in, Film *film, Scan *scan)
         .size = pkt->size, .key = key, .hash = key ? av_adler32_update(1, pkt->data, pkt->size) : 0,
         .shown = pkt->size && !(pkt->flags & AV_PKT_FLAG_DISCARD) && !is_hidden(in, pkt),
     };
-    parse(scan, pkt, p);
-    packet_clock_set(&scan->clock, pkt);
-    if (in->fmt->iformat->flags & AVFMT_NOTIMESTAMPS)
-        pkt->pts = pkt->dts = AV_NOPTS_VALUE;
+    ret = clock_set(clock, in, pkt);
     p->pts = pkt->pts;
     p->dts = pkt->dts;
-    return 0;
-}
-
-/* Reads a length of EBML, which has as many further bytes as its first byte has leading zeros. -1: it is unknown. */
-static int64_t read_length(AVIOContext *pb)
-{
-    const int first = avio_r8(pb), more = first ? 7 - av_log2(first) : 8;
-    int64_t length = first & ((1 << (7 - FFMIN(more, 7))) - 1);
-    int unknown = length == (1 << (7 - FFMIN(more, 7))) - 1;
-
-    for (int i = 0; i < more; i++) {
-        const int byte = avio_r8(pb);
-
-        unknown &= byte == 0xff;
-        length   = length << 8 | byte;
-    }
-    return unknown || more > 7 ? -1 : length;
-}
-
-/* Returns where a Matroska file ends according to its headers; -1: unknown. The demuxer accepts any end. */
-static int64_t matroska_end(AVIOContext *pb)
-{
-    int64_t length;
-
-    if (avio_seek(pb, 0, SEEK_SET) < 0 || avio_rb32(pb) != 0x1a45dfa3 || (length = read_length(pb)) < 0 ||
-        avio_skip(pb, length) < 0 || avio_rb32(pb) != 0x18538067 || (length = read_length(pb)) < 0)
-        return -1;
-    return avio_tell(pb) + length;
-}
-
-/*
- * Checks the end of the file. Returns an AVERROR code if a packet was truncated, if reading has failed, or if a
- * Matroska file is shorter than its headers say; else 0.
- */
-static int check_end(const Input *in, int ret)
-{
-    AVIOContext *pb = in->fmt->pb;
-    int64_t size;
-    int truncated = in->truncated;
-
-    if (ret == AVERROR_EOF && pb && pb->error < 0 && pb->error != AVERROR_EOF)
-        ret = pb->error;
-    if (ret == AVERROR_EOF && pb && strstr(in->fmt->iformat->name, "matroska") && (size = avio_size(pb)) > 0)
-        truncated |= matroska_end(pb) > size;
-    if (truncated) {
-        av_log(in->fmt, AV_LOG_ERROR, "The file is truncated.\n");
-        return AVERROR_INVALIDDATA;
-    }
-    return ret == AVERROR_EOF ? 0 : ret;
+    return ret;
 }
 
 int input_scan(Input *in, Film *film)
 {
-    Scan scan = { 0 };
-    int ret;
+    const AVIOContext *pb = in->fmt->pb;
+    Clock clock;
+    unsigned size = 0;
+    int truncated = 0, ret;
 
+    if (in->fmt->iformat->flags & AVFMT_NOTIMESTAMPS)
+        goto no_times;
     /* in formats that may have jumps, the timestamps of the audio affect those of the video */
     if (in->audio >= 0 && in->fmt->iformat->flags & AVFMT_TS_DISCONT)
         in->fmt->streams[in->audio]->discard = AVDISCARD_DEFAULT;
-    ret = packet_clock_init(&scan.clock, in->fmt, in->st->index, in->audio);
+    ret = clock_init(&clock, in);
     while (ret >= 0 && (ret = av_read_frame(in->fmt, in->pkt)) >= 0) {
         if (in->pkt->stream_index == in->st->index) {
-            in->truncated |= !!(in->pkt->flags & AV_PKT_FLAG_CORRUPT);
-            ret = add_packet(in, film, &scan);
+            truncated |= !!(in->pkt->flags & AV_PKT_FLAG_CORRUPT);
+            ret = add_packet(in, film, &clock, &size);
         } else if (in->pkt->stream_index == in->audio) {
-            packet_clock_set(&scan.clock, in->pkt);
+            ret = clock_set(&clock, in, in->pkt);
         }
         av_packet_unref(in->pkt);
     }
-    packet_clock_free(&scan.clock);
-    av_parser_close(scan.parser);
-    avcodec_free_context(&scan.ctx);
+    av_free(clock.dts);
     if (in->audio >= 0)
         in->fmt->streams[in->audio]->discard = AVDISCARD_ALL;
-    ret = check_end(in, ret);
+    if (ret == AVERROR_EOF)
+        ret = truncated ? AVERROR_INVALIDDATA : pb && pb->error != AVERROR_EOF ? pb->error : 0;
     if (ret < 0)
         return ret;
     in->next = film->nb_packets;
-    film_count(film, in->par->codec_id, in->dec->has_b_frames || in->par->video_delay);
-    if (!film->nb_frames) {
+    ret = film_count(film);
+    if (ret == AVERROR_PATCHWELCOME)
+        goto no_times;
+    if (ret >= 0 && !film->nb_frames) {
         av_log(in->fmt, AV_LOG_ERROR, "No frame of the file can be decoded.\n");
-        return AVERROR_INVALIDDATA;
+        ret = AVERROR_INVALIDDATA;
     }
-    return 0;
+    return ret;
+no_times:
+    av_log(in->fmt, AV_LOG_ERROR, "Some frames have no timestamps, so the film cannot be searched in parts; put "
+           "it into a container with timestamps, such as .mkv or .mp4, or use ffmpeg instead of gpume-mpi.\n");
+    return AVERROR_PATCHWELCOME;
 }
 
 /* Returns whether in->pkt is a packet of the film. A key packet is recognised by its data. */
@@ -311,26 +307,15 @@ static int find(Input *in, const Film *film, int64_t packet, int64_t most)
     return AVERROR_EOF;
 }
 
-/* Seeks near a packet in one of four ways, the most promising first. Returns a negative value on failure. */
+/* Seeks near a packet in one of two ways, the more promising first. Returns a negative value on failure. */
 static int seek_near(Input *in, const FilmPacket *p, int way)
 {
-    const int has_times = !(in->fmt->iformat->flags & (AVFMT_TS_DISCONT | AVFMT_NOTIMESTAMPS));
-    const int by_dts    = !!strstr(in->fmt->iformat->name, "mp4");
-    const int64_t first = by_dts ? p->file_dts : p->file_pts, second = by_dts ? p->file_pts : p->file_dts;
+    const int by_dts = !!strstr(in->fmt->iformat->name, "mp4") ^ way;
+    const int64_t time = by_dts ? p->file_dts : p->file_pts, pos = p->pos - way * MARGIN;
 
-    switch (way) {
-    case 0:
-        return has_times && first != AV_NOPTS_VALUE ?
-               av_seek_frame(in->fmt, in->st->index, first, AVSEEK_FLAG_BACKWARD) : -1;
-    case 1:
-        return has_times && second != AV_NOPTS_VALUE ?
-               av_seek_frame(in->fmt, in->st->index, second, AVSEEK_FLAG_BACKWARD) : -1;
-    case 2:
-        return !has_times && p->pos >= 0 ? av_seek_frame(in->fmt, -1, p->pos, AVSEEK_FLAG_BYTE) : -1;
-    case 3:
-        return !has_times && p->pos > MARGIN ? av_seek_frame(in->fmt, -1, p->pos - MARGIN, AVSEEK_FLAG_BYTE) : -1;
-    }
-    return -1;
+    if (in->fmt->iformat->flags & AVFMT_TS_DISCONT)
+        return pos >= 0 ? av_seek_frame(in->fmt, -1, pos, AVSEEK_FLAG_BYTE) : -1;
+    return time != AV_NOPTS_VALUE ? av_seek_frame(in->fmt, in->st->index, time, AVSEEK_FLAG_BACKWARD) : -1;
 }
 
 /* Opens the file again, to read from the first packet on. */
@@ -340,22 +325,10 @@ static int reopen(Input *in)
     const int video = in->st->index;
     int ret;
 
-    if (!path)
-        return AVERROR(ENOMEM);
     avformat_close_input(&in->fmt);
-    ret = avformat_open_input(&in->fmt, path, NULL, NULL);
-    if (ret >= 0)
-        ret = avformat_find_stream_info(in->fmt, NULL);
+    ret = path ? open_file(in, path, video) : AVERROR(ENOMEM);
     av_free(path);
-    if (ret < 0)
-        return ret;
-    if (video >= in->fmt->nb_streams)
-        return GPUME_INDIVISIBLE;
-    in->st = in->fmt->streams[video];
-    for (int i = 0; i < in->fmt->nb_streams; i++)
-        if (i != video)
-            in->fmt->streams[i]->discard = AVDISCARD_ALL;
-    return 0;
+    return ret;
 }
 
 int input_seek(Input *in, const Film *film, int64_t packet)
@@ -365,7 +338,7 @@ int input_seek(Input *in, const Film *film, int64_t packet)
     if (in->next == packet)
         return 0;
     av_packet_unref(in->pkt);
-    for (int way = 0; way < 4; way++)
+    for (int way = 0; way < 2; way++)
         if (seek_near(in, &film->packets[packet], way) >= 0 && find(in, film, packet, MAX_SEARCHED) >= 0) {
             in->next = packet;
             return 0;
@@ -404,9 +377,4 @@ int input_read(Input *in, const Film *film)
     /* opaque is the number plus 1, because 0 means that there is no number */
     in->pkt->opaque   = (void *)(intptr_t)++in->next;
     return 0;
-}
-
-int64_t input_packet_of(const AVFrame *frame)
-{
-    return (intptr_t)frame->opaque - 1;
 }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Builds gpume-mpi, and the benchmark's baseline, with the libraries in OBJ, a configured and built
-# tree. From the repository's root:
+# Builds gpume-mpi with the libraries in OBJ, a configured and built tree. From the repository's root:
 # make -f mpi/mpi.mak OBJ=build/9.0/obj SRC=build/9.0/src [NV=FOLDER_OF_FFNVCODEC] [MPICC=mpicc]
 
 include $(OBJ)/ffbuild/config.mak
@@ -20,22 +19,14 @@ MPI_CC     = OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
 MPI_LINK   = $(MPI_CC) -pthread -o $@ $(filter %.o,$^) -Wl,--start-group $(MPI_LIBS) -Wl,--end-group $(MPI_EXTRA)
 
 mpi: $(OBJ)/gpume-mpi
-mpi-bench: mpi $(OBJ)/broadcast
 
 $(OBJ)/gpume-mpi: $(MPI_OBJS) $(MPI_LIBS)
-	$(MPI_LINK)
-
-$(OBJ)/broadcast: $(MPI_OBJ)/bench/broadcast.o $(addprefix $(MPI_OBJ)/,clock.o device.o film.o input.o shared.o) $(MPI_LIBS)
 	$(MPI_LINK)
 
 $(MPI_OBJ)/%.o: mpi/%.c mpi/mpi.mak $(OBJ)/config.h
 	@mkdir -p $(@D)
 	$(MPI_CC) $(MPI_CFLAGS) -MMD -c -o $@ $<
 
-$(MPI_OBJ)/bench/%.o: bench/%.c mpi/mpi.mak $(OBJ)/config.h
-	@mkdir -p $(@D)
-	$(MPI_CC) $(MPI_CFLAGS) -MMD -c -o $@ $<
+-include $(MPI_OBJS:.o=.d)
 
--include $(MPI_OBJS:.o=.d) $(MPI_OBJ)/bench/broadcast.d
-
-.PHONY: mpi mpi-bench
+.PHONY: mpi

@@ -41,23 +41,21 @@ static const int log_levels[] = { AV_LOG_QUIET, AV_LOG_ERROR, AV_LOG_WARNING, AV
 static const Option table[] = {
     { "-i", TEXT, OFFSET(input),
       .help = "FILE  the film" },
-    { "--list", TEXT, OFFSET(list),
-      .help = "FILE  search many films instead; FILE has the name of one film in each line" },
     { "-vf", TEXT, OFFSET(filters),
       .help = "CHAIN  a chain of filters that ends with gpume=OPTIONS; filters before gpume must process "
               "each frame by itself" },
     { "--mv-file", TEXT, OFFSET(mv_file),
-      .help = "FILE  write the vectors to this file, .npy or .csv; with --list, %s stands for the film's name" },
+      .help = "FILE  write the vectors to this file, .npy or .csv" },
     { "--mv-format", CHOICE, OFFSET(mv_format), GPUME_MV_AUTO, mv_formats,
       .help = "auto|csv|npy  format of the vectors [auto: by the extension]" },
     { "--stats-file", TEXT, OFFSET(stats_file),
-      .help = "FILE  write statistics to this file; with --list, %s stands for the film's name" },
+      .help = "FILE  write statistics to this file" },
     { "--stats-format", CHOICE, OFFSET(stats_format), GPUME_STATS_AUTO, stats_formats,
       .help = "auto|text|jsonl  format of the statistics [auto: by the extension]" },
     { "--hwaccel", CHOICE, OFFSET(cuda), .choices = hwaccels,
       .help = "none|cuda  where to decode [none]" },
     { "--resume", FLAG, OFFSET(resume), 1,
-      .help = " skip films and keep segments that an earlier run has finished" },
+      .help = " keep the segments that an earlier run has finished" },
     { "--no-overwrite", FLAG, OFFSET(overwrite), 0,
       .help = " fail if a file exists" },
     { "--segment", NUMBER, OFFSET(segment), .max = 1 << 30,
@@ -66,8 +64,6 @@ static const Option table[] = {
       .help = "N  threads of each rank [its share of the cores]" },
     { "--progress", CHOICE, OFFSET(progress), -1, progress,
       .help = "auto|no|yes  show a progress bar [auto: on a terminal]" },
-    { "--times", FLAG, OFFSET(times), 1,
-      .help = " print the time that each step took" },
     { "-v", CHOICE, OFFSET(log_level), .choices = levels,
       .help = "quiet|error|warning|info|verbose  messages of FFmpeg [error]" },
     { "-h", FLAG, OFFSET(help), 1,
@@ -78,7 +74,7 @@ static const Option table[] = {
 void options_usage(void)
 {
     puts("usage: mpirun -n RANKS gpume-mpi -i FILM -vf gpume=OPTIONS --mv-file FILE [--stats-file FILE]\n\n"
-         "Searches the motion vectors of films with many processes. Writes the same files as\n"
+         "Searches the motion vectors of a film with many processes. Writes the same files as\n"
          "ffmpeg -i FILM -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null -\n");
     for (int i = 0; i < FF_ARRAY_ELEMS(table); i++)
         if (table[i].help)
@@ -104,10 +100,7 @@ static int set(const Option *option, Options *o, const char *value)
         number = strtoll(value, &end, 10);
         if (errno || !*value || *end || number < 1 || number > option->max)
             return AVERROR(EINVAL);
-        if (option->offset == OFFSET(segment))
-            o->segment = number;
-        else
-            *(int *)field = number;
+        *(int *)field = number;
         return 0;
     }
     case CHOICE:
@@ -143,32 +136,18 @@ static int value_error(int quiet, const Option *option, const char *value)
     return AVERROR(EINVAL);
 }
 
-/* Returns whether a name contains %s exactly once and no other %. */
-static int is_pattern(const char *name)
-{
-    const char *first = strchr(name, '%');
-
-    return first && first[1] == 's' && !strchr(first + 1, '%');
-}
-
 static int check(const Options *o, int quiet)
 {
-    if (!o->input && !o->list)
-        return usage_error(quiet, "-i or --list is needed", "");
-    if (o->input && o->list)
-        return usage_error(quiet, "-i names one film and --list names many: only one of them is valid", "");
+    if (!o->input)
+        return usage_error(quiet, "-i is needed", "");
     if (!o->filters)
         return usage_error(quiet, "-vf is needed", "");
     if (!o->mv_file && !o->stats_file)
         return usage_error(quiet, "there is nothing to write: --mv-file or --stats-file is needed", "");
-    if (o->list && o->mv_file && !is_pattern(o->mv_file))
-        return usage_error(quiet, "with --list, the value of --mv-file must contain %s once: ", o->mv_file);
     if (o->mv_format && !o->mv_file)
         return usage_error(quiet, "'--mv-format' is only valid with --mv-file", "");
     if (o->stats_format && !o->stats_file)
         return usage_error(quiet, "'--stats-format' is only valid with --stats-file", "");
-    if (o->list && o->stats_file && !is_pattern(o->stats_file))
-        return usage_error(quiet, "with --list, the value of --stats-file must contain %s once: ", o->stats_file);
     return 0;
 }
 

@@ -16,20 +16,18 @@
 enum { PROGRESS_AUTO = -1 };
 
 typedef struct Options {
-    const char *input;          ///< NULL with list
-    const char *list;           ///< file with the name of a film on each line; may be NULL
+    const char *input;
     const char *filters;        ///< a filter chain that ends in gpume
-    const char *mv_file;        ///< may be NULL; with list, %s stands for the name of the film
+    const char *mv_file;        ///< may be NULL
     int mv_format;              ///< enum GpumeMvFormat
-    const char *stats_file;     ///< may be NULL; with list, %s stands for the name of the film
+    const char *stats_file;     ///< may be NULL
     int stats_format;           ///< enum GpumeStatsFormat
     int cuda;                   ///< decode on the GPU
-    int resume;                 ///< skip films and keep segments that an earlier run has finished
+    int resume;                 ///< keep the segments that an earlier run has finished
     int overwrite;              ///< 0: an existing file is an error
-    int64_t segment;            ///< minimum number of frames of a segment; 0: automatic
+    int segment;                ///< minimum number of frames of a segment; 0: automatic
     int threads;                ///< threads of a rank; 0: its share of the cores
     int progress;               ///< 0, 1, or PROGRESS_AUTO
-    int times;                  ///< print the time of each step
     int log_level;              ///< AV_LOG_*
     int help;
 } Options;

@@ -27,7 +27,7 @@
 /* Reports that the stream does not decode in parts as it does in one piece. */
 static int indivisible(const Search *s, const char *why)
 {
-    av_log(NULL, AV_LOG_VERBOSE, "rank %d, segment %d: %s\n", s->shared->world_rank, s->segment, why);
+    av_log(NULL, AV_LOG_VERBOSE, "rank %d, segment %d: %s\n", s->shared->rank, s->segment, why);
     return GPUME_INDIVISIBLE;
 }
 
@@ -46,8 +46,7 @@ static int report_frames(Search *s, int64_t nb)
     s->nb_unreported = 0;
     if (ret >= 0)
         ret = shared_add(s->shared, SHARED_STOP, 0, &stop);
-    if (s->shared->idle)
-        s->shared->idle(s->shared->opaque);
+    progress_draw(s->shared);
     return ret < 0 ? ret : stop ? AVERROR_EXIT : 0;
 }
 
@@ -57,22 +56,6 @@ static int take(Search *s, int *segment)
     int piece, ret = shared_take(s->shared, &piece);
 
     *segment = piece < 0 ? -1 : s->todo[piece];
-    return ret < 0 || piece < 0 ? ret : shared_set_segment(s->shared, *segment);
-}
-
-/*
- * Sets s->next: the segment after s->last, or another one. In a film without timestamps, a
- * picture's time depends on the packets after it; then the decoder is not drained, and the decision
- * is made later.
- */
-static int decide(Search *s)
-{
-    int ret = take(s, &s->next);
-
-    if (ret >= 0 && s->next == s->last + 1) {
-        s->last++;
-        s->next = UNDECIDED;
-    }
     return ret;
 }
 
@@ -92,25 +75,19 @@ static int finish_if_complete(Rows *rows, int status)
 static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
 {
     Search *s = opaque;
-    const PendingPicture p = s->pending[s->first];
-    int ret = 0, err, found = 0;
+    PendingPicture p;
+    int ret = av_fifo_read(s->pending, &p, 1), err, found = 0;
 
-    s->first = (s->first + 1) % s->size;
-    s->nb--;
-    if (!p.rows)
-        return 0;
+    if (ret < 0 || !p.rows)
+        return ret;
     for (int i = 0; i < r->params->nb_references && ret >= 0; i++) {
-        const int64_t reference = p.number - 1 + r->params->distance[i];
+        const int64_t reference = p.stamp.number - 1 + r->params->distance[i];
         const int has = found < r->search.nb_fields && r->search.fields[found].reference == i;
         const int missing = reference < 0 || reference >= s->nb_frames;
 
-        if (!has && !missing) {
-            shared_report(s->shared, p.rows->record.segment, "frame %"PRId64" has no field", p.number);
-            ret = AVERROR_BUG;
-        } else {
-            ret = rows_field(p.rows, p.number, i, missing ? NULL : &r->search.fields[found],
-                             missing || !s->rows_cfg->needs_stats ? NULL : &stats[found]);
-        }
+        ret = !has && !missing ? AVERROR_BUG :
+              rows_field(p.rows, &p.stamp, i, missing ? NULL : &r->search.fields[found],
+                         missing || !stats ? NULL : &stats[found]);
         found += has;
     }
     if (ret < 0)
@@ -121,9 +98,9 @@ static int write_result(void *opaque, const GpumeResult *r, const GpumeStats *st
     return ret < 0 ? ret : report_frames(s, 1);
 }
 
-GpumeSink search_sink(Search *s, int needs_stats)
+GpumeSink search_sink(Search *s)
 {
-    return (GpumeSink) { .write = write_result, .opaque = s, .needs_stats = needs_stats };
+    return (GpumeSink) { .write = write_result, .opaque = s, .needs_stats = s->segments->stats_format >= 0 };
 }
 
 /* Computes a checksum of a picture's luma, to compare the key frame that two ranks decode. */
@@ -153,34 +130,14 @@ static int hash_picture(const AVFrame *frame, uint8_t hash[HASH_SIZE])
     return ret;
 }
 
-/* Makes room for one more picture in the graph. */
-static int grow(Search *s)
-{
-    const int size = FFMAX(2 * s->size, 16);
-    PendingPicture *p;
-
-    if (s->nb < s->size)
-        return 0;
-    p = av_malloc_array(size, sizeof(*p));
-    if (!p)
-        return AVERROR(ENOMEM);
-    for (int i = 0; i < s->nb; i++)
-        p[i] = s->pending[(s->first + i) % s->size];
-    av_free(s->pending);
-    s->pending = p;
-    s->size    = size;
-    s->first   = 0;
-    return 0;
-}
-
 /* Ends the graph, so that all results come out. */
 static int end_graph(Search *s)
 {
     int ret = s->graph.graph ? graph_push(&s->graph, NULL) : 0;
 
     graph_close(&s->graph);
-    if (ret >= 0 && s->nb) {
-        shared_report(s->shared, s->segment, "%d frames were lost in the filters", s->nb);
+    if (ret >= 0 && s->pending && av_fifo_can_read(s->pending)) {
+        shared_report(s->shared, s->segment, "%d frames were lost in the filters", (int)av_fifo_can_read(s->pending));
         ret = AVERROR_BUG;
     }
     return ret;
@@ -215,15 +172,18 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
  */
 static int push(Search *s, AVFrame *frame, int begins)
 {
+    const PendingPicture p = { s->rows, { s->number + 1, frame->pts, s->in->st->time_base } };
     int ret = prepare_graph(s, frame, begins);
 
+    if (ret >= 0 && !s->pending && !(s->pending = av_fifo_alloc2(16, sizeof(p), AV_FIFO_FLAG_AUTO_GROW)))
+        ret = AVERROR(ENOMEM);
     if (ret >= 0)
-        ret = grow(s);
+        ret = av_fifo_write(s->pending, &p, 1);
     if (ret < 0)
         return ret;
     if (s->rows)
         s->rows->nb_pending++;
-    s->pending[(s->first + s->nb++) % s->size] = (PendingPicture) { s->rows, ++s->number };
+    s->number++;
     /* only the order of the timestamps matters here */
     frame->pts    = s->nb_pushed++;
     frame->opaque = NULL;
@@ -241,22 +201,14 @@ static int end_rows(Search *s)
     return finish_if_complete(rows, 0);
 }
 
-/* Returns whether the segment whose key frame came last is one of this rank's. */
-static int is_mine(Search *s)
-{
-    const int ret = s->segment > s->last && s->next == UNDECIDED ? decide(s) : 0;
-
-    return ret < 0 ? ret : s->segment <= s->last;
-}
-
 /* Begins the list of pictures whose fields belong to the segment whose key frame came last. */
 static int begin_rows(Search *s)
 {
-    const int mine = is_mine(s), ret = mine < 0 ? mine : end_rows(s);
+    const int ret = end_rows(s);
 
-    if (ret < 0 || !mine)
+    if (ret < 0 || s->segment > s->last)
         return ret;
-    s->rows = rows_open(s->rows_cfg, s->segment);
+    s->rows = rows_open(s->segments, s->segment);
     if (!s->rows)
         return AVERROR(EIO);
     memcpy(s->rows->record.first, s->key, HASH_SIZE);
@@ -294,17 +246,19 @@ static int check_frame(Search *s, const AVFrame *frame)
 /* Handles a picture that comes out of the decoder. */
 static int take_frame(Search *s, AVFrame *frame)
 {
-    const int64_t packet = input_packet_of(frame);
-    const FrameTime time = { frame->pts, frame->pkt_dts, frame->duration, frame->repeat_pict };
+    const int64_t packet = (intptr_t)frame->opaque - 1;
     const Film *film = s->film;
     const int begins = s->waiting && (!s->segment || packet == film->segments[s->segment].packet);
     const FilmSegment *next = s->segment + 1 < film->nb_segments ? &film->segments[s->segment + 1] : NULL;
-    int ret, mine = 1;
+    int ret;
 
     if (s->done || s->waiting && !begins)
         return 0;
     if (!begins && next && (packet == next->packet) != (s->number == next->number))
         return indivisible(s, "the number of pictures differs from the number of packets");
+    if (frame->pts != film->packets[packet].pts || !begins && frame->pts <= s->last_pts)
+        return indivisible(s, "the timestamps are not those of the order of presentation");
+    s->last_pts = frame->pts;
     ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret >= 0 && (begins || next && packet == next->packet))
         ret = handle_key_frame(s, frame);
@@ -312,35 +266,15 @@ static int take_frame(Search *s, AVFrame *frame)
         ret = check_frame(s, frame);
     if (ret >= 0 && s->number == film_first(film, s->segment))
         ret = begin_rows(s);
-    if (ret >= 0 && s->rows) {
-        s->rows->record.rate = s->in->dec->framerate;
-        ret = rows_time(s->rows, &time);
-    }
+    if (ret >= 0 && s->rows)
+        s->rows->record.nb_frames++;
     if (ret >= 0)
         ret = push(s, frame, begins);
-    /* this was the last picture that the next segment shares */
-    if (ret >= 0 && s->number == film->segments[s->segment].number + film->shared)
-        ret = mine = is_mine(s);
-    if (!mine) {
+    /* this was the last picture that the next segment shares, and another rank has the next segment */
+    if (ret >= 0 && s->segment > s->last && s->number == film->segments[s->segment].number + film->shared) {
         s->done = 1;
         ret = end_rows(s);
     }
-    return ret;
-}
-
-/*
- * Suppresses messages about pictures that are shown before the key frame. Their references are missing here, and the
- * decoder says so, but these pictures belong to another segment.
- */
-static int decode(Search *s, const AVPacket *pkt, AVFrame *frame)
-{
-    const int level = av_log_get_level();
-    int ret;
-
-    if (s->muted)
-        av_log_set_level(FFMIN(level, AV_LOG_FATAL));
-    ret = frame ? avcodec_receive_frame(s->in->dec, frame) : avcodec_send_packet(s->in->dec, pkt);
-    av_log_set_level(level);
     return ret;
 }
 
@@ -358,7 +292,7 @@ static int receive(Search *s)
     AVFrame *frame = s->in->frame;
     int ret;
 
-    while ((ret = decode(s, NULL, frame)) >= 0) {
+    while ((ret = avcodec_receive_frame(s->in->dec, frame)) >= 0) {
         ret = take_frame(s, frame);
         av_frame_unref(frame);
         if (ret < 0)
@@ -376,7 +310,7 @@ static int send(Search *s, const AVPacket *pkt)
 
     if (pkt && !pkt->size)
         return 0;
-    ret = decode(s, pkt, NULL);
+    ret = avcodec_send_packet(s->in->dec, pkt);
     if (ret < 0 && !is_before_start(s)) {
         shared_report(s->shared, s->segment, "decoder, packet %"PRId64": %s", s->in->next - 1, av_err2str(ret));
         return ret;
@@ -384,18 +318,18 @@ static int send(Search *s, const AVPacket *pkt)
     return receive(s);
 }
 
-/* With timestamps, decides how to continue when all packets of the taken segments have been read. */
-static int look_ahead(Search *s, int *drain)
+/* Before the key frame of the segment after s->last is decoded, takes that segment, or decides what follows instead. */
+static int decide(Search *s)
 {
-    const Film *film = s->film;
-    int ret = 0;
+    int ret;
 
-    *drain = 0;
-    while (ret >= 0 && !*drain && film->has_pts && s->last + 1 < film->nb_segments &&
-           s->in->next > film->segments[s->last + 1].last) {
-        if (s->next == UNDECIDED)
-            ret = decide(s);
-        *drain = s->next != UNDECIDED;
+    if (s->next != UNDECIDED || s->last + 1 >= s->film->nb_segments ||
+        s->in->next <= s->film->segments[s->last + 1].packet)
+        return 0;
+    ret = take(s, &s->next);
+    if (ret >= 0 && s->next == s->last + 1) {
+        s->last++;
+        s->next = UNDECIDED;
     }
     return ret;
 }
@@ -420,34 +354,19 @@ static int end_of_stream(Search *s)
     return ret;
 }
 
-/* Moves the decoder to the beginning of a segment, unless it is there already. */
-static int begin_run(Search *s, int segment)
-{
-    AVFrame *held = s->held;
-    int ret;
-
-    s->held = NULL;
-    if (!segment && held) {
-        ret = take_frame(s, held);
-        av_frame_free(&held);
-        return ret < 0 ? ret : receive(s);
-    }
-    av_frame_free(&held);
-    avcodec_flush_buffers(s->in->dec);
-    return input_seek(s->in, s->film, s->film->segments[segment].packet);
-}
-
 /* Runs the decoder over a segment, and over the following segments while no other rank takes them. */
 static int run(Search *s, int segment)
 {
+    const int level = av_log_get_level();
     const Film *film = s->film;
-    int ret, drain;
+    int ret;
 
     s->segment = s->last = segment;
     s->next    = UNDECIDED;
     s->waiting = 1;
     s->done    = 0;
-    ret = begin_run(s, segment);
+    avcodec_flush_buffers(s->in->dec);
+    ret = input_seek(s->in, film, film->segments[segment].packet);
     while (ret >= 0 && !s->done) {
         const int64_t late = s->waiting ? film->segments[segment].packet :
                              s->segment + 1 < film->nb_segments ? film->segments[s->segment + 1].last :
@@ -460,14 +379,18 @@ static int run(Search *s, int segment)
             ret = end_of_stream(s);
             break;
         }
-        s->muted = segment && s->in->next <= film->segments[segment].last + MUTED_AFTER;
+        if (ret >= 0)
+            ret = decide(s);
+        /* references of pictures that are shown before the key frame are missing, and the decoder says so; but these
+         * pictures belong to another segment */
+        if (segment && s->in->next <= film->segments[segment].last + MUTED_AFTER)
+            av_log_set_level(FFMIN(level, AV_LOG_FATAL));
         if (ret >= 0)
             ret = send(s, s->in->pkt);
-        s->muted = 0;
+        av_log_set_level(level);
         av_packet_unref(s->in->pkt);
-        if (ret >= 0)
-            ret = look_ahead(s, &drain);
-        if (ret >= 0 && drain) {
+        /* all packets of this rank's segments have been read */
+        if (ret >= 0 && s->next != UNDECIDED && !s->done && s->in->next > film->segments[s->last + 1].last) {
             ret = send(s, NULL);
             if (ret >= 0 && !s->done)
                 ret = indivisible(s, "a key frame is missing");
@@ -484,8 +407,6 @@ int search_probe(Search *s, Picture *picture)
     AVFrame *frame = s->in->frame;
     int ret = input_seek(s->in, s->film, 0);
 
-    s->segment = -1;
-    avcodec_flush_buffers(s->in->dec);
     while (ret >= 0) {
         ret = avcodec_receive_frame(s->in->dec, frame);
         if (ret >= 0 || ret == AVERROR_EOF)
@@ -498,19 +419,13 @@ int search_probe(Search *s, Picture *picture)
             ret = avcodec_send_packet(s->in->dec, NULL);
         av_packet_unref(s->in->pkt);
     }
-    /* a decoder at the end of the stream cannot continue */
-    if (ret >= 0 && s->in->next < s->film->nb_packets) {
-        s->held = av_frame_clone(frame);
-        if (!s->held)
-            ret = AVERROR(ENOMEM);
-    }
     if (ret >= 0)
         ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     if (ret < 0) {
         shared_report(s->shared, -1, "could not decode the first frame: %s", av_err2str(ret));
         return ret;
     }
-    s->first_packet = input_packet_of(frame);
+    s->first_packet = (intptr_t)frame->opaque - 1;
     graph_picture(picture, frame);
     ret = graph_open(&s->graph, s->graph_cfg, frame);
     av_frame_unref(frame);
@@ -534,25 +449,22 @@ int search_run(Search *s)
     if (ret >= 0)
         ret = report_frames(s, 0);
     if (ret < 0 && ret != AVERROR_EXIT) {
-        if (ret != GPUME_INDIVISIBLE)
-            shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", av_err2str(ret));
+        shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", ret == GPUME_INDIVISIBLE ?
+                      "the film decodes differently in parts than as a whole; use ffmpeg instead of gpume-mpi" :
+                      av_err2str(ret));
         shared_add(s->shared, SHARED_STOP, 1, NULL);
     }
-    shared_set_segment(s->shared, -1);
     return ret;
 }
 
 void search_free(Search *s)
 {
-    graph_close(&s->graph);
-    av_frame_free(&s->held);
-    for (int i = 0; i < s->nb; i++) {
-        Rows *rows = s->pending[(s->first + i) % s->size].rows;
+    PendingPicture p;
 
-        if (rows && !--rows->nb_pending && rows != s->rows)
-            rows_free(&rows);
-    }
+    graph_close(&s->graph);
+    while (s->pending && av_fifo_read(s->pending, &p, 1) >= 0)
+        if (p.rows && !--p.rows->nb_pending && p.rows != s->rows)
+            rows_free(&p.rows);
     rows_free(&s->rows);
-    av_freep(&s->pending);
-    s->nb = 0;
+    av_fifo_freep2(&s->pending);
 }

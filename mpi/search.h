@@ -13,18 +13,19 @@
 #ifndef GPUME_MPI_SEARCH_H
 #define GPUME_MPI_SEARCH_H
 
+#include "libavutil/fifo.h"
+
 #include "libavfilter/gpume/output/output.h"
 
 #include "mpi/film.h"
 #include "mpi/graph.h"
-#include "mpi/input.h"
-#include "mpi/rows.h"
+#include "mpi/segments.h"
 #include "mpi/shared.h"
 
 /** A picture in the graph, whose result has not come yet. */
 typedef struct PendingPicture {
     Rows *rows;             ///< the rows that receive its fields; NULL: the fields are dropped
-    int64_t number;         ///< from 1 on
+    GpumeStamp stamp;       ///< its number and time
 } PendingPicture;
 
 typedef struct Search {
@@ -33,25 +34,23 @@ typedef struct Search {
     const Film *film;
     Input *in;
     const GraphConfig *graph_cfg;   ///< configuration of the graph; its sink is search_sink() of this struct
-    const RowsConfig *rows_cfg;
+    const Segments *segments;
     const Picture *picture; ///< properties of the pictures of the film
     const int *todo;        ///< the segments to search, in order
 
     Graph graph;
-    AVFrame *held;          ///< the film's first picture, if the decoder has just returned it
     int64_t first_packet;   ///< number of the packet of the first picture
-    PendingPicture *pending;    ///< pictures in the graph: a ring, oldest first
-    int size, first, nb;
+    AVFifo *pending;        ///< pictures in the graph: PendingPicture, oldest first
     Rows *rows;             ///< the rows for the fields of the next picture; NULL: another rank has its segment
     int segment;            ///< the segment whose key frame came last; messages name it
     uint8_t key[HASH_SIZE]; ///< checksum of that key frame
     int failed;             ///< the segment whose rows could not be written; -1: none
     int last;               ///< the decoder continues without a seek up to this segment
-    int next;               ///< the segment to continue with afterwards; -1: none
+    int next;               ///< the segment to continue with afterwards; -1: none; UNDECIDED: not known yet
     int waiting;            ///< the segment's key frame has not come yet
-    int muted;              ///< the decoder's messages are suppressed: they concern pictures that are not needed
     int done;               ///< the last picture of the run has come
     int64_t number;         ///< number of the next picture, from 0 on
+    int64_t last_pts;       ///< timestamp of the last picture
     int64_t nb_frames;      ///< number of frames of the film; INT64_MAX until its end is known
     int64_t nb_pushed;
     int64_t nb_unreported;  ///< frames that have not been added to the counter yet
@@ -59,7 +58,7 @@ typedef struct Search {
 } Search;
 
 /** Returns the sink for the graph of a search. */
-GpumeSink search_sink(Search *s, int needs_stats);
+GpumeSink search_sink(Search *s);
 
 /**
  * Decodes the first picture and configures the graph for it.
@@ -69,7 +68,7 @@ int search_probe(Search *s, Picture *picture);
 
 /**
  * Searches segments until none is left.
- * @return 0; GPUME_INDIVISIBLE; or a negative AVERROR code after a message
+ * @return 0; or a negative AVERROR code after a message
  */
 int search_run(Search *s);
 

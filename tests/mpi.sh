@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Compares gpume-mpi with 1 to 4 ranks with one ffmpeg, byte for byte: containers, groups of
-# pictures, searches, directions, references and formats; finished films; ranks that are killed, and
-# resumed runs; wrong arguments and faults.
+# pictures, searches, directions, references and formats; ranks that are killed, and resumed runs;
+# wrong arguments, films that cannot be searched in parts, and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
 # GPUME_SEED chooses the points in time at which ranks are killed.
@@ -83,8 +83,8 @@ same() {
 # The clips are in $work. Each part has its own folder in $work; the parts run in parallel, because
 # most of the time is spent starting and ending processes.
 
-# Clips: open groups of pictures (B frames) and closed ones; with and without an index; with one
-# timestamp a frame, fewer, or none; with frames that are not shown.
+# Clips: open groups of pictures (B frames) and closed ones; with and without an index; with
+# timestamps in the order of presentation, of decoding, or none; with frames that are not shown.
 source="-f lavfi -i testsrc2=size=112x80:rate=25:duration=4"
 # shellcheck disable=SC2086  # words
 {
@@ -105,10 +105,18 @@ ffmpeg -ss 1.1 -i open.ts -c copy late.ts
 tail -c +$((188 * 150 + 1)) open.ts > later.ts
 ffmpeg -stream_loop 3 -i "$top/tests/clips/h264.mkv" -c copy h264.mp4
 ffmpeg -stream_loop 3 -i "$top/tests/clips/h264.mkv" -c copy -bsf:v h264_mp4toannexb raw.h264
+# timestamps that a raw stream lacks, and wrong ones
+ffmpeg -r 25 -i "$top/tests/clips/hevc10.hevc" -c copy -bsf:v dts2pts right.mp4
+ffmpeg -i right.mp4 -c copy -frames:v 20 hevc10.mp4
+ffmpeg -fflags +genpts -r 25 -i "$top/tests/clips/hevc10.hevc" -c copy wrong.mp4
+# Matroska that is cut off ends there
+head -c $(($(wc -c < open.mkv) * 6 / 10)) open.mkv > cut.mkv
+# timestamps that jump
+cat open.ts late.ts > jump.ts
 
 containers() {
-    for clip in ../open.mp4 ../open.mkv ../closed.mkv ../open.ts ../open.avi ../simple.avi ../open.m4v ../variable.mkv \
-                ../intra.mkv ../edited.mp4 ../late.ts ../later.ts ../h264.mp4 ../raw.h264 "$top/tests/clips/hevc10.hevc"; do
+    for clip in ../open.mp4 ../open.mkv ../closed.mkv ../open.ts ../simple.avi ../open.m4v ../variable.mkv \
+                ../intra.mkv ../edited.mp4 ../late.ts ../later.ts ../h264.mp4 ../hevc10.mp4 ../cut.mkv; do
         one "$clip" gpume=algo=ds:dir=both
         for n in 1 2 3 4; do
             same "${clip##*/}" $n "$clip" gpume=algo=ds:dir=both npy
@@ -138,8 +146,8 @@ searches() {
     for format in csv npy; do
         same tree-$format 3 ../open.mkv "$filter" $format
     done
-    one ../open.avi scale=64:48,gpume=algo=hexbs:dir=both
-    same filters 3 ../open.avi scale=64:48,gpume=algo=hexbs:dir=both csv
+    one ../open.mp4 scale=64:48,gpume=algo=hexbs:dir=both
+    same filters 3 ../open.mp4 scale=64:48,gpume=algo=hexbs:dir=both csv
 }
 
 # References at several distances: segments share as many pictures, and have only a few more.
@@ -159,7 +167,7 @@ references() {
     # open groups of pictures, no timestamps, groups of one frame; a film shorter than the distance
     ffmpeg -i ../intra.mkv -c:v ffv1 -g 1 single.mkv
     ffmpeg -i single.mkv -c copy -frames:v 5 short.mkv
-    for clip in ../open.mp4 ../open.ts ../open.m4v ../raw.h264 ../variable.mkv single.mkv short.mkv; do
+    for clip in ../open.mp4 ../open.ts ../h264.mp4 ../simple.avi ../variable.mkv single.mkv short.mkv; do
         for filter in dir=past:refs=8 dir=future:refs=2 dir=future:refs=5:check=1 dir=both:refs=2:check=1 dir=both:refs=8; do
             i=$((i + 1))
             one "$clip" "gpume=algo=ds:range=8:$filter"
@@ -168,16 +176,7 @@ references() {
     done
 }
 
-list_and_gpu() {
-    # A list: all ranks together search one film, and single ranks search the others.
-    mkdir list
-    printf '../%s\n' raw.h264 open.ts simple.avi variable.mkv intra.mkv > list.txt
-    ranks 3 --list list.txt -vf gpume=algo=hexbs --mv-file list/%s.npy --stats-file list/%s.log
-    while read -r clip; do
-        one "$clip" gpume=algo=hexbs
-        check "mpi/list/${clip##*/}" "$(said | head -n 1)" eval "cmp -s one.npy 'list/${clip##*/}.npy' && cmp -s one.log 'list/${clip##*/}.log'"
-    done < list.txt
-
+gpu() {
     # The GPU's backend on the stand-in for the driver: ranks share a device, frames are decoded on the CPU.
     if [ -f "$top/build/standin/libcuda.so.1" ] && has_cuda "$obj"; then
         ffmpeg -i ../open.mp4 -c copy -frames:v 30 short.mp4
@@ -186,63 +185,6 @@ list_and_gpu() {
     else
         skip mpi/standin "the stand-in for the driver is not built"
     fi
-}
-
-# finished NAME FILMS ARGUMENT...: checks that --resume skips FILMS films of the list, and that the files are complete
-finished() {
-    what=$1
-    nb=$2
-    shift 2
-    ranks 2 --list list.txt -vf gpume=algo=hexbs --mv-file out/%s.npy --stats-file out/%s.log --resume "$@"
-    check "mpi/finished-$what" "$? $(grep -c 'skipped, because an earlier run has finished it' err) skipped: $(said | head -n 1)" \
-        test "$(grep -c 'skipped, because an earlier run has finished it' err)" = "$nb"
-    while read -r clip; do
-        if ! cmp -s "one/$clip.npy" "out/$clip.npy" || ! cmp -s "one/$clip.log" "out/$clip.log"; then
-            fail "mpi/finished-$what-files" "$clip differs"
-        fi
-    done < list.txt
-}
-
-# Finished and unchanged films are skipped, so a list longer than a job's time limit ends after several jobs.
-skips() {
-    mkdir out one
-    cp ../open.ts ../simple.avi ../variable.mkv .
-    printf '%s\n' open.ts simple.avi variable.mkv > list.txt
-    while read -r clip; do
-        one "$clip" gpume=algo=hexbs
-        mv one.npy "one/$clip.npy"
-        mv one.log "one/$clip.log"
-    done < list.txt
-    # the first job had time for one film; its name has another spelling here
-    ranks 2 -i ./simple.avi -vf gpume=algo=hexbs --mv-file out/simple.avi.npy --stats-file ./out/simple.avi.log --resume
-    finished first 1
-    inodes=$(ls -i out/*.npy out/*.log)
-    finished all 3
-    check mpi/finished-untouched "files were written again" test "$inodes" = "$(ls -i out/*.npy out/*.log)"
-    finished overwrite 3 --no-overwrite
-    touch -d '2001-01-01' open.ts
-    finished other-film 2
-    touch -d '2001-01-01' out/simple.avi.log
-    finished other-file 2
-    echo >> out/variable.mkv.npy
-    finished other-size 2
-    rm out/open.ts.log
-    finished no-file 2
-    echo damaged > out/open.ts.npy.gpume-done
-    finished no-note 2
-    mkdir out/simple.avi.npy.gpume-part
-    : > out/simple.avi.npy.gpume-part/plan
-    finished interrupted 3
-    check mpi/finished-folder "the folder of segments is still there" test ! -e out/simple.avi.npy.gpume-part
-    ranks 2 --list list.txt -vf gpume=algo=tss --mv-file out/%s.npy --stats-file out/%s.log --resume
-    check mpi/finished-options "$(said | head -n 1)" eval '! grep -q skipped err && ! cmp -s one/open.ts.npy out/open.ts.npy'
-    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log --resume
-    check mpi/finished-film "$(said | head -n 1)" grep -q 'open.ts: skipped' err
-    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log --resume --stats-format jsonl
-    check mpi/finished-format "$(said | head -n 1)" grep -q '^{"n":' out/open.ts.log
-    # without --resume no film is skipped, and a single film leaves no note
-    ranks 1 -i open.ts -vf gpume=algo=tss --mv-file out/open.ts.npy --stats-file out/open.ts.log
-    check mpi/finished-anew "$(said | head -n 1)" eval '! grep -q skipped err && [ ! -e out/open.ts.npy.gpume-done ]'
 }
 
 # Formats that do not follow from the file name, and output to a pipe.
@@ -313,7 +255,6 @@ kills() {
     finish $job
     finished=$(nb_finished)
     check mpi/kill-keeps "$finished segments" test "$finished" -ge 4
-    check mpi/kill-says "$(said | tail -n 1)" grep -q 'was terminated by signal 15' err
     # a finished segment that is damaged is searched again
     printf x |
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
@@ -343,8 +284,7 @@ faults() {
     o='-i ../open.mkv --mv-file many.npy -vf'
     # shellcheck disable=SC2086  # words
     {
-        refused no-arguments '-i or --list is needed'
-        refused two-inputs 'only one of them is valid' -i ../open.mkv --list ../tests.txt -vf gpume --mv-file many.npy
+        refused no-arguments '-i is needed'
         refused unknown 'unknown argument --fast' --fast
         refused no-value 'a value is missing after --mv-file' $o gpume --mv-file
         refused wrong-value "'--threads' is 'many'; it must be 1 to 1024" $o gpume --threads many
@@ -354,7 +294,6 @@ faults() {
         refused nothing-to-write 'there is nothing to write' -i ../open.mkv -vf gpume
         refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
         refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
-        refused list-pattern '--mv-file must contain %s once' --list ../tests.txt -vf gpume --mv-file many.npy
         refused epzs 'uses vectors of earlier frames' $o gpume=algo=epzs
         refused stateful 'The filter fps may need several frames' $o fps=5,gpume
         refused not-last 'gpume must be the last filter' $o gpume,hflip
@@ -379,10 +318,19 @@ faults() {
     # shellcheck disable=SC2016  # check evaluates it
     check mpi/no-overwrite "$(said | head -n 1)" eval 'grep -q "File exists" err && [ "$(cat kept.npy)" = old ]'
 
+    # Films whose timestamps are not sufficient.
+    for clip in open.avi raw.h264; do
+        refused "no-times-$clip" 'Some frames have no timestamps' -i ../$clip -vf gpume --mv-file many.npy
+    done
+    refused wrong-times 'use ffmpeg instead of gpume-mpi' -i ../wrong.mp4 -vf gpume --mv-file many.npy
+    ffmpeg -display_rotation 90 -i ../open.mp4 -c copy rotated.mp4
+    refused rotated 'wants its film to be rotated' -i rotated.mp4 -vf gpume --mv-file many.npy
+    refused jump 'The timestamps jump at' -i ../jump.ts -vf gpume --mv-file many.npy
+
     # Input that is cut off, and input that is damaged in the middle.
-    for type in mp4 mkv avi; do
-        head -c $(($(wc -c < ../open.$type) * 6 / 10)) ../open.$type > cut.$type
-        refused "cut-$type" "rank 0: cut.$type: Invalid data" -i cut.$type -vf gpume --mv-file many.npy
+    for clip in open.mp4 simple.avi; do
+        head -c $(($(wc -c < ../$clip) * 6 / 10)) ../$clip > cut.${clip#*.}
+        refused "cut-$clip" "rank 0: cut.${clip#*.}: Invalid data" -i cut.${clip#*.} -vf gpume --mv-file many.npy
     done
     cp ../open.mp4 damaged.mp4
     dd if=/dev/zero of=damaged.mp4 bs=1 seek=$(($(wc -c < ../open.mp4) / 2)) count=4000 conv=notrunc 2> /dev/null
@@ -406,7 +354,7 @@ faults() {
 }
 
 echo 'This is no film.' > tests.txt
-parts='containers searches references list_and_gpu skips formats kills faults'
+parts="${PARTS:-containers searches references gpu formats kills faults}"
 all_results=$results
 for part in $parts; do
     (

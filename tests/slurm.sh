@@ -136,10 +136,13 @@ finished out/1.mp4.npy out/2.mp4.npy out/3.mp4.npy out/4.mp4.npy out/5.mp4.npy
 for i in 1 2 3 4 5; do
     check "mpi/slurm-array/$i" "$(tail -n 1 array-3.txt array-4.txt 2> /dev/null | tail -n 1)" cmp -s $i.npy "out/$i.mp4.npy"
 done
+# finished films are skipped
+inodes=$(ls -i out/*.npy)
+sbatch --array=0 --ntasks=2 --output=again.txt "$top/examples/gpume.sbatch" films.txt out > log 2>&1
 tries=0
-while [ $tries -lt 50 ] && ls out/films.* > /dev/null 2>&1; do
+while [ $tries -lt 150 ] && [ -n "$(squeue -h 2> /dev/null)" ]; do
     sleep 0.2
     tries=$((tries + 1))
 done
-check mpi/slurm-array-files "$(find out -type f | tr '\n' ' ')" \
-    test "$(find out -type f ! -name '*.gpume-done' | grep -c .)" = 5
+check mpi/slurm-skips "$(tail -n 1 again.txt 2> /dev/null)" test -f again.txt -a "$inodes" = "$(ls -i out/*.npy)"
+check mpi/slurm-array-files "$(find out -type f | tr '\n' ' ')" test "$(find out -type f | grep -c .)" = 5
