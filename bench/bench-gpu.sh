@@ -96,7 +96,7 @@ for name in $parts; do
         nvofa)    program nvofa $(without 352x288 "$sizes") ;;
         quality)  begin quality
                   QUALITY_DIR=$out/quality NVOFA=$bin/gpume_bench \
-                  METHODS=${METHODS:-'hme:backend=cuda hme'} RATES=${RATES-} \
+                  METHODS=${METHODS:-'hme:backend=cuda hme'} \
                   bench/quality/quality.sh "$bin" "$input" ;;
         memory)   program memory $sizes
                   bench_calls ;;

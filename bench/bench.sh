@@ -44,7 +44,7 @@ table=$(for algo in $(tools/searches.sh); do
 done)
 
 mkdir -p "$out"
-trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/tried.txt "$out"/gpume_tried' EXIT
+trap 'rm -f "$out"/*.gray "$out"/run.*' EXIT
 trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
@@ -220,31 +220,19 @@ bench_threads() {
     echo
 }
 
-# Prints the sum of all vectors' costs, relative to full search, and how many vectors each search
-# tries. The oracle of the tests counts them.
+# Prints the sum of all vectors' costs, relative to full search.
 bench_vectors() {
     begin cpu-vectors
-    say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search);"
-    say "number of costs that are computed for a block"
-    : > "$out/tried.txt"
-    if ${CC:-cc} -O3 -w -o "$out/gpume_tried" bench/gpume_tried.c; then
-        size=$(ffmpeg -i "$input" -map 0:v:0 -vf showinfo -frames:v 1 -f null - -loglevel info 2>&1 |
-            sed -n 's/.* s:\([0-9]*\)x\([0-9]*\) .*/\1 \2/p' | head -n 1)
-        # shellcheck disable=SC2086  # two numbers
-        ffmpeg -i "$input" -map 0:v:0 -vf format=gray -f rawvideo - |
-            "$out/gpume_tried" $size $block 16 > "$out/tried.txt"
-    fi
+    say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search)"
     full=
     for algo in $(tools/searches.sh); do
         cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
             awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
         full=${full:-$cost}
         more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
-        tried=$(sed -n "s/^$algo //p" "$out/tried.txt")
         row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
         row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
-        [ -z "$tried" ] || row cpu "gpume $algo" clip '' $block 16 8 '' tried vectors "$tried"
-        printf '%-8s %14s  +%s%%  %s\n' "$algo" "$cost" "$more" "$tried"
+        printf '%-8s %14s  +%s%%\n' "$algo" "$cost" "$more"
     done
 }
 

@@ -72,18 +72,6 @@ finish() {
         done
     } > "$out/bench.csv.new"
     mv "$out/bench.csv.new" "$out/bench.csv"
-    echo
-    python=
-    for p in python3 /usr/bin/python3; do
-        if [ -z "$python" ] && "$p" -c 'import matplotlib' 2>/dev/null; then
-            python=$p
-        fi
-    done
-    if [ -n "$python" ]; then
-        MPLCONFIGDIR=$out/.matplotlib "$python" "$top/bench/plot.py" "$out/bench.csv" "$out"
-    else
-        say "no plots: this needs python3 with matplotlib (Debian's package: python3-matplotlib)"
-    fi
     say "results: $out/bench.csv"
 }
 

@@ -3,10 +3,10 @@
 """Measures block vectors by ground truth, and what motion compensation with them leaves.
 
 usage: quality.py --ffmpeg PROGRAM --out FOLDER [--data FOLDER]... [--clip FILE WxH]
-                  [--speed FILE WxH] [--costs FILE] [--blocks "4 8 16"] [--methods "fs ds ..."]
+                  [--speed FILE WxH] [--blocks "4 8 16"] [--methods "fs ds ..."]
                   [--range N] [--pairs N]
 
-The file of costs has lines 'block method costs', as gpume_tried counts them. Writes FOLDER/quality.csv and prints tables. quality.sh has the defaults.
+Writes FOLDER/quality.csv and prints tables. quality.sh has the defaults.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import pairs
 import pictures
 
 MEASURES = ("aee", "visible", "over1", "over2", "over4", "psnr")
-COLUMNS = ("group", "pairs", "method", "block") + MEASURES + ("fps", "costs")
+COLUMNS = ("group", "pairs", "method", "block") + MEASURES + ("fps",)
 NAME_WIDTH = 26  # width of the tables' first column
 CLIP, MEAN = "clip", "mean of groups"
 
@@ -63,7 +63,6 @@ class Results:
     def __init__(self):
         self.values = {}  # (group, method, block): list of measures, one a pair
         self.rates = {}  # (method, block): frames/s
-        self.costs = {}  # (method, block): how many a block takes
         self.left_out = {}  # (method, reason): blocks
         self.pairs = {}  # group: number of pairs
         self.lock = threading.Lock()
@@ -141,7 +140,6 @@ def write_csv(path, results, names, blocks):
                     row = {k: f"{v:.4f}" for k, v in mean.items() if np.isfinite(v)}
                     rate = results.rates.get((name, block))
                     row["fps"] = f"{rate:.3f}" if rate else ""
-                    row["costs"] = results.costs.get((name, block), "")
                     writer.writerow({"group": group, "pairs": results.count(group),
                                      "method": name, "block": block, **row})
 
@@ -185,13 +183,6 @@ def print_by_block(title, values, names, blocks, digits):
                   + "".join(f"{v:10.{digits}f}" if v else "-".rjust(10) for v in row))
 
 
-def load_costs(path):
-    """(method, block): number, from the file of --costs."""
-    with open(path, encoding="ascii") as f:
-        lines = [line.split() for line in f]
-    return {(method, int(block)): float(number) for block, method, number in lines}
-
-
 def parser_of(description):
     """What all measurements of a set of pairs and a clip are told."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
@@ -207,7 +198,6 @@ def parser_of(description):
 def parse():
     parser = parser_of(__doc__)
     parser.add_argument("--speed", nargs=2, metavar=("FILE", "WxH"))
-    parser.add_argument("--costs")
     parser.add_argument("--blocks", default="4 8 16")
     parser.add_argument("--methods", default="fs ds epzs umh")
     parser.add_argument("--nvofa", help="gpume_bench, for NVIDIA's optical-flow hardware")
@@ -262,8 +252,6 @@ def measure(options, chosen, blocks):
         list(pool.map(one, files))
     if options.speed:
         measure_rates(methods.Speed(options.speed[0], load_raw(options.speed)), chosen, blocks, results)
-    if options.costs:
-        results.costs = load_costs(options.costs)
     return results
 
 
@@ -283,8 +271,6 @@ def main():
         print_group(results, group, names, blocks)
     if results.count(MEAN) > 1:
         print_group(results, MEAN, names, blocks)
-    print_by_block("how many costs a block takes, mean of the clip's pictures",
-                   results.costs, names, blocks, 1)
     print_by_block(f"frames/s, one thread, one direction, {options.speed and options.speed[1]}",
                    results.rates, names, blocks, 2)
     path = os.path.join(options.out, "quality.csv")
