@@ -106,7 +106,7 @@ for s in $fetched; do
         grep -q ' vf_gpume\.o$' "$work/$s-laid/tests/checkasm/Makefile" &&
         grep -q 'me_hint\.o ' "$work/$s-laid/libavcodec/Makefile" &&
         grep -q '"me_hint"' "$work/$s-laid/libavcodec/mpegvideoenc.h" &&
-        for filter in $(sed -n '/^#/d; /^common /d; s/ .*//p' filters.list); do
+        sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | while read -r filter; do
             grep -q "^extern const .* ff_vf_$filter;" "$work/$s-laid/libavfilter/allfilters.c" &&
                 grep -q "^@include filter_$filter.texi\$" "$work/$s-laid/doc/filters.texi" || echo "$filter"
         done > $work/out && test ! -s $work/out
