@@ -35,7 +35,8 @@
 #   examples   the scripts of examples/ on small input
 #   style      the format of the repository's text files
 # GPUME_VIDEO is a folder of real clips; without it the tests that use it are skipped. With GPUME_LONG=whole the parts
-# san, failures and long run everything, as in 'make nightly'.
+# san, failures and long run everything, as in 'make nightly'. GPUME_MINUTES is about how much processor time the parts
+# take, for a message.
 
 set -u
 LC_ALL=C
@@ -148,7 +149,7 @@ build_trees() {
         esac
         any=1
     done
-    if [ -z "${any-}" ] || ! submake SERIES="$series" configured > build/results/configure.log 2>&1; then
+    if [ -z "${any-}" ] || ! submake SERIES="$series" configured; then
         return
     fi
     # FFmpeg's configure runs on one core
@@ -156,19 +157,21 @@ build_trees() {
         tools/ffconfigure.sh "$base-$tree" > "build/results/configure-$tree.log" 2>&1 &
     done
     wait
-    submake SERIES="$series" all tests > build/results/build.log 2>&1
+    submake SERIES="$series" all tests
     if [ -n "$standin" ] && has_cuda "$base/obj"; then
+        say "building the stand-in for the CUDA driver"
         make -f tests/standin/standin.mak -j"$jobs" standin standin-asan > build/results/standin-build.log 2>&1
     fi
     for tree in $trees; do
+        say "building in $base-$tree"
         case $tree in
-            san)  submake -j"$jobs" -C "$base-san/obj" ffmpeg libavfilter/tests/gpume_soak \
+            san)  tools/progress.sh "$base-san/obj" -j"$jobs" ffmpeg libavfilter/tests/gpume_soak \
                           libavfilter/tests/gpume_unit libavfilter/tests/gpume_input &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-san/obj" SRC="$base/src" replay ;;
-            fuzz) submake -j"$jobs" -C "$base-fuzz/obj" libavfilter/libavfilter.a libavutil/libavutil.a &&
+            fuzz) tools/progress.sh "$base-fuzz/obj" -j"$jobs" libavfilter/libavfilter.a libavutil/libavutil.a &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-fuzz/obj" SRC="$base/src" ;;
-            tsan) submake -j"$jobs" -C "$base-tsan/obj" libavfilter/tests/gpume_soak ;;
-        esac > "build/results/build-$tree.log" 2>&1
+            tsan) tools/progress.sh "$base-tsan/obj" -j"$jobs" libavfilter/tests/gpume_soak ;;
+        esac
     done
 }
 
@@ -349,10 +352,10 @@ part_ffmpeg() {
 part_patches() { sh tests/patches.sh "$results"; }
 part_build() { sh tests/build.sh "$results" "$series"; }
 part_gpl() {
-    if ! submake SERIES="$series" gpl > build/results/gpl-build.log 2>&1; then
+    if ! submake SERIES="$series" NO_INSTALL=-n gpl > build/results/gpl-build.log 2>&1; then
         fail "gpl-build-$series" "make gpl; see build/results/gpl-build.log"
     elif [ ! -x "$base-gpl/obj/ffmpeg" ]; then
-        skip "gpl-$series" "there is no libx264"
+        skip "gpl-$series" "there is no libx264 (Debian's package: libx264-dev)"
     else
         ok "gpl-build-$series"
         run_fate "gpl-$series" "$base-gpl/obj" fate-gpume-gpl
@@ -433,7 +436,7 @@ part_wheels() {
 part_shared() { sh tests/shared.sh "$results" "$series"; }
 part_examples() { sh tests/examples.sh "$results" "$series"; }
 part_mpi() {
-    if ! submake SERIES="$series" mpi > build/results/mpi-build.log 2>&1; then
+    if ! submake SERIES="$series" NO_INSTALL=-n mpi > build/results/mpi-build.log 2>&1; then
         fail "mpi-build-$series" "make mpi; see build/results/mpi-build.log"
         return
     fi
@@ -483,9 +486,12 @@ in_first_row() {
 }
 
 began=$(date +%s)
+if [ -n "${GPUME_MINUTES-}" ]; then
+    say "== about $((GPUME_MINUTES / jobs + 1)) minutes with $jobs cores; results are in build/results"
+fi
 build_trees "$@"
 processor_time build/results/built.times
-say "== built in $(($(date +%s) - began)) s, $used s of processor time"
+say "== built in $(($(date +%s) - began)) s, $used s of processor time; testing $*"
 (
     for part; do
         if ! in_first_row "$part"; then
@@ -503,6 +509,7 @@ for part; do
 done
 wait $beside
 
+say "== all: $((($(date +%s) - began + 30) / 60)) minutes"
 all=build/results/all.txt
 for part; do
     cat "build/results/$part.txt"

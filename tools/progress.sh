@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs FFmpeg's make and shows the progress: in one line on a terminal, else in a line from time to time. make.log,
+# Runs FFmpeg's make and shows the progress: in one line on a terminal, else in a line each half minute. make.log,
 # beside the folder of objects, has make's output. Only warnings about gpume's own sources are shown and, if make fails,
 # its errors. V=1 shows everything.
 #
@@ -58,10 +58,13 @@ step() {
         minutes
         printf '\r%-79.79s' "$(printf '%3d %%  step %d of %d, %s min  %s' \
                                "$percent" "$steps" "$total" "$minutes" "$1")"
-    elif [ "$steps" -gt 1 ] && [ $((percent / 10)) -gt "$tenths" ]; then
+    elif [ "$steps" -gt 1 ]; then
         minutes
-        printf '%3d %%  step %d of %d, %s min\n' "$percent" "$steps" "$total" "$minutes"
-        tenths=$((percent / 10))
+        if [ $((percent / 10)) -gt "$tenths" ] || [ $((seconds - shown_at)) -ge 30 ]; then
+            printf '%3d %%  step %d of %d, %s min\n' "$percent" "$steps" "$total" "$minutes"
+            tenths=$((percent / 10))
+            shown_at=$seconds
+        fi
     fi
 }
 
@@ -69,6 +72,7 @@ step() {
 watch() {
     steps=0
     tenths=0
+    shown_at=0
     shown=
     while IFS= read -r line; do
         case $line in
