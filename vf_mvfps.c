@@ -27,6 +27,7 @@
 #include "video.h"
 
 #include "gpume/core/searches.h"
+#include "gpume/field/sidedata.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/frame_backend.h"
@@ -104,7 +105,7 @@ static const AVOption mvfps_options[] = {
         CONST("dup",   "copy of the nearest frame",        MVFPS_DUP,   "mode"),
     { "scene", "scene cut threshold: share of the detail of one frame that the other one lacks; "
                "fades are not cuts; 0: off",
-      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = MVFPS_DEFAULT_SCENE }, 0, 1, FLAGS },
+      OFFSET(scene), AV_OPT_TYPE_DOUBLE, { .dbl = GPUME_DEFAULT_SCENE }, 0, 1, FLAGS },
     { "cut", "what mode=mci makes between the frames on both sides of a cut", OFFSET(cut), AV_OPT_TYPE_INT,
       { .i64 = MVFPS_DUP }, MVFPS_BLEND, MVFPS_DUP, FLAGS, .unit = "cut" },
         CONST("blend", "mean of both frames, weighted by distance in time", MVFPS_BLEND, "cut"),
@@ -454,6 +455,14 @@ static void warn_of_gap(AVFilterContext *ctx)
     s->warned_gap = 1;
 }
 
+/* Returns whether the vectors of a frame into the one before it show that no scene begins with it. */
+static int shows_motion(const AVFrame *frame)
+{
+    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+
+    return sd && ff_gpume_scene_is_moving(sd->data, gpume_nb_vectors(sd), -1);
+}
+
 /* Decides how pictures between two frames are made, before the first of them is needed. */
 static int begin_pair(AVFilterContext *ctx)
 {
@@ -482,7 +491,7 @@ static int begin_pair(AVFilterContext *ctx)
     }
     s->had_vectors = 1;
     s->how         = s->mode;
-    if (s->scene <= 0)
+    if (s->scene <= 0 || s->mode == MVFPS_MCI && shows_motion(s->after))
         return 0;
     ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)

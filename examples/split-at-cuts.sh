@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Splits a film at its cuts. At a cut, hardly any block of a frame is found in the previous frame, so
-# the value 'scene' in stats_file is near 1.
+# Splits a film at its cuts: where the value 'cut' in stats_file is 1, a scene begins.
 #
-# usage: split-at-cuts.sh INPUT FOLDER [THRESHOLD]
+# usage: split-at-cuts.sh INPUT FOLDER
 # Writes FOLDER/cuts.txt, the first frame of each scene and its time in seconds, and the scenes
 # as FOLDER/000.mkv, 001.mkv ... They are encoded again (MPEG-4, quantizer 3), so that each begins
-# with a key frame. FFMPEG names an ffmpeg with gpume [ffmpeg]; THRESHOLD is 0 to 1 [0.8].
+# with a key frame. FFMPEG names an ffmpeg with gpume [ffmpeg].
 
 set -eu
 if [ $# -lt 2 ]; then
-    echo "usage: $0 INPUT FOLDER [THRESHOLD]" >&2
+    echo "usage: $0 INPUT FOLDER" >&2
     exit 2
 fi
 if [ ! -r "$1" ]; then
@@ -23,11 +22,11 @@ trap 'rm -f "$stats"' EXIT
 # One pass over a small copy is enough to find cuts. fps makes frame n begin at n/25 s; encoding uses
 # the same rate.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -i "$1" -map 0:v:0 \
-    -vf "fps=25,scale=320:-2,gpume=algo=epzs:stats_file=-" -f null - > "$stats"
+    -vf "fps=25,scale=320:-2,gpume=algo=hme:block=16:pel=1:stats_file=-" -f null - > "$stats"
 mkdir -p "$2"
-awk -v threshold="${3:-0.8}" '
+awk '
     { for (i = 1; i <= NF; i++) { split($i, pair, ":"); value[pair[1]] = pair[2] } }
-    value["scene"] >= threshold { printf "%d %.2f\n", value["n"] - 1, (value["n"] - 1) / 25 }
+    value["cut"] == 1 { printf "%d %.2f\n", value["n"] - 1, (value["n"] - 1) / 25 }
 ' "$stats" > "$2/cuts.txt"
 
 frames=$(cut -d ' ' -f 1 "$2/cuts.txt" | paste -s -d , -)

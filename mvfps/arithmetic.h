@@ -13,6 +13,7 @@
 #ifndef AVFILTER_GPUME_MVFPS_ARITHMETIC_H
 #define AVFILTER_GPUME_MVFPS_ARITHMETIC_H
 
+#include "libavfilter/gpume/core/scene_args.h"
 #include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/picture/padding.h"
 
@@ -46,9 +47,6 @@
 /** Difference of a tile from which one of the pictures may not show the place. */
 #define MVFPS_HIDDEN 256
 
-/** Side of the squares whose brightness decides whether there is a fade. */
-#define MVFPS_SCENE_SIDE 16
-
 /** Maximum number of consecutive repeats; more are a still. */
 #define MVFPS_MAX_REPEATS 3
 /** Side of the squares' blocks whose sums are compared; sums average out noise. */
@@ -58,29 +56,6 @@
 /** Limits of the difference of a square of a repeat, which is at most twice that of most squares. */
 #define MVFPS_REPEAT_LEAST  32
 #define MVFPS_REPEAT_MOST   64
-
-/**
- * Maximum number of columns and rows of the small picture with which cuts are found; each of its
- * samples represents a square.
- */
-#define MVFPS_DETAIL_SIDE    128
-/** Detail is the difference from the mean of a box with this radius. */
-#define MVFPS_DETAIL_RADIUS    4
-/** Side of the blocks that are searched, and range of the search. */
-#define MVFPS_DETAIL_BLOCK     8
-#define MVFPS_DETAIL_RANGE_X  24
-#define MVFPS_DETAIL_RANGE_Y  12
-/** Added to the detail of a block, as an allowance for noise. */
-#define MVFPS_DETAIL_FLOOR   128
-
-/** Brightness is in units of 1/16 of a level of 8 bits. */
-#define MVFPS_LIGHT        16
-#define MVFPS_MAX_LIGHT    4095
-/** Largest changes of a fade from frame to frame: of the mean, and of the standard deviation. */
-#define MVFPS_FADE_MEAN    (64 * MVFPS_LIGHT)
-#define MVFPS_FADE_SPREAD  (24 * MVFPS_LIGHT)
-/** Inverse of the share of the variance that a fade need not explain. */
-#define MVFPS_FADE_REST    8
 
 /** A vector from the earlier to the later picture, in quarter samples. */
 typedef GpumeCellVector MvfpsVector;
@@ -462,85 +437,10 @@ GPUME_INLINE int mvfps_is_repeat(const unsigned *bins, unsigned nb)
     return below == nb;
 }
 
-/** Returns the side of the squares of a picture of w x h samples that become a sample of the small picture. */
-GPUME_INLINE int mvfps_detail_step(int w, int h)
-{
-    return (FFMAX(w, h) + MVFPS_DETAIL_SIDE - 1) / MVFPS_DETAIL_SIDE;
-}
-
-/** Returns the mean of a square of n samples, in quarter levels of 8 bits. */
-GPUME_INLINE int mvfps_detail_mean(unsigned long long sum, long long n, int depth)
-{
-    const unsigned long long mean = (4 * sum + n / 2) / n >> (depth - 8);
-
-    /* words may have bits above their samples */
-    return (int)FFMIN(mean, 1023);
-}
-
-/**
- * Returns the detail of a sample of the small picture.
- * @param box sum of the samples around it
- */
-GPUME_INLINE int mvfps_detail(int mean, int box)
-{
-    const int n = (2 * MVFPS_DETAIL_RADIUS + 1) * (2 * MVFPS_DETAIL_RADIUS + 1);
-
-    return av_clip(128 + ((mean - (box + n / 2) / n) >> 1), 0, 255);
-}
-
 /** Returns whether the earlier picture is nearer. */
 GPUME_INLINE int mvfps_is_early(int part)
 {
     return part <= MVFPS_PARTS / 2;
-}
-
-/** Sums over squares at the same position in both pictures: of brightness, its squares and its products. */
-typedef struct MvfpsLights {
-    unsigned long long before, after;
-    unsigned long long before2, after2, both;
-} MvfpsLights;
-
-/**
- * Returns the brightness of a square of n samples with this sum; n is at most MVFPS_SCENE_SIDE *
- * MVFPS_SCENE_SIDE.
- */
-GPUME_INLINE unsigned mvfps_light(unsigned sum, int n, int depth)
-{
-    const unsigned light = (MVFPS_LIGHT * sum + n / 2) / n >> (depth - 8);
-
-    /* words may have bits above their samples */
-    return FFMIN(light, (unsigned)MVFPS_MAX_LIGHT);
-}
-
-GPUME_INLINE void mvfps_add_lights(MvfpsLights *sums, unsigned before, unsigned after)
-{
-    sums->before  += before;
-    sums->after   += after;
-    sums->before2 += before * before;
-    sums->after2  += after * after;
-    sums->both    += before * after;
-}
-
-/**
- * Returns whether the later picture is a fade of the earlier one: brighter or darker, of more or
- * less contrast, or one of the two is of a single colour. The brightness of one must follow from
- * that of the other, and must not change too much for a viewer to follow.
- * @param nb number of squares
- */
-GPUME_INLINE int mvfps_is_fade(MvfpsLights s, long long nb)
-{
-    const long long sums[2]  = { (long long)s.before, (long long)s.after };
-    const long long means[2] = { sums[0] / nb, sums[1] / nb };
-    const long long spread   = MVFPS_FADE_SPREAD;
-    const long long a = ((long long)s.before2 - 2 * means[0] * sums[0] + nb * means[0] * means[0]) / nb;
-    const long long c = ((long long)s.after2  - 2 * means[1] * sums[1] + nb * means[1] * means[1]) / nb;
-    const long long b = ((long long)s.both - means[0] * sums[1] - means[1] * sums[0] + nb * means[0] * means[1]) / nb;
-    const long long low = FFMIN(a, c), high = FFMAX(a, c), common = FFMAX(b, 0);
-    const long long apart = high - low - spread * spread;
-
-    return FFABS(sums[1] - sums[0]) <= MVFPS_FADE_MEAN * nb &&
-           (apart <= 0 || apart * apart <= 4 * spread * spread * low) &&
-           MVFPS_FADE_REST * (low * high - common * common) <= high * high;
 }
 
 /** Returns a sample of the mean of two pictures, weighted by distance. */

@@ -18,7 +18,7 @@
 #include "libavfilter/gpume/mvfps/blend.h"
 #include "libavfilter/gpume/mvfps/difference.h"
 #include "libavfilter/gpume/mvfps/mci.h"
-#include "libavfilter/gpume/mvfps/scene.h"
+#include "libavfilter/gpume/core/scene.h"
 #include "libavfilter/gpume/picture/held.h"
 #include "libavfilter/gpume/util/tasks.h"
 
@@ -29,7 +29,7 @@ enum { PAST, FUTURE, NB_FIELDS };
 typedef struct Side {
     GpumeHeld held;
     GpumePadded picture;
-    MvfpsDetail detail;
+    GpumeDetail detail;
     int has_detail;             ///< whether the detail is that of this frame
     GpumeCellField fields[NB_FIELDS];
     MvfpsVector *cells[NB_FIELDS];
@@ -79,7 +79,7 @@ static void forget_sides(CPUBackend *s)
 
         gpume_release_held(&side->held);
         ff_gpume_padded_free(&side->picture);
-        ff_mvfps_detail_free(&side->detail);
+        ff_gpume_detail_free(&side->detail);
         side->has_detail = 0;
         for (int j = 0; j < NB_FIELDS; j++) {
             ff_gpume_cells_free(&side->fields[j]);
@@ -154,9 +154,9 @@ static int make_detail(CPUBackend *s, Side *side)
 
     if (side->has_detail)
         return 0;
-    if (!side->detail.memory && (ret = ff_mvfps_detail_alloc(&side->detail, s->pair->layout)) < 0)
+    if (!side->detail.memory && (ret = ff_gpume_detail_alloc(&side->detail, s->pair->layout)) < 0)
         return ret;
-    ff_mvfps_detail_make(&side->detail, s->pair->layout, side->held.frame, &s->look_scheduler);
+    ff_gpume_detail_make(&side->detail, s->pair->layout, side->held.frame, &s->look_scheduler);
     side->has_detail = 1;
     return 0;
 }
@@ -172,9 +172,9 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
         ret = make_detail(s, after);
     if (ret < 0)
         return ret;
-    if (!ff_mvfps_scene_is_new(&before->detail, &after->detail, scene))
+    if (!ff_gpume_scene_is_new(&before->detail, &after->detail, scene))
         return mode;
-    return ff_mvfps_scene_is_fade(pair->layout, pair->before, pair->after, &s->look_scheduler) ? mode : cut;
+    return ff_gpume_scene_is_fade(pair->layout, pair->before, pair->after, &s->look_scheduler) ? mode : cut;
 }
 
 /* Maps the lists of vectors that have not been read: those of two sides, with two fields each. */

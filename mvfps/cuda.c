@@ -58,7 +58,7 @@ enum Kernel {
     NB_KERNELS
 };
 
-#define MATCH_SHARED (MVFPS_CUDA_SCENE_THREADS / 32 * sizeof(uint32_t) + MVFPS_DETAIL_BLOCK * MVFPS_DETAIL_BLOCK + \
+#define MATCH_SHARED (MVFPS_CUDA_SCENE_THREADS / 32 * sizeof(uint32_t) + GPUME_DETAIL_BLOCK * GPUME_DETAIL_BLOCK + \
                       MVFPS_CUDA_WINDOW_W * MVFPS_CUDA_WINDOW_H)
 #define VECTOR_SHARED (MVFPS_CUDA_VECTOR_WARPS * MVFPS_CUDA_VECTOR_WORDS * sizeof(uint32_t))
 #define TILE_SHARED   (MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t))
@@ -290,7 +290,7 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
 static MvfpsCudaDetailArgs detail_args(const CUDABackend *s, const Side *side)
 {
     const GpumeLayout *l = s->layout;
-    const int step = mvfps_detail_step(l->w, l->h);
+    const int step = gpume_detail_step(l->w, l->h);
     const int cols = gpume_divide_up(l->w, step), rows = gpume_divide_up(l->h, step);
 
     return (MvfpsCudaDetailArgs) {
@@ -327,7 +327,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     MvfpsCudaSceneArgs fade = {
         .scene = s->scene.data, .stride = s->padding.stride[0], .w = l->w, .h = l->h, .depth = l->depth,
-        .nb = gpume_divide_up(l->w, MVFPS_SCENE_SIDE) * gpume_divide_up(l->h, MVFPS_SCENE_SIDE),
+        .nb = gpume_divide_up(l->w, GPUME_SCENE_SIDE) * gpume_divide_up(l->h, GPUME_SCENE_SIDE),
     };
     MvfpsCudaMatchArgs match = { .scene = s->scene.data, .threshold = threshold };
     int ret = make_detail(s, before);
@@ -342,8 +342,8 @@ static int look_for_cut(CUDABackend *s, double threshold)
     match.after  = after->small.data;
     match.cols   = detail_args(s, after).cols;
     match.rows   = detail_args(s, after).rows;
-    match.grid   = 2 * gpume_divide_up(match.cols, MVFPS_DETAIL_BLOCK) *
-                   gpume_divide_up(match.rows, MVFPS_DETAIL_BLOCK);
+    match.grid   = 2 * gpume_divide_up(match.cols, GPUME_DETAIL_BLOCK) *
+                   gpume_divide_up(match.rows, GPUME_DETAIL_BLOCK);
     ret = ff_gpume_shell_launch(&s->shell, MATCH, match.grid / 2, 2, 1, &match);
     if (ret < 0)
         return ret;
@@ -489,7 +489,7 @@ static int compare(CUDABackend *s, const GpumeLayout *l, const AVFrame *first, c
         .first = (uintptr_t)gpume_layout_row(l, c, first, 0), .first_linesize = first->linesize[c->plane],
         .frame = (uintptr_t)gpume_layout_row(l, c, frame, 0), .frame_linesize = frame->linesize[c->plane],
         .w = l->w, .h = l->h, .depth = l->depth, .shift = l->shift,
-        .nb = gpume_divide_up(l->w, MVFPS_SCENE_SIDE) * gpume_divide_up(l->h, MVFPS_SCENE_SIDE),
+        .nb = gpume_divide_up(l->w, GPUME_SCENE_SIDE) * gpume_divide_up(l->h, GPUME_SCENE_SIDE),
     };
     const size_t size = MVFPS_REPEAT_BINS * sizeof(unsigned);
     int ret = 0;

@@ -25,8 +25,8 @@
  * Size of the window in which a block of a small picture is searched; rows have an additional word,
  * which is read, too.
  */
-#define MVFPS_CUDA_WINDOW_W (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_X + 4)
-#define MVFPS_CUDA_WINDOW_H (MVFPS_DETAIL_BLOCK + 2 * MVFPS_DETAIL_RANGE_Y)
+#define MVFPS_CUDA_WINDOW_W (GPUME_DETAIL_BLOCK + 2 * GPUME_DETAIL_RANGE_X + 4)
+#define MVFPS_CUDA_WINDOW_H (GPUME_DETAIL_BLOCK + 2 * GPUME_DETAIL_RANGE_Y)
 /** Number of warps of a thread block that chooses vectors; a warp has a cell. */
 #define MVFPS_CUDA_VECTOR_WARPS   8
 /** Words of shared memory of such a warp: two for each candidate. */
@@ -38,8 +38,9 @@
 
 /** State of the scene cut detection of a pair; zeroed before. */
 typedef struct MvfpsCudaScene {
-    unsigned long long cost, detail;    ///< sums over the blocks of the small pictures
-    MvfpsLights lights;
+    unsigned long long cost, detail;    ///< sums over the blocks of the small pictures that do not stand still
+    unsigned long long moved;   ///< number of these blocks
+    GpumeLights lights;
     unsigned nb_done[2];        ///< number of finished thread blocks of each step
     unsigned is_new;            ///< whether there is a cut or a fade
     unsigned is_cut;

@@ -12,9 +12,9 @@
 
 #include "libavfilter/gpume/mvfps/device.cuh"
 
-#define BLOCK   MVFPS_DETAIL_BLOCK
-#define RANGE_X MVFPS_DETAIL_RANGE_X
-#define RANGE_Y MVFPS_DETAIL_RANGE_Y
+#define BLOCK   GPUME_DETAIL_BLOCK
+#define RANGE_X GPUME_DETAIL_RANGE_X
+#define RANGE_Y GPUME_DETAIL_RANGE_Y
 #define WARPS   (MVFPS_CUDA_SCENE_THREADS / 32)
 
 /** Returns a sample of a small picture, whose edges are repeated. */
@@ -40,11 +40,11 @@ GPUME_KERNEL_OF(MvfpsCudaDetailArgs, MVFPS_CUDA_SCENE_THREADS)
 
     if (i >= args.cols * args.rows)
         return;
-    GPUME_NO_UNROLL for (int dy = -MVFPS_DETAIL_RADIUS; dy <= MVFPS_DETAIL_RADIUS; dy++)
-        GPUME_UNROLL for (int dx = -MVFPS_DETAIL_RADIUS; dx <= MVFPS_DETAIL_RADIUS; dx++)
+    GPUME_NO_UNROLL for (int dy = -GPUME_DETAIL_RADIUS; dy <= GPUME_DETAIL_RADIUS; dy++)
+        GPUME_UNROLL for (int dx = -GPUME_DETAIL_RADIUS; dx <= GPUME_DETAIL_RADIUS; dx++)
             box += mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x + dx, y + dy);
     ((unsigned char *)args.detail)[i] =
-        (unsigned char)mvfps_detail(mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x, y), box);
+        (unsigned char)gpume_detail(mvfps_small_sample<unsigned short>(args.means, args.cols, args.rows, x, y), box);
 }
 #else
 /** Loads w x h samples of a small picture from (x0, y0) on into shared memory, with all threads. */
@@ -78,15 +78,20 @@ static __device__ __forceinline__ int mvfps_least(int v)
     return v;
 }
 
-/** Adds a block's cost and detail to the sums; the last block decides. Only one thread calls it. */
-static __device__ __forceinline__ void mvfps_add_match(const MvfpsCudaMatchArgs &args, GpumeU32 cost, GpumeU32 detail)
+/** Adds the cost and detail of a block that moved to the sums; the last block decides. Only one thread calls it. */
+static __device__ __forceinline__ void mvfps_add_match(const MvfpsCudaMatchArgs &args, GpumeU32 cost, GpumeU32 detail,
+                                                       int is_still)
 {
     MvfpsCudaScene *scene = (MvfpsCudaScene *)args.scene;
 
-    atomicAdd(&scene->cost, (GpumeU64)cost);
-    atomicAdd(&scene->detail, (GpumeU64)detail + MVFPS_DETAIL_FLOOR);
+    if (!is_still) {
+        atomicAdd(&scene->cost, (GpumeU64)cost);
+        atomicAdd(&scene->detail, (GpumeU64)detail + GPUME_DETAIL_FLOOR);
+        atomicAdd(&scene->moved, (GpumeU64)1);
+    }
     if (mvfps_is_last(args.grid, &scene->nb_done[0]))
-        scene->is_new = (double)mvfps_sum(&scene->cost) / (double)mvfps_sum(&scene->detail) >= args.threshold;
+        scene->is_new = gpume_is_new(mvfps_sum(&scene->cost), mvfps_sum(&scene->detail),
+                                     (unsigned)mvfps_sum(&scene->moved), args.grid, args.threshold);
 }
 
 /**
@@ -122,6 +127,7 @@ GPUME_KERNEL_OF(MvfpsCudaMatchArgs, MVFPS_CUDA_SCENE_THREADS)
         cost = gpume_min(cost, (int)shared[i]);
     for (int i = 0; i < BLOCK * BLOCK / 4; i++)
         detail = gpume_sad4(block[i], 0x80808080, detail);
-    mvfps_add_match(args, cost, detail);
+    mvfps_add_match(args, cost, detail, gpume_block_is_still(
+        mvfps_candidate_cost(window, block, RANGE_Y * (2 * RANGE_X + 1) + RANGE_X), detail));
 }
 #endif

@@ -13,7 +13,7 @@
 /** Number of parts of the work. */
 #define NB_PARTS 64
 
-#define SIDE  MVFPS_SCENE_SIDE
+#define SIDE  GPUME_SCENE_SIDE
 #define BLOCK MVFPS_REPEAT_BLOCK
 
 typedef struct Difference {

@@ -14,6 +14,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/core/scene.h"
 #include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/util/executor.h"
 
@@ -23,9 +24,6 @@ enum MvfpsMode {
     MVFPS_DUP,                  ///< copy of the nearer picture
     MVFPS_NB_MODES
 };
-
-/** Default of the threshold of ff_mvfps_look(). */
-#define MVFPS_DEFAULT_SCENE 0.6
 
 typedef struct MvfpsConfig {
     GpumeExecutor executor;

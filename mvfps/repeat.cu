@@ -10,7 +10,7 @@
 
 #include "libavfilter/gpume/mvfps/device.cuh"
 
-#define SIDE  MVFPS_SCENE_SIDE
+#define SIDE  GPUME_SCENE_SIDE
 #define BLOCK MVFPS_REPEAT_BLOCK
 #define WARPS (MVFPS_CUDA_SCENE_THREADS / 32)
 

@@ -32,19 +32,19 @@ static __device__ __forceinline__ void mvfps_mean_square(const MvfpsCudaDetailAr
             sum += mvfps_get(a.picture, a.stride, x0 + x, y0 + y);
     sum = mvfps_add_lanes(sum, 1, 32);
     if (threadIdx.x % 32 == 0)
-        ((unsigned short *)a.means)[i] = (unsigned short)mvfps_detail_mean(sum, w * h, a.depth);
+        ((unsigned short *)a.means)[i] = (unsigned short)gpume_detail_mean(sum, w * h, a.depth);
 }
 
 /** Adds the brightness of square i of both pictures; a warp sums two rows at a time. */
-static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs &a, int i, MvfpsLights *sums)
+static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs &a, int i, GpumeLights *sums)
 {
-    const int lane = threadIdx.x % 32, across = (a.w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE;
-    const int x0 = i % across * MVFPS_SCENE_SIDE, y0 = i / across * MVFPS_SCENE_SIDE;
-    const int w  = gpume_min(MVFPS_SCENE_SIDE, a.w - x0), h = gpume_min(MVFPS_SCENE_SIDE, a.h - y0);
-    const int x  = lane % MVFPS_SCENE_SIDE;
+    const int lane = threadIdx.x % 32, across = (a.w + GPUME_SCENE_SIDE - 1) / GPUME_SCENE_SIDE;
+    const int x0 = i % across * GPUME_SCENE_SIDE, y0 = i / across * GPUME_SCENE_SIDE;
+    const int w  = gpume_min(GPUME_SCENE_SIDE, a.w - x0), h = gpume_min(GPUME_SCENE_SIDE, a.h - y0);
+    const int x  = lane % GPUME_SCENE_SIDE;
     GpumeU32 before = 0, after = 0;
 
-    GPUME_NO_UNROLL for (int y = lane / MVFPS_SCENE_SIDE; y < h; y += 32 / MVFPS_SCENE_SIDE) {
+    GPUME_NO_UNROLL for (int y = lane / GPUME_SCENE_SIDE; y < h; y += 32 / GPUME_SCENE_SIDE) {
         if (x < w) {
             before += mvfps_get(a.before, a.stride, x0 + x, y0 + y);
             after  += mvfps_get(a.after,  a.stride, x0 + x, y0 + y);
@@ -52,13 +52,13 @@ static __device__ __forceinline__ void mvfps_add_square(const MvfpsCudaSceneArgs
     }
     before = mvfps_add_lanes(before, 1, 32);
     after  = mvfps_add_lanes(after,  1, 32);
-    mvfps_add_lights(sums, mvfps_light(before, w * h, a.depth), mvfps_light(after, w * h, a.depth));
+    gpume_add_lights(sums, gpume_light(before, w * h, a.depth), gpume_light(after, w * h, a.depth));
 }
 
 /** Adds the brightness of squares of pictures with new detail, and decides whether there is a cut. */
 static __device__ __forceinline__ void mvfps_tell_fade(const MvfpsCudaSceneArgs &args, MvfpsCudaScene *scene)
 {
-    MvfpsLights sums = { 0, 0, 0, 0, 0 };
+    GpumeLights sums = { 0, 0, 0, 0, 0 };
 
     if (!scene->is_new)
         return;
@@ -79,8 +79,8 @@ static __device__ __forceinline__ void mvfps_tell_fade(const MvfpsCudaSceneArgs 
         sums.before2 = mvfps_sum(&scene->lights.before2);
         sums.after2  = mvfps_sum(&scene->lights.after2);
         sums.both    = mvfps_sum(&scene->lights.both);
-        scene->is_cut = !mvfps_is_fade(sums, (args.w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE *
-                                             ((args.h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE));
+        scene->is_cut = !gpume_is_fade(sums, (args.w + GPUME_SCENE_SIDE - 1) / GPUME_SCENE_SIDE *
+                                             ((args.h + GPUME_SCENE_SIDE - 1) / GPUME_SCENE_SIDE));
     }
 }
 

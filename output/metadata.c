@@ -48,6 +48,8 @@ static int set_metadata(void *priv, GpumeFile *file, GpumeResult *r, const Gpume
         SET("sound",   "%.4f",    sound)
         SET("intra",   "%"PRIu64, intra)
         SET("scene",   "%.4f",    scene)
+        if (stats[i].cut >= 0)
+            SET("cut", "%d",      cut)
         if (!stats[i].nb_sizes)
             continue;
         for (int j = 0; j < stats[i].nb_sizes; j++) {

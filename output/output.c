@@ -14,6 +14,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
+#include "libavfilter/gpume/core/scene.h"
 #include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/field/field_args.h"
 #include "libavfilter/gpume/output/format.h"
@@ -40,6 +41,8 @@ struct GpumeOutputs {
     Open open[FF_ARRAY_ELEMS(table)];
     const GpumeSink *sink;      ///< may be NULL
     int needs_stats;
+    GpumeExecutor executor;
+    AVFrame *previous;          ///< with needs_stats, the last picture
 };
 
 void ff_gpume_reference_name(char *buf, size_t size, int distance)
@@ -150,6 +153,7 @@ av_cold int ff_gpume_outputs_open(GpumeOutputs **outputs, const GpumeOutputConfi
     if (!s)
         return AVERROR(ENOMEM);
     s->sink        = cfg->sink;
+    s->executor    = cfg->executor;
     s->needs_stats = s->sink && s->sink->needs_stats;
     for (int i = 0; i < FF_ARRAY_ELEMS(table) && ret >= 0; i++) {
         const char *path = NULL;
@@ -196,6 +200,21 @@ static void compute_stats(GpumeStats *stats, const GpumeField *field, const Gpum
     stats->sound   = 1 - (double)nb_inconsistent / field->nb;
     stats->intra   = field->intra;
     stats->scene   = stats->cost < stats->intra ? (double)stats->cost / stats->intra : !!stats->cost;
+    stats->cut     = -1;
+}
+
+/* Decides whether a scene begins with a picture. Pictures are only compared if the field makes it possible. */
+static int find_cut(GpumeStats *stats, const GpumeField *field, const GpumeOutputs *s, const AVFrame *frame)
+{
+    const AVFrame *previous = s->previous;
+    int ret = 0;
+
+    if (previous && previous->format == frame->format && previous->width == frame->width &&
+        previous->height == frame->height && 2 * stats->cost >= stats->intra &&
+        !ff_gpume_scene_is_moving((const uint8_t *)field->mvs, field->nb, -1))
+        ret = ff_gpume_scene_begins(previous, frame, GPUME_DEFAULT_SCENE, &s->executor);
+    stats->cut = ret;
+    return FFMIN(ret, 0);
 }
 
 int ff_gpume_outputs_write(GpumeOutputs *s, GpumeResult *r)
@@ -203,8 +222,21 @@ int ff_gpume_outputs_write(GpumeOutputs *s, GpumeResult *r)
     GpumeStats stats[GPUME_MAX_REFERENCES];
     int ret = 0;
 
-    for (int i = 0; s->needs_stats && i < r->search.nb_fields; i++)
-        compute_stats(&stats[i], &r->search.fields[i], r->params);
+    for (int i = 0; s->needs_stats && i < r->search.nb_fields && ret >= 0; i++) {
+        const GpumeField *field = &r->search.fields[i];
+
+        compute_stats(&stats[i], field, r->params);
+        if (r->params->distance[field->reference] == -1)
+            ret = find_cut(&stats[i], field, s, r->frame);
+    }
+    if (ret < 0)
+        return ret;
+    if (s->needs_stats) {
+        av_frame_free(&s->previous);
+        s->previous = av_frame_clone(r->frame);
+        if (!s->previous)
+            return AVERROR(ENOMEM);
+    }
     if (s->sink)
         ret = s->sink->write(s->sink->opaque, r, stats);
     for (int i = 0; i < FF_ARRAY_ELEMS(s->open) && ret >= 0; i++) {
@@ -257,6 +289,7 @@ av_cold int ff_gpume_outputs_close(GpumeOutputs **outputs, enum GpumeEnd end)
             o->output->uninit(o->priv);
         av_freep(&o->priv);
     }
+    av_frame_free(&s->previous);
     av_freep(outputs);
     return ret;
 }

@@ -50,6 +50,7 @@ typedef struct GpumeStats {
     double sound;               ///< share of consistent vectors, 0 to 1; 1 if they were not checked
     uint64_t intra;             ///< GpumeField.intra
     double scene;               ///< cost / intra, 0 to 1; near 1 if the pictures have little in common
+    int cut;                    ///< whether a scene begins with the picture; -1: only the field at distance -1 tells
     /* the following are only set with GpumeParams.tree; else nb_sizes is 0 */
     int nb_sizes;
     int block;                  ///< side of the smallest blocks
@@ -80,6 +81,7 @@ typedef struct GpumeOutputConfig {
     int metadata;               ///< set frame metadata
     int hint;                   ///< enum GpumeHint
     AVRational time_base;       ///< time base of the frames
+    GpumeExecutor executor;
     const GpumeSink *sink;      ///< may be NULL
     void *log_ctx;
 } GpumeOutputConfig;

@@ -41,6 +41,8 @@ void ff_gpume_stats_line(FILE *f, int format, const GpumeStamp *stamp, int dista
                 " zero:%d mean_mv:%.2f max_mv:%.1f sound:%.4f intra:%"PRIu64" scene:%.4f",
                 stamp->number, av_ts2str(stamp->pts), name, s->nb, s->cost, s->zero, s->mean_mv, s->max_mv,
                 s->sound, s->intra, s->scene);
+    if (s->cut >= 0)
+        fprintf(f, format == GPUME_STATS_JSONL ? ",\"cut\":%d" : " cut:%d", s->cut);
     if (format == GPUME_STATS_JSONL)
         fprintf(f, ",\"pts_time\":%s", known ? time : "null");
     else

@@ -675,6 +675,8 @@ typedef struct Scenery {
     double light;               ///< levels that are added to the second frame
     double gain;                ///< factor of the second frame
     int other;                  ///< the second frame shows another photo, or another part of it
+    double still;               ///< share of the width, on the left, that stands still
+    double passes;              ///< width of a car that is in the second frame only, relative to the width
     int is_cut;
 } Scenery;
 
@@ -700,6 +702,12 @@ static const Scenery sceneries[] = {
     { "another part of a scene",    .zoom = 1, .gain = 1, .other = 1, .is_cut = 1 },
     { "a similar scene, darker",    .zoom = 1, .gain = .8, .other = 2, .is_cut = 1 },
     { "close-up",                   .zoom = 3, .gain = 1, .is_cut = 1 },
+    { "another scene beside a still",       .zoom = 1, .gain = 1, .other = 2, .still = .5, .is_cut = 1 },
+    { "a small part has another scene",     .zoom = 1, .gain = 1, .other = 2, .still = .7 },
+    { "a car passes a still",               .zoom = 1, .gain = 1, .passes = .3 },
+    { "a car passes a pan",                 .dx = 1 / 20., .zoom = 1, .gain = 1, .passes = .3 },
+    { "strong flash",                       .zoom = 1, .light = 90, .gain = 1 },
+    { "flicker",                            .zoom = 1, .gain = .4 },
 };
 
 /* Returns a sample of frame 0 or 1 at one moment of its exposure. */
@@ -707,8 +715,10 @@ static double scene_sample(const Scenery *s, uint64_t seed, int n, double moment
 {
     const double time = n + moment * s->shutter, zoom = pow(s->zoom, time);
     const double cx = (x - SCENE_W / 2) / zoom, cy = (y - SCENE_H / 2) / zoom;
-    const int other = n ? s->other : 0;
+    const int other = n && x >= s->still * SCENE_W ? s->other : 0;
 
+    if (n && fabs(x - SCENE_W / 2) < s->passes / 2 * SCENE_W && y > SCENE_H / 8)
+        return photo(seed + 2000, x, y);
     return photo(seed + (other == 2 ? 1000 : 0), cx - time * s->dx * SCENE_W + (other == 1 ? 3 * SCENE_W : 0),
                  cy - time * s->dy * SCENE_H);
 }
@@ -760,7 +770,7 @@ static void find_cuts(int nb)
             if (ret >= 0)
                 ret = ff_mvfps_begin(mvfps, before, after, distances, MVFPS_BLEND);
             if (ret >= 0)
-                ret = ff_mvfps_look(mvfps, MVFPS_BLEND, MVFPS_DUP, MVFPS_DEFAULT_SCENE);
+                ret = ff_mvfps_look(mvfps, MVFPS_BLEND, MVFPS_DUP, GPUME_DEFAULT_SCENE);
             CHECK(ret == (s->is_cut ? MVFPS_DUP : MVFPS_BLEND), "%s", ret < 0 ? av_err2str(ret) :
                   s->is_cut ? "the cut is not found" : "it is taken for a cut");
             ff_mvfps_close(&mvfps);

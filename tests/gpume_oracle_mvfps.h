@@ -710,19 +710,19 @@ static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d
     return detail;
 }
 
-/* Returns the value that is compared with the option scene: how much detail of each picture the other lacks. */
+/* Returns the value that is compared with the option scene: how much of the moved detail the other picture lacks. */
 static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {
     const int s = ((w > h ? w : h) + 127) / 128, cols = (w + s - 1) / s, rows = (h + s - 1) / s;
     uint8_t *details[2] = { mvfps_oracle_detail(a, w, h, d, s, cols, rows),
                             mvfps_oracle_detail(c, w, h, d, s, cols, rows) };
-    int64_t cost = 0, f = 0, n = 0;
+    int64_t cost = 0, f = 0, n = 0, moved = 0;
 
     for (int i = 0; i < 2; i++)
         for (int top = 0; top < rows; top += 8)
             for (int left = 0; left < cols; left += 8, n++) {
                 const uint8_t *own = details[i], *other = details[!i];
-                int least = INT32_MAX;
+                int least = INT32_MAX, still = 0, detail = 0;
 
                 for (int dy = -12; dy <= 12; dy++)
                     for (int dx = -24; dx <= 24; dx++) {
@@ -734,15 +734,21 @@ static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int 
                                            other[mvfps_oracle_clip(y + dy, 0, rows - 1) * cols +
                                                  mvfps_oracle_clip(x + dx, 0, cols - 1)]);
                         least = mvfps_oracle_min(least, sum);
+                        if (!dx && !dy)
+                            still = sum;
                     }
-                cost += least;
                 for (int y = top; y < top + 8; y++)
                     for (int x = left; x < left + 8; x++)
-                        f += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] - 128);
+                        detail += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] - 128);
+                if (6 * (still - 128) <= detail)
+                    continue;
+                cost += least;
+                f    += detail + 128;
+                moved++;
             }
     free(details[0]);
     free(details[1]);
-    return (double)cost / (double)(f + 128 * n);
+    return moved && 8 * moved >= 3 * n ? (double)cost / (double)f : 0;
 }
 
 /** Returns whether two pictures, given by their components 0 with d bits, belong to a fade. */
@@ -784,8 +790,9 @@ static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int
     high = products[0] + products[1] - low;
     v    = products[2] > 0 ? products[2] : 0;
     t    = high - low - 384 * 384;
-    is_fade = llabs(sums[1] - sums[0]) <= 1024 * (int64_t)nb && (t <= 0 || t * t <= 4 * 384 * 384 * low) &&
-              8 * (low * high - v * v) <= high * high;
+    is_fade = (low > 0 && 8 * v * v >= 7 * low * high) ||
+              (llabs(sums[1] - sums[0]) <= 1024 * (int64_t)nb && (t <= 0 || t * t <= 4 * 384 * 384 * low) &&
+               8 * (low * high - v * v) <= high * high);
     free(lights[0]);
     free(lights[1]);
     return is_fade;

@@ -64,8 +64,7 @@ int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
 
         ret = set_field(lane, map, &r->search.fields[i], distance);
         if (distance == -1)
-            lane->vs->mapSetInt(map, "_SceneChangePrev", stats[i].cost && stats[i].cost >= 2 * stats[i].intra,
-                                maReplace);
+            lane->vs->mapSetInt(map, "_SceneChangePrev", stats[i].cut, maReplace);
     }
     return ret;
 }

@@ -276,15 +276,10 @@ class MotionScore(NamedTuple):
         return {**self._asdict(), "frames": [f._asdict() for f in self.frames]}
 
 
-def _is_cut(novelty: float, consistent: float) -> bool:
-    """Return whether a scene begins: matches cost twice as much as none, or hardly one is found from both sides."""
-    return novelty >= 2 or novelty >= 1 and consistent < 0.1
-
-
 def _frame_score(line: Dict[str, Any], samples: int) -> FrameScore:
     novelty = line["cost"] / line["intra"] if line["intra"] else 0.0
     return FrameScore(line["n"], line["pts_time"], line["mean_mv"], line["max_mv"], line["cost"] / samples,
-                      line["sound"], novelty, _is_cut(novelty, line["sound"]))
+                      line["sound"], novelty, bool(line["cut"]))
 
 
 def _mean(values: List[float]) -> float:

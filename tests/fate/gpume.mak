@@ -221,6 +221,15 @@ fate-gpume-jsonl:   CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir
 FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER) += fate-gpume-metadata
 fate-gpume-metadata: CMD = ffmpeg -lavfi "$(GPUME_SRC),gpume=algo=ds:range=64:dir=both:metadata=1,metadata=print:file=-" -f null -
 
+# The first frames of scenes: no part of a pan, a bar that passes, a flash, a fade; also beside a still. $(1): a scene
+# in which a window moves; $(2) to $(4): where it is
+GPUME_SCENE = color=gray:s=80x60:r=10,noise=c0s=100:c0_seed=$(1),scale=320:240:flags=accurate_rnd+bitexact,format=yuv420p,trim=end_frame=1,loop=$(4):1:0,setpts=N/10/TB,crop=160:120:$(2):$(3)
+GPUME_BARS  = drawbox=w=40:h=120:x=30:color=white:t=fill:enable=eq(n\,3),drawbox=w=40:h=120:x=75:color=white:t=fill:enable=eq(n\,4),lutyuv=y=val*1.6:enable=eq(n\,6)
+GPUME_CUTS  = ffmpeg -lavfi "$(call GPUME_SCENE,1,8*n,60,7)[a];$(call GPUME_SCENE,2,60,2*n,9)$(1),settb=1/10,setpts=N$(2),gpume=algo=hme:metadata=1,metadata=print:key=lavfi.gpume.past.cut:value=1:file=-" -f null -
+FATE_GPUME_METADATA-$(call ALLYES, $(GPUME_NEEDS) METADATA_FILTER NOISE_FILTER SCALE_FILTER CROP_FILTER LOOP_FILTER CONCAT_FILTER DRAWBOX_FILTER LUTYUV_FILTER FADE_FILTER HSTACK_FILTER) += fate-gpume-cuts fate-gpume-cuts-half
+fate-gpume-cuts:      CMD = $(call GPUME_CUTS,$(GPUME_COMMA)$(GPUME_BARS)[b];[a][b]concat,$(GPUME_COMMA)fade=out:12:6)
+fate-gpume-cuts-half: CMD = $(call GPUME_CUTS,[b];[a][b]concat[d];$(call GPUME_SCENE,3,0,0,17)[c];[c][d]hstack)
+
 # Standard output by its other names, and as a seekable file. On Windows no other descriptor is
 # inherited.
 GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))

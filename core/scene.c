@@ -9,20 +9,24 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
-#include "libavfilter/gpume/mvfps/arithmetic.h"
-#include "libavfilter/gpume/mvfps/scene.h"
+#include "libavfilter/gpume/core/scene.h"
+#include "libavfilter/gpume/core/scene_args.h"
+#include "libavfilter/gpume/field/sidedata.h"
 
 /** Number of parts of the work. */
 #define NB_PARTS 64
 /** Maximum number of columns of samples that are summed at a time. */
 #define MAX_COLUMNS 512
+/** About as many vectors show whether there is a motion. */
+#define MAX_VECTORS 4096
 
-#define BLOCK    MVFPS_DETAIL_BLOCK
-#define RANGE_X  MVFPS_DETAIL_RANGE_X
-#define RANGE_Y  MVFPS_DETAIL_RANGE_Y
+#define BLOCK    GPUME_DETAIL_BLOCK
+#define RANGE_X  GPUME_DETAIL_RANGE_X
+#define RANGE_Y  GPUME_DETAIL_RANGE_Y
 /** Margins of a small picture: the last block of a row can begin this far before its right edge. */
 #define MARGIN_X (RANGE_X + BLOCK - 1)
 #define MARGIN_Y (RANGE_Y + BLOCK - 1)
@@ -31,8 +35,8 @@ typedef struct Scene {
     const GpumeLayout *l;
     const AVFrame *before, *after;
     int across, nb;             ///< number of squares in a row, and in total, for the detection of fades
-    MvfpsLights lights[NB_PARTS];   ///< sums of each part
-    MvfpsDetail *detail;        ///< detail of the later picture, which is being computed
+    GpumeLights lights[NB_PARTS];   ///< sums of each part
+    GpumeDetail *detail;        ///< detail of the later picture, which is being computed
 } Scene;
 
 static int sample(const GpumeLayout *l, const uint8_t *row, int x)
@@ -50,9 +54,9 @@ static void run_parts(Scene *s, void (*run)(void *arg, int worker, int start, in
     ff_gpume_tasks_run(scheduler, (GpumeTaskList *[]) { &list }, 1);
 }
 
-av_cold int ff_mvfps_detail_alloc(MvfpsDetail *d, const GpumeLayout *l)
+av_cold int ff_gpume_detail_alloc(GpumeDetail *d, const GpumeLayout *l)
 {
-    const int step = mvfps_detail_step(l->w, l->h);
+    const int step = gpume_detail_step(l->w, l->h);
 
     d->cols   = (l->w + step - 1) / step;
     d->rows   = (l->h + step - 1) / step;
@@ -60,14 +64,14 @@ av_cold int ff_mvfps_detail_alloc(MvfpsDetail *d, const GpumeLayout *l)
     d->memory = av_malloc(d->stride * (d->rows + 2 * MARGIN_Y));
     d->means  = av_malloc_array(d->cols * d->rows, sizeof(*d->means));
     if (!d->memory || !d->means) {
-        ff_mvfps_detail_free(d);
+        ff_gpume_detail_free(d);
         return AVERROR(ENOMEM);
     }
     d->first = d->memory + MARGIN_Y * d->stride + MARGIN_X;
     return 0;
 }
 
-av_cold void ff_mvfps_detail_free(MvfpsDetail *d)
+av_cold void ff_gpume_detail_free(GpumeDetail *d)
 {
     av_freep(&d->memory);
     av_freep(&d->means);
@@ -96,7 +100,7 @@ static void mean_rows(void *opaque, int worker, int start, int end)
 {
     const Scene *s = opaque;
     const GpumeLayout *l = s->l;
-    const int step = mvfps_detail_step(l->w, l->h);
+    const int step = gpume_detail_step(l->w, l->h);
     uint32_t sums[MAX_COLUMNS];
 
     for (int row = start; row < end; row++) {
@@ -112,7 +116,7 @@ static void mean_rows(void *opaque, int worker, int start, int end)
                 sum += sums[i];
                 if (++w < step && x + i + 1 < l->w)
                     continue;
-                *means++ = mvfps_detail_mean(sum, (int64_t)w * (y1 - y0), l->depth);
+                *means++ = gpume_detail_mean(sum, (int64_t)w * (y1 - y0), l->depth);
                 sum = w = 0;
             }
         }
@@ -120,10 +124,10 @@ static void mean_rows(void *opaque, int worker, int start, int end)
 }
 
 /* Subtracts from each mean that of the box around it; the edges are repeated. */
-static void subtract_boxes(MvfpsDetail *d)
+static void subtract_boxes(GpumeDetail *d)
 {
-    enum { RADIUS = MVFPS_DETAIL_RADIUS };
-    int columns[MVFPS_DETAIL_SIDE + 2 * RADIUS];
+    enum { RADIUS = GPUME_DETAIL_RADIUS };
+    int columns[GPUME_DETAIL_SIDE + 2 * RADIUS];
 
     for (int y = 0; y < d->rows; y++) {
         uint8_t *dst = d->memory + (y + MARGIN_Y) * d->stride;
@@ -140,7 +144,7 @@ static void subtract_boxes(MvfpsDetail *d)
 
             for (int i = 0; i <= 2 * RADIUS; i++)
                 box += columns[x + i];
-            dst[MARGIN_X + x] = mvfps_detail(d->means[y * d->cols + x], box);
+            dst[MARGIN_X + x] = gpume_detail(d->means[y * d->cols + x], box);
         }
         memset(dst, dst[MARGIN_X], MARGIN_X);
         memset(dst + MARGIN_X + d->cols, dst[MARGIN_X + d->cols - 1], MARGIN_X);
@@ -153,7 +157,7 @@ static void subtract_boxes(MvfpsDetail *d)
     }
 }
 
-void ff_mvfps_detail_make(MvfpsDetail *d, const GpumeLayout *l, const AVFrame *frame, GpumeScheduler *scheduler)
+void ff_gpume_detail_make(GpumeDetail *d, const GpumeLayout *l, const AVFrame *frame, GpumeScheduler *scheduler)
 {
     Scene s = { .l = l, .after = frame, .detail = d };
 
@@ -170,45 +174,49 @@ static uint32_t best_cost(GpumeCostOne sad, const uint8_t *block, const uint8_t 
     return cost;
 }
 
-int ff_mvfps_scene_is_new(const MvfpsDetail *before, const MvfpsDetail *after, double threshold)
+int ff_gpume_scene_is_new(const GpumeDetail *before, const GpumeDetail *after, double threshold)
 {
     static const uint8_t gray[BLOCK] = { 128, 128, 128, 128, 128, 128, 128, 128 };
-    const MvfpsDetail *const pictures[] = { before, after };
-    const int stride = after->stride;
+    const GpumeDetail *const pictures[] = { before, after };
+    const int stride = after->stride, across = (after->cols + BLOCK - 1) / BLOCK;
+    const unsigned nb = 2 * across * ((after->rows + BLOCK - 1) / BLOCK);
+    uint32_t same_place[GPUME_DETAIL_BLOCKS];       // 0: the block stands still
     uint64_t cost = 0, detail = 0;
+    unsigned moved = 0;
     GpumeCostOne sad;
     GpumeCost costs;
 
     ff_gpume_sad_init(&costs, 8);
     sad = costs.one[gpume_width_index(BLOCK)];
-    for (int y = 0; y < after->rows; y += BLOCK)
-        for (int x = 0; x < after->cols; x += BLOCK) {
-            const uint8_t *b = before->first + y * stride + x, *a = after->first + y * stride + x;
+    for (unsigned i = 0; i < nb; i++) {
+        const ptrdiff_t offset = i / 2 / across * BLOCK * stride + i / 2 % across * BLOCK;
+        const uint8_t *block   = pictures[i & 1]->first + offset, *match = pictures[!(i & 1)]->first + offset;
+        const uint32_t own     = sad(block, stride, gray, 0, BLOCK, UINT32_MAX);
 
-            cost   += 2 * sad(b, stride, a, stride, BLOCK, UINT32_MAX);
-            detail += sad(b, stride, gray, 0, BLOCK, UINT32_MAX) + sad(a, stride, gray, 0, BLOCK, UINT32_MAX) +
-                      2 * MVFPS_DETAIL_FLOOR;
+        same_place[i] = sad(block, stride, match, stride, BLOCK, UINT32_MAX);
+        if (gpume_block_is_still(same_place[i], own)) {
+            same_place[i] = 0;
+            continue;
         }
+        cost   += same_place[i];
+        detail += own + GPUME_DETAIL_FLOOR;
+        moved++;
+    }
     /* costs only decrease, so usually those at the same position, or of a few blocks, are sufficient */
-    for (int i = 0; i < 2; i++)
-        for (int y = 0; y < after->rows; y += BLOCK)
-            for (int x = 0; x < after->cols; x += BLOCK) {
-                const uint8_t *block = pictures[!i]->first + y * stride + x;
-                const uint8_t *match = pictures[i]->first  + y * stride + x;
-                const uint32_t same_place = sad(block, stride, match, stride, BLOCK, UINT32_MAX);
+    for (unsigned i = 0; i < nb && gpume_is_new(cost, detail, moved, nb, threshold); i++) {
+        const ptrdiff_t offset = i / 2 / across * BLOCK * stride + i / 2 % across * BLOCK;
 
-                if ((double)cost / detail < threshold)
-                    return 0;
-                cost -= same_place - best_cost(sad, block, match, stride, same_place);
-            }
-    return (double)cost / detail >= threshold;
+        cost -= same_place[i] - best_cost(sad, pictures[i & 1]->first + offset, pictures[!(i & 1)]->first + offset,
+                                          stride, same_place[i]);
+    }
+    return gpume_is_new(cost, detail, moved, nb, threshold);
 }
 
 /* Adds the brightness of a square of both pictures. */
-static void add_square(MvfpsLights *sums, const Scene *scene, int x0, int y0)
+static void add_square(GpumeLights *sums, const Scene *scene, int x0, int y0)
 {
     const GpumeLayout *l = scene->l;
-    const int x1 = FFMIN(x0 + MVFPS_SCENE_SIDE, l->w), y1 = FFMIN(y0 + MVFPS_SCENE_SIDE, l->h);
+    const int x1 = FFMIN(x0 + GPUME_SCENE_SIDE, l->w), y1 = FFMIN(y0 + GPUME_SCENE_SIDE, l->h);
     const int nb = (x1 - x0) * (y1 - y0);
     unsigned before = 0, after = 0;
 
@@ -221,30 +229,30 @@ static void add_square(MvfpsLights *sums, const Scene *scene, int x0, int y0)
             after  += sample(l, a, x);
         }
     }
-    mvfps_add_lights(sums, mvfps_light(before, nb, l->depth), mvfps_light(after, nb, l->depth));
+    gpume_add_lights(sums, gpume_light(before, nb, l->depth), gpume_light(after, nb, l->depth));
 }
 
 static void add_squares(void *opaque, int worker, int start, int end)
 {
     Scene *s = opaque;
     const int64_t nb = s->nb;
-    MvfpsLights lights = { 0 };
+    GpumeLights lights = { 0 };
 
     for (int i = nb * start / NB_PARTS; i < nb * end / NB_PARTS; i++)
-        add_square(&lights, s, i % s->across * MVFPS_SCENE_SIDE, i / s->across * MVFPS_SCENE_SIDE);
+        add_square(&lights, s, i % s->across * GPUME_SCENE_SIDE, i / s->across * GPUME_SCENE_SIDE);
     s->lights[start] = lights;
 }
 
-int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
+int ff_gpume_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AVFrame *after,
                            GpumeScheduler *scheduler)
 {
-    MvfpsLights sums = { 0 };
+    GpumeLights sums = { 0 };
     Scene s = {
         .l = l, .before = before, .after = after,
-        .across = (l->w + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE,
+        .across = (l->w + GPUME_SCENE_SIDE - 1) / GPUME_SCENE_SIDE,
     };
 
-    s.nb = s.across * ((l->h + MVFPS_SCENE_SIDE - 1) / MVFPS_SCENE_SIDE);
+    s.nb = s.across * ((l->h + GPUME_SCENE_SIDE - 1) / GPUME_SCENE_SIDE);
     run_parts(&s, add_squares, NB_PARTS, scheduler);
     for (int i = 0; i < NB_PARTS; i++) {
         sums.before  += s.lights[i].before;
@@ -253,5 +261,61 @@ int ff_mvfps_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AV
         sums.after2  += s.lights[i].after2;
         sums.both    += s.lights[i].both;
     }
-    return mvfps_is_fade(sums, s.nb);
+    return gpume_is_fade(sums, s.nb);
+}
+
+int ff_gpume_scene_is_moving(const uint8_t *mvs, size_t nb, int distance)
+{
+    const size_t step = FFMAX(nb / MAX_VECTORS, 1);
+    size_t moved = 0, inconsistent = 0;
+
+    for (size_t i = 0; i < nb; i += step) {
+        AVMotionVector mv;
+
+        memcpy(&mv, mvs + i * sizeof(mv), sizeof(mv));
+        if (gpume_distance(mv.source) != distance)
+            continue;
+        if (mv.flags & GPUME_FLAG_INCONSISTENT)
+            inconsistent++;
+        else
+            moved += 2 * FFMAX(FFABS((int64_t)mv.motion_x), FFABS((int64_t)mv.motion_y)) >= 3LL * mv.motion_scale;
+    }
+    return inconsistent && moved >= inconsistent;
+}
+
+/* Returns a new reference to a frame, or a copy of it in system memory; NULL: there is no memory. */
+static AVFrame *in_memory(const AVFrame *frame)
+{
+    AVFrame *copy = frame->hw_frames_ctx ? av_frame_alloc() : av_frame_clone(frame);
+
+    if (copy && frame->hw_frames_ctx && av_hwframe_transfer_data(copy, frame, 0) < 0)
+        av_frame_free(&copy);
+    return copy;
+}
+
+int ff_gpume_scene_begins(const AVFrame *before, const AVFrame *after, double threshold, const GpumeExecutor *executor)
+{
+    GpumeScheduler scheduler = { .executor = *executor };
+    AVFrame *frames[2]       = { in_memory(before), in_memory(after) };
+    GpumeDetail details[2]   = { 0 };
+    int ret = frames[0] && frames[1] ? 0 : AVERROR(ENOMEM);
+    GpumeLayout layout;
+
+    if (ret < 0)
+        goto fail;
+    ff_gpume_layout_init(&layout, frames[1]->format, frames[1]->width, frames[1]->height);
+    for (int i = 0; i < 2; i++) {
+        ret = ff_gpume_detail_alloc(&details[i], &layout);
+        if (ret < 0)
+            goto fail;
+        ff_gpume_detail_make(&details[i], &layout, frames[i], &scheduler);
+    }
+    ret = ff_gpume_scene_is_new(&details[0], &details[1], threshold) &&
+          !ff_gpume_scene_is_fade(&layout, frames[0], frames[1], &scheduler);
+fail:
+    for (int i = 0; i < 2; i++) {
+        ff_gpume_detail_free(&details[i]);
+        av_frame_free(&frames[i]);
+    }
+    return ret;
 }
