@@ -37,14 +37,13 @@
 #include "gpume/mvfps/mvfps.h"
 #include "gpume/mvfps/properties.h"
 #include "gpume/mvfps/repeats.h"
+#include "gpume/mvfps/timeline.h"
 #include "gpume/picture/layout.h"
 
 /** Highest output rate in frames per second; a higher rate is a mistake. */
 #define MAX_RATE 100000
-/** Latest time in the output's time base, so that sums and differences of times fit into 64 bits. */
-#define MAX_TIME (INT64_MAX / 4)
-/** Maximum number of output frames that fill a gap; after a longer gap the output continues at its end. */
-#define LONGEST_FILL 100000
+/** Where times are made even, they are kept in this part of the unit that the output has. */
+#define FINE 60
 
 typedef struct MvfpsContext {
     const AVClass *class;
@@ -59,7 +58,8 @@ typedef struct MvfpsContext {
     int search;                 ///< enum GpumeSearchWhen
 
     AVRational rate;            ///< output rate
-    AVRational in_time_base, out_time_base;
+    AVRational in_time_base;
+    AVRational time_base;       ///< of the timeline
 
     Mvfps *mvfps;
     MvfpsRepeats repeats;       ///< input frames on their way to the searcher
@@ -71,20 +71,13 @@ typedef struct MvfpsContext {
     int nb_again;               ///< number of frames in the searcher that were taken before
     MvfpsCaptions captions;
     AVFrame *held;              ///< the next output frame, while captions for it may still arrive
-    AVFrame *before, *after;    ///< the frames around the next output time; after may be NULL
-    AVFrame *next;              ///< the frame after both, if it must show whether the timestamp of after is damaged
-    int64_t start;              ///< timestamp of the first frame; all times are in the output's time base
-    int64_t before_pts, after_pts, next_pts;
-    int64_t front_pts;          ///< timestamp of the frame before them, if there was one
+    int64_t held_pts;           ///< its time in the timeline
+    MvfpsTimeline timeline;
+    AVFrame *frames[MVFPS_MAX_FRAMES];  ///< the frames of the timeline; the first two are around the next output time
     int64_t end_of_input;       ///< end of the last input frame in the input's time base, or AV_NOPTS_VALUE
-    int64_t end_of_repeats;     ///< end of the repeats of the last frame, or AV_NOPTS_VALUE if it has none
-    int64_t index;              ///< index of the next output frame
-    int64_t rounding;           ///< maximum distance of an output time from an input frame whose time it stands for
-    int64_t longest_gap, longest_fill;
     int new_pair;               ///< whether the frames around the output time have not been examined
     int is_gap;                 ///< whether they are too far apart for interpolation
     enum MvfpsMode how;         ///< how pictures between them are made
-    int eof;
     int status;                 ///< status with which the input has ended
     int64_t status_pts;         ///< timestamp at which it has ended, in its time base, or AV_NOPTS_VALUE
     int warned_interlaced, warned_untimed, warned_dropped, warned_order, warned_jump, warned_gap, had_vectors;
@@ -199,34 +192,6 @@ static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
     return ff_mvfps_open(&s->mvfps, &cfg);
 }
 
-/* Converts a duration to the output's time base; INT64_MAX: it does not fit. */
-static int64_t to_output(const MvfpsContext *s, int64_t duration, AVRational time_base, enum AVRounding rounding)
-{
-    const int64_t time = av_rescale_q_rnd(duration, time_base, s->out_time_base, rounding);
-
-    return time == INT64_MIN ? INT64_MAX : time;
-}
-
-/* Sets the limits for near and distant times. */
-static av_cold void set_limits(MvfpsContext *s, AVRational in_rate)
-{
-    const AVRational step = av_inv_q(s->rate);
-    int64_t rounding;
-
-    s->longest_fill = to_output(s, LONGEST_FILL, step, AV_ROUND_NEAR_INF);
-    s->longest_gap  = to_output(s, s->gap, AV_TIME_BASE_Q, AV_ROUND_NEAR_INF);
-    s->longest_gap  = FFMIN(s->longest_gap, s->longest_fill);
-    s->rounding     = 0;
-    if (in_rate.num <= 0 || in_rate.den <= 0 ||
-        !((int64_t)in_rate.den * s->in_time_base.den % ((int64_t)in_rate.num * s->in_time_base.num)))
-        return;
-    /* the times of the first frame, from which output times are counted, and of another frame are
-     * off by up to half a tick each */
-    rounding    = to_output(s, 1, s->in_time_base, AV_ROUND_NEAR_INF);
-    rounding    = FFMIN(rounding, to_output(s, 1, av_inv_q(in_rate), AV_ROUND_DOWN) / 4);
-    s->rounding = FFMIN(rounding, FFMAX(to_output(s, 1, step, AV_ROUND_DOWN) - 1, 0) / 2);
-}
-
 /*
  * Opens a searcher for motion between neighbours. Whole samples give results as good as subpel
  * vectors here, in half the time.
@@ -294,28 +259,24 @@ static av_cold int config_output(AVFilterLink *outlink)
 
     /* a time base in which times of the input and the output are whole, or that of the input */
     s->in_time_base    = inlink->time_base;
-    s->out_time_base   = av_gcd_q(s->in_time_base, av_inv_q(s->rate), INT_MAX, s->in_time_base);
-    outlink->time_base = s->out_time_base;
+    outlink->time_base = av_gcd_q(s->in_time_base, av_inv_q(s->rate), INT_MAX, s->in_time_base);
     out->frame_rate    = s->rate;
-    s->start           = AV_NOPTS_VALUE;
-    s->front_pts       = AV_NOPTS_VALUE;
+    s->time_base       = outlink->time_base;
+    if (s->interpolates_repeats && s->time_base.den <= INT_MAX / FINE)
+        s->time_base.den *= FINE;
+    ff_mvfps_timeline_init(&s->timeline, &(MvfpsTimelineConfig) {
+        .rate    = s->rate, .time_base = s->time_base, .in_rate = in->frame_rate, .in_time_base = s->in_time_base,
+        .gap     = s->gap, .is_sparse = s->interpolates_repeats,
+    });
     s->end_of_input    = AV_NOPTS_VALUE;
-    s->end_of_repeats  = AV_NOPTS_VALUE;
     s->is_asleep       = s->mode == MVFPS_MCI && s->search != GPUME_SEARCH_NEVER && !s->interpolates_repeats;
-    set_limits(s, in->frame_rate);
     return 0;
 }
 
-static int64_t output_time(const MvfpsContext *s, int64_t index)
-{
-    /* times that do not fit are later than all frames */
-    return s->start + FFMIN(to_output(s, index, av_inv_q(s->rate), AV_ROUND_NEAR_INF), 2 * MAX_TIME + 1);
-}
-
-/* Returns the duration of an input frame, in the output's time base. */
+/* Returns the duration of an input frame, in the timeline's time base. */
 static int64_t duration(const MvfpsContext *s, const AVFrame *frame)
 {
-    return av_rescale_q(frame->duration, s->in_time_base, s->out_time_base);
+    return av_rescale_q(frame->duration, s->in_time_base, s->time_base);
 }
 
 /** Results of an attempt to make an output frame, other than errors. */
@@ -343,21 +304,24 @@ static int send_held(AVFilterContext *ctx, int64_t end)
 /* Queues a frame as the next output frame, and sends it; with captions, it waits for the frame after it. */
 static int send(AVFilterContext *ctx, AVFrame *frame)
 {
-    MvfpsContext *s = ctx->priv;
+    MvfpsContext *s  = ctx->priv;
+    MvfpsTimeline *t = &s->timeline;
+    const AVRational time_base = ctx->outputs[0]->time_base;
+    const int64_t pts = ff_mvfps_timeline_at(t, t->index++);
     int ret;
 
-    frame->pts       = output_time(s, s->index);
-    frame->duration  = output_time(s, s->index + 1) - frame->pts;
-    frame->time_base = s->out_time_base;
-    s->index++;
+    frame->pts       = av_rescale_q(pts, s->time_base, time_base);
+    frame->duration  = av_rescale_q(ff_mvfps_timeline_at(t, t->index), s->time_base, time_base) - frame->pts;
+    frame->time_base = time_base;
     if (!s->captions.has_any) {
         ret = ff_filter_frame(ctx->outputs[0], frame);
         return ret < 0 ? ret : IS_SENT;
     }
-    ret = send_held(ctx, s->held ? s->held->pts + s->rounding : 0);
+    ret = send_held(ctx, s->held_pts + t->rounding);
     if (ret < 0)
         av_frame_free(&frame);
-    s->held = frame;
+    s->held     = frame;
+    s->held_pts = pts;
     return ret;
 }
 
@@ -375,7 +339,7 @@ static AVFrame *copy_beside(const AVFrame *frame)
 static int send_original(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
-    AVFrame *out = av_frame_clone(s->before);
+    AVFrame *out = av_frame_clone(s->frames[0]);
 
     if (out && ff_mvfps_remove_relations(out) < 0)
         av_frame_free(&out);
@@ -394,7 +358,7 @@ static int send_again(AVFilterContext *ctx, const AVFrame *frame)
 static int send_interpolated(AVFilterContext *ctx, int part)
 {
     MvfpsContext *s = ctx->priv;
-    const AVFrame *nearest = s->is_gap || mvfps_is_early(part) ? s->before : s->after;
+    const AVFrame *nearest = s->frames[!s->is_gap && !mvfps_is_early(part)];
     AVFrame *out;
     int ret;
 
@@ -420,10 +384,11 @@ static int send_interpolated(AVFilterContext *ctx, int part)
  */
 static void find_distances(const MvfpsContext *s, int distances[2])
 {
-    const int64_t own = s->after_pts - s->before_pts;
+    const MvfpsTimeline *t = &s->timeline;
+    const int64_t own = t->pts[1] - t->pts[0];
     const int64_t beyond[2] = {
-        s->front_pts != AV_NOPTS_VALUE ? s->before_pts - s->front_pts : own,
-        s->after->duration > 0 && duration(s, s->before) == own ? duration(s, s->after) : own,
+        t->front != AV_NOPTS_VALUE ? t->pts[0] - t->front : own,
+        t->durations[1] > 0 && t->durations[0] == own ? t->durations[1] : own,
     };
 
     for (int i = 0; i < 2; i++)
@@ -443,14 +408,14 @@ static void say_what_is_missing(AVFilterContext *ctx)
                "Insert gpume=" GPUME_SEARCH_MVFPS " before mvfps.\n");
 }
 
-static void warn_of_gap(AVFilterContext *ctx)
+static void warn_of_gap(AVFilterContext *ctx, int64_t time)
 {
     MvfpsContext *s = ctx->priv;
 
     if (!s->warned_gap && s->mode != MVFPS_DUP)
         av_log(ctx, AV_LOG_WARNING, "Two frames are %g s apart, which is longer than gap=%g: the first one is repeated "
                "until the second one. This also applies to further gaps. Set gap to a longer time to interpolate "
-               "there.\n", (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
+               "there.\n", time * av_q2d(s->time_base),
                s->gap * av_q2d(AV_TIME_BASE_Q));
     s->warned_gap = 1;
 }
@@ -467,18 +432,19 @@ static int shows_motion(const AVFrame *frame)
 static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
+    const int64_t time = s->timeline.pts[1] - s->timeline.pts[0];
     int distances[2], ret;
 
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
-    s->is_gap   = s->after_pts - s->before_pts > s->longest_gap;
+    s->is_gap   = time > s->timeline.longest_gap;
     /* a jump has a warning of its own */
-    if (s->is_gap && s->after_pts - s->before_pts <= s->longest_fill)
-        warn_of_gap(ctx);
-    if (s->is_gap || s->mode == MVFPS_DUP || !ff_gpume_are_alike(s->before, s->after))
+    if (s->is_gap && !ff_mvfps_timeline_is_jump(&s->timeline, time))
+        warn_of_gap(ctx, time);
+    if (s->is_gap || s->mode == MVFPS_DUP || !ff_gpume_are_alike(s->frames[0], s->frames[1]))
         return 0;
     find_distances(s, distances);
-    ret = ff_mvfps_begin(s->mvfps, s->before, s->after, distances, s->mode);
+    ret = ff_mvfps_begin(s->mvfps, s->frames[0], s->frames[1], distances, s->mode);
     if (ret < 0)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
@@ -491,7 +457,7 @@ static int begin_pair(AVFilterContext *ctx)
     }
     s->had_vectors = 1;
     s->how         = s->mode;
-    if (s->scene <= 0 || s->mode == MVFPS_MCI && shows_motion(s->after))
+    if (s->scene <= 0 || s->mode == MVFPS_MCI && shows_motion(s->frames[1]))
         return 0;
     ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)
@@ -500,122 +466,55 @@ static int begin_pair(AVFilterContext *ctx)
     return 0;
 }
 
-static void next_pair(MvfpsContext *s)
+/* Removes a frame that the timeline has removed. */
+static void remove_frame(MvfpsContext *s, int i)
 {
-    av_frame_free(&s->before);
-    s->front_pts  = s->before_pts;
-    s->before     = s->after;
-    s->before_pts = s->after_pts;
-    s->after      = NULL;
+    av_frame_free(&s->frames[i]);
+    memmove(s->frames + i, s->frames + i + 1, (s->timeline.nb - i) * sizeof(*s->frames));
+    s->frames[s->timeline.nb] = NULL;
+    s->new_pair = 1;
 }
 
-/* Returns whether this time is so long that it would be filled with too many frames. */
-static int is_jump(const MvfpsContext *s, int64_t time)
-{
-    return time > s->longest_fill;
-}
-
-/* Returns the time at which the earlier frame ends, if no frame follows or only after a gap. */
-static int64_t end_of_before(const MvfpsContext *s)
-{
-    int64_t end = s->before_pts;
-
-    if (!s->after && s->eof && s->end_of_repeats != AV_NOPTS_VALUE)
-        end = s->end_of_repeats;
-    else if (s->before->duration > 0)
-        end = av_sat_add64(s->before_pts, duration(s, s->before));
-    else if (!s->after && s->eof && s->status_pts != AV_NOPTS_VALUE)
-        end = av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base);
-    /* ignores a damaged duration */
-    if (end < s->before_pts || is_jump(s, av_sat_sub64(end, s->before_pts)))
-        end = s->before_pts;
-    return end - s->rounding;
-}
-
-/* Returns whether the next frame shows that the late timestamp of the frame after is damaged. */
-static int is_damaged(const MvfpsContext *s)
-{
-    return s->next && s->next_pts <= s->after_pts;
-}
-
-/*
- * Continues with the frame after, although it is too late to fill the gap; or without it if its
- * timestamp is damaged.
- */
-static void cross_jump(AVFilterContext *ctx)
+static void warn_of_jump(AVFilterContext *ctx, int64_t time, int is_damaged)
 {
     MvfpsContext *s = ctx->priv;
 
-    if (!(s->warned_jump & 1 << is_damaged(s)))
-        av_log(ctx, AV_LOG_WARNING, "A frame is %.0f s later than the one before it. %s\n",
-               (s->after_pts - s->before_pts) * av_q2d(s->out_time_base),
-               is_damaged(s) ? "The next frame is not later, so this timestamp must be damaged. The frame is dropped, "
-                               "as are further ones like it."
-                             : "The output continues at its time, without frames in between.");
-    s->warned_jump |= 1 << is_damaged(s);
-    if (is_damaged(s)) {
-        av_frame_free(&s->after);
-    } else {
-        next_pair(s);
-        s->front_pts = AV_NOPTS_VALUE;
-        s->start     = s->before_pts;
-        s->index     = 0;
-    }
-    s->after     = s->next;
-    s->after_pts = s->next_pts;
-    s->next      = NULL;
-    s->new_pair  = 1;
-}
-
-/* Returns whether the output time is that of the earlier frame, within the precision of the input's times. */
-static int is_before(const MvfpsContext *s, int64_t now)
-{
-    if (now == s->before_pts)
-        return 1;
-    /* the later frame, which has not arrived yet, may be nearer */
-    return llabs(now - s->before_pts) <= s->rounding && (now < s->before_pts || s->after || s->eof);
-}
-
-/* Returns whether the output time is that of the later frame, or after it. */
-static int is_after(const MvfpsContext *s, int64_t now)
-{
-    const int64_t left = s->after_pts - now;
-
-    return left <= 0 || left <= s->rounding && left < llabs(now - s->before_pts);
+    if (!(s->warned_jump & 1 << is_damaged))
+        av_log(ctx, AV_LOG_WARNING, "A frame is %.0f s later than the one before it. %s\n", time * av_q2d(s->time_base),
+               is_damaged ? "The next frame is not later, so this timestamp must be damaged. The frame is dropped, "
+                            "as are further ones like it."
+                          : "The output continues at its time, without frames in between.");
+    s->warned_jump |= 1 << is_damaged;
 }
 
 /* Makes the next output frame if its input has arrived. Returns what happened. */
 static int produce(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    int64_t now, distance;
-    int ret;
+    MvfpsTimeline *t = &s->timeline;
+    int ret, part;
 
-    if (!s->before)
-        return WAITS_FOR_INPUT;
-    now = output_time(s, s->index);
-    while (s->after && is_jump(s, s->after_pts - s->before_pts)) {
-        if (is_before(s, now) || !is_damaged(s) && (s->next || s->eof) && now < end_of_before(s))
-            break;
-        if (!s->next && !s->eof)
+    for (;;) {
+        const int64_t time = t->nb > 1 ? t->pts[1] - t->pts[0] : 0;
+        const enum MvfpsAction action = ff_mvfps_timeline_decide(t, &part, MVFPS_PARTS);
+
+        switch (action) {
+        case MVFPS_WAIT:
             return WAITS_FOR_INPUT;
-        cross_jump(ctx);
-        now = output_time(s, s->index);
+        case MVFPS_ORIGINAL:
+            return send_original(ctx);
+        case MVFPS_AGAIN:
+            return send_again(ctx, s->frames[0]);
+        case MVFPS_BETWEEN:
+            if (s->new_pair && (ret = begin_pair(ctx)) < 0)
+                return ret;
+            return send_interpolated(ctx, part);
+        default:
+            if (action != MVFPS_NEXT)
+                warn_of_jump(ctx, time, action == MVFPS_DAMAGED);
+            remove_frame(s, action == MVFPS_DAMAGED);
+        }
     }
-    if (s->after && is_after(s, now))
-        next_pair(s);
-    if (is_before(s, now)) {
-        return send_original(ctx);
-    } else if (s->after) {
-        if (s->new_pair && (ret = begin_pair(ctx)) < 0)
-            return ret;
-        distance = s->after_pts - s->before_pts;
-        return send_interpolated(ctx, av_rescale(now - s->before_pts, MVFPS_PARTS, distance));
-    } else if (s->eof && now < end_of_before(s)) {
-        /* the last frame is shown for its duration */
-        return send_again(ctx, s->before);
-    }
-    return WAITS_FOR_INPUT;
 }
 
 /*
@@ -642,6 +541,7 @@ static int own(AVFilterContext *ctx, AVFrame *frame)
 static int take(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
+    MvfpsTimeline *t = &s->timeline;
     const int is_untimed = frame->pts == AV_NOPTS_VALUE;
     int64_t pts;
     int ret = 0;
@@ -651,9 +551,9 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
                "before %s.\n", s->mode == MVFPS_MCI ? "the motion search" : "mvfps");
         s->warned_interlaced = 1;
     }
-    pts = !is_untimed ? av_rescale_q(frame->pts, s->in_time_base, s->out_time_base) :
-          s->before   ? s->before_pts : -MAX_TIME;
-    if (pts < -MAX_TIME || pts > MAX_TIME) {
+    pts = !is_untimed ? av_rescale_q(frame->pts, s->in_time_base, s->time_base) :
+          t->nb       ? t->pts[0] : -MVFPS_MAX_TIME;
+    if (pts < -MVFPS_MAX_TIME || pts > MVFPS_MAX_TIME) {
         av_log(ctx, AV_LOG_ERROR, "The timestamp %"PRId64" of a frame is too large. Insert setpts=PTS-STARTPTS "
                "before mvfps.\n", frame->pts);
         ret = AVERROR(EINVAL);
@@ -670,32 +570,19 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         s->warned_dropped = 1;
         goto drop;
     }
-    if (s->before && pts <= s->before_pts) {
-        if (!s->warned_order)
-            av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
-                   "as are further ones like it.\n");
-        s->warned_order = 1;
-        goto drop;
-    }
     if (frame->hw_frames_ctx)
         ret = own(ctx, frame);
     if (ret < 0)
         goto drop;
-    if (!s->before) {
-        s->before     = frame;
-        s->before_pts = pts;
-        s->start      = pts;
+    if (ff_mvfps_timeline_take(t, pts, frame->duration > 0 ? duration(s, frame) : 0)) {
+        s->frames[t->nb - 1] = frame;
+        s->new_pair |= t->nb == 2;
         return 0;
     }
-    if (s->after) {
-        s->next     = frame;
-        s->next_pts = pts;
-        return 0;
-    }
-    s->after     = frame;
-    s->after_pts = pts;
-    s->new_pair  = 1;
-    return 0;
+    if (!s->warned_order)
+        av_log(ctx, AV_LOG_WARNING, "A frame is not later than the one before it. It is dropped, "
+               "as are further ones like it.\n");
+    s->warned_order = 1;
 
 drop:
     av_frame_free(&frame);
@@ -716,7 +603,7 @@ static void set_time(AVFilterContext *ctx, AVFrame *frame)
     }
     s->end_of_input = AV_NOPTS_VALUE;
     /* ignores a damaged duration */
-    if (frame->pts != AV_NOPTS_VALUE && frame->duration > 0 && !is_jump(s, duration(s, frame)))
+    if (frame->pts != AV_NOPTS_VALUE && frame->duration > 0 && !ff_mvfps_timeline_is_jump(&s->timeline, duration(s, frame)))
         s->end_of_input = av_sat_add64(frame->pts, frame->duration);
 }
 
@@ -740,9 +627,9 @@ static int take_again(MvfpsContext *s, AVFrame *frame)
     int ret = 0;
 
     /* the last one begins the next pair, unless frames without timestamps were all that has come */
-    if (!--s->nb_again && sd && s->before) {
+    if (!--s->nb_again && sd && s->frames[0]) {
         buf = av_buffer_ref(sd->buf);
-        ret = buf && av_frame_new_side_data_from_buf(s->before, sd->type, buf) ? 0 : AVERROR(ENOMEM);
+        ret = buf && av_frame_new_side_data_from_buf(s->frames[0], sd->type, buf) ? 0 : AVERROR(ENOMEM);
     }
     if (ret < 0)
         av_buffer_unref(&buf);
@@ -753,19 +640,8 @@ static int take_again(MvfpsContext *s, AVFrame *frame)
 /* Returns whether an output time may lie between the last frame and this one, so that motion is needed. */
 static int needs_motion(const MvfpsContext *s, const AVFrame *frame)
 {
-    int64_t pts, now;
-
-    if (av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS))
-        return 1;
-    if (!s->before)
-        return 0;
-    pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
-    if (frame->pts == AV_NOPTS_VALUE || pts <= s->before_pts || is_jump(s, av_sat_sub64(pts, s->before_pts)))
-        return 1;
-    for (int64_t i = s->index; (now = output_time(s, i)) < pts - s->rounding; i++)
-        if (now > s->before_pts + s->rounding)
-            return 1;
-    return 0;
+    return av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS) || ff_mvfps_timeline_has_between(&s->timeline,
+           frame->pts == AV_NOPTS_VALUE ? frame->pts : av_rescale_q(frame->pts, s->in_time_base, s->time_base));
 }
 
 /*
@@ -825,24 +701,26 @@ static int feed(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
-/* Extends the last frame by the time of its skipped repeats. */
-static int end_repeats(AVFilterContext *ctx)
+/* Ends the timeline; the last frame is extended by the time of its skipped repeats. */
+static int end_timeline(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
+    const int64_t end = s->status_pts != AV_NOPTS_VALUE ? av_rescale_q(s->status_pts, s->in_time_base, s->time_base) :
+                        AV_NOPTS_VALUE;
+    int64_t end_of_repeats = AV_NOPTS_VALUE;
     int ret = 0;
 
     for (int i = 0; i < s->repeats.nb_waiting && ret >= 0; i++) {
         AVFrame *frame    = s->repeats.waiting[i];
-        const int64_t pts = av_rescale_q(frame->pts, s->in_time_base, s->out_time_base);
+        const int64_t pts = av_rescale_q(frame->pts, s->in_time_base, s->time_base);
 
         if (frame->pts == AV_NOPTS_VALUE)
             continue;
         ret = ff_mvfps_captions_take(&s->captions, frame, pts);
-        s->end_of_repeats = frame->duration > 0 ? av_sat_add64(pts, duration(s, frame)) :
-                            s->status_pts != AV_NOPTS_VALUE ?
-                            av_rescale_q(s->status_pts, s->in_time_base, s->out_time_base) : pts;
+        end_of_repeats = frame->duration > 0 ? av_sat_add64(pts, duration(s, frame)) : end != AV_NOPTS_VALUE ? end : pts;
     }
     ff_mvfps_repeats_close(&s->repeats);
+    ff_mvfps_timeline_end(&s->timeline, end_of_repeats, end);
     return ret;
 }
 
@@ -864,12 +742,13 @@ static int process(AVFilterContext *ctx)
             return 0;
         if (ret == IS_HELD)
             continue;
-        if (s->eof) {
+        if (s->timeline.has_ended) {
             ret = send_held(ctx, INT64_MAX);
             if (ret < 0)
                 return ret;
-            ff_outlink_set_status(outlink, s->status,
-                                  s->before ? output_time(s, s->index) : AV_NOPTS_VALUE);
+            ff_outlink_set_status(outlink, s->status, !s->frames[0] ? AV_NOPTS_VALUE :
+                                  av_rescale_q(ff_mvfps_timeline_at(&s->timeline, s->timeline.index), s->time_base,
+                                               outlink->time_base));
             return 0;
         }
         ret = ff_gpume_searcher_pull(s->searcher, &frame);
@@ -880,8 +759,7 @@ static int process(AVFilterContext *ctx)
             continue;
         }
         if (ret == AVERROR_EOF) {
-            s->eof = 1;
-            ret = end_repeats(ctx);
+            ret = end_timeline(ctx);
             if (ret < 0)
                 return ret;
             continue;
@@ -903,9 +781,8 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
 
-    av_frame_free(&s->before);
-    av_frame_free(&s->after);
-    av_frame_free(&s->next);
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->frames); i++)
+        av_frame_free(&s->frames[i]);
     av_frame_free(&s->held);
     for (int i = 0; i < FF_ARRAY_ELEMS(s->kept); i++)
         av_frame_free(&s->kept[i]);
