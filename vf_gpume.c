@@ -219,9 +219,9 @@ static av_cold int init(AVFilterContext *ctx)
 }
 
 /* Returns format i of the hardware frames of the backends that may be chosen. */
-static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
+static enum AVPixelFormat hw_format(const void *opaque, int i)
 {
-    const GpumeContext *s = ctx->priv;
+    const GpumeContext *s = opaque;
 
     for (int j = 0; j < GPUME_NB_BACKENDS; j++)
         if (ff_gpume_backends[j]->hw_format != AV_PIX_FMT_NONE &&
@@ -234,7 +234,7 @@ static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_format_supported, hw_format);
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_format_supported, hw_format, ctx->priv);
 }
 
 static av_cold int config_input(AVFilterLink *inlink)
@@ -247,7 +247,7 @@ static av_cold int config_input(AVFilterLink *inlink)
         /* a user who names a device does not want a fallback to the CPU */
         .backend       = s->names_device ? GPUME_NB_BACKENDS - 1 : s->backend - 1,
         .max_in_flight = s->async_depth,
-        .executor      = gpume_slice_threads(ctx),
+        .executor      = ff_gpume_slice_threads(ctx),
         .hw_device     = ctx->hw_device_ctx,
         .device        = s->device,
         .log_ctx       = ctx,

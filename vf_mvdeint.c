@@ -22,6 +22,7 @@
 #include "gpume/mvdeint/mvdeint.h"
 #include "gpume/mvdeint/order.h"
 #include "gpume/picture/layout.h"
+#include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
@@ -45,8 +46,7 @@ typedef struct MvdeintContext {
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
     MvdeintInput next_input;
     int64_t before_pts;         ///< timestamp of the frame before the current one
-    int eof, status;
-    int64_t status_pts;
+    GpumeStream stream;
 } MvdeintContext;
 
 #define OFFSET(x) offsetof(MvdeintContext, x)
@@ -77,16 +77,11 @@ static const AVOption mvdeint_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvdeint);
 
-static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
-{
-    return ff_mvdeint_hw_format(i);
-}
-
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
+    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvdeint_kind);
 }
 
 /* Opens mvdeint for frames in system memory, or for frames like these hardware frames. */
@@ -95,7 +90,7 @@ static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
     MvdeintContext *s = ctx->priv;
     const MvdeintConfig cfg = {
         .hw_frames  = hw_frames,
-        .executor   = gpume_slice_threads(ctx),
+        .executor   = ff_gpume_slice_threads(ctx),
         .passes     = s->passes,
         .refs       = s->refs,
         .only_first = s->mode == MODE_FRAME,
@@ -205,7 +200,7 @@ static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const Mvdeint
 }
 
 /* Sends the next frame if its input has arrived. Returns 1 if a frame was sent or skipped, 0 if not. */
-static int produce(AVFilterContext *ctx)
+static int send_next(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
@@ -323,62 +318,40 @@ static int take_next(AVFilterContext *ctx)
     return ret < 0 ? ret : push(ctx, &s->next, &s->next_input);
 }
 
-/* Takes available input. Returns 1; FFERROR_NOT_READY if there is none; or another negative error code. */
-static int receive(AVFilterContext *ctx)
+static int produce(AVFilterContext *ctx)
 {
-    MvdeintContext *s = ctx->priv;
-    AVFrame *frame;
-    int ret;
+    const MvdeintContext *s = ctx->priv;
+    int ret = send_next(ctx);
 
-    if (s->next) {
-        ret = take_next(ctx);
-        return ret < 0 ? ret : 1;
-    }
-    ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
-    if (ret > 0) {
-        ret = take(ctx, &frame);
-        av_frame_free(&frame);
-        return ret < 0 ? ret : 1;
-    }
-    if (ret < 0)
+    if (ret || !s->next)
         return ret;
-    ff_mvdeint_flush(s->mvdeint);
-    s->eof = 1;
-    return 1;
+    ret = take_next(ctx);
+    return ret < 0 ? ret : send_next(ctx);
 }
 
-static int process(AVFilterContext *ctx)
+static int flush(AVFilterContext *ctx)
 {
-    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    const MvdeintContext *s = ctx->priv;
+
+    ff_mvdeint_flush(s->mvdeint);
+    return 0;
+}
+
+static int finish(AVFilterContext *ctx)
+{
     MvdeintContext *s = ctx->priv;
-    int ret;
 
-    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
-
-    for (;;) {
-        ret = produce(ctx);
-        if (ret < 0)
-            return ret;
-        if (ret) {
-            /* one frame a call, so that no frame waits behind others */
-            ff_filter_set_ready(ctx, 100);
-            return 0;
-        }
-        if (s->eof) {
-            if (s->status_pts != AV_NOPTS_VALUE)
-                s->status_pts = to_output(s, s->status_pts);
-            ff_outlink_set_status(outlink, s->status, s->status_pts);
-            return 0;
-        }
-        ret = receive(ctx);
-        if (ret < 0)
-            return ret;
-    }
+    if (s->stream.status_pts != AV_NOPTS_VALUE)
+        s->stream.status_pts = to_output(s, s->stream.status_pts);
+    return 0;
 }
 
 static int activate(AVFilterContext *ctx)
 {
-    return ff_gpume_end_if_failed(ctx, process(ctx));
+    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .flush = flush, .finish = finish };
+    MvdeintContext *s = ctx->priv;
+
+    return ff_gpume_stream_activate(ctx, &s->stream, &functions);
 }
 
 static av_cold void uninit(AVFilterContext *ctx)

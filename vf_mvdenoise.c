@@ -23,13 +23,13 @@
 #include "filters.h"
 #include "formats.h"
 #include "vf_gpume.h"
-#include "vf_mv.h"
 #include "video.h"
 
 #include "gpume/core/searches.h"
 #include "gpume/mvdenoise/mvdenoise.h"
 #include "gpume/mvdenoise/repeats.h"
 #include "gpume/picture/layout.h"
+#include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
@@ -64,22 +64,20 @@ typedef struct MvdenoiseContext {
 
     char search_options[sizeof(GPUME_SEARCH_MVDENOISE) + 11];
     Mvdenoise *mvdenoise;
-    GpumeSearcher *searcher;
+    GpumeStream stream;
     int used_radius;            ///< 0 until strength is more than 0: frames stay as they are
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
     Arrival next_arrival;
     AVFrame *input;             ///< the latest frame that was added, or the frame that it repeats; NULL: none
-    AVFrame *compared;          ///< a CUDA frame that is being compared with input, or NULL
+    AVFrame *compared;          ///< a frame that its device compares with input, or NULL
     Arrival compared_arrival;
-    MvdenoiseCudaRepeats *repeats;
+    MvdenoiseRepeats *repeats;
     Arrival last;               ///< arrival of the last frame, which is not marked as a repeat
     int nb_repeats;             ///< number of repeats at the end of the input so far
     AVFifo *searched;           ///< Arrival of the frames in the searcher
     AVFifo *waiting;            ///< Waiting, in input order
     AVFrame *output;            ///< samples of the last denoised frame, if its repeats are sent next
     int nb_since_repeat;        ///< number of frames denoised since the last repeat
-    int eof, status;
-    int64_t status_pts;
     int warned_missing;
     int has_told;               ///< whether the estimate was logged
     int searches;               ///< whether vectors are searched here
@@ -111,16 +109,11 @@ static const AVOption mvdenoise_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvdenoise);
 
-static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
-{
-    return ff_mvdenoise_hw_format(i);
-}
-
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
+    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvdenoise_kind);
 }
 
 static av_cold int init(AVFilterContext *ctx)
@@ -148,7 +141,7 @@ static void note_vectors(void *log_ctx, int searched)
     MvdenoiseContext *s  = ctx->priv;
 
     s->searches = searched;
-    gpume_vectors_decided(log_ctx, searched);
+    ff_gpume_stream_decided(log_ctx, searched);
 }
 
 static av_cold int open_searcher(AVFilterContext *ctx)
@@ -163,7 +156,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         },
         .options   = s->search_options,
         .sequence  = radius > 0,
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
         .decided   = note_vectors,
         .log_ctx   = ctx,
@@ -174,8 +167,8 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         cfg.params.distance[radius + i] = 1 + i;
     }
     snprintf(s->search_options, sizeof(s->search_options), GPUME_SEARCH_MVDENOISE, radius);
-    ff_gpume_searcher_close(&s->searcher);
-    return ff_gpume_searcher_open(&s->searcher, &cfg);
+    ff_gpume_searcher_close(&s->stream.searcher);
+    return ff_gpume_searcher_open(&s->stream.searcher, &cfg);
 }
 
 /* Opens mvdenoise for frames in system memory, or for frames like these hardware frames. */
@@ -184,7 +177,7 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
     MvdenoiseContext *s = ctx->priv;
     const MvdenoiseConfig cfg = {
         .hw_frames = hw_frames,
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .radius    = s->used_radius,
         .sigma     = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
         .single    = !s->levels,
@@ -365,7 +358,7 @@ static int send_repeat(AVFilterContext *ctx)
 }
 
 /* Sends the next frame if its input has arrived. Returns 1 if a frame was sent, 0 if not. */
-static int produce(AVFilterContext *ctx)
+static int send_next(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
     const AVFrame *next;
@@ -439,29 +432,23 @@ static int take_next(AVFilterContext *ctx)
     return ret < 0 ? ret : push(ctx, &s->next, &s->next_arrival);
 }
 
-/* Gets the next frame with its motion fields. Returns 1; 0 if there is none; or an AVERROR code. */
-static int receive(AVFilterContext *ctx)
+static int produce(AVFilterContext *ctx)
 {
-    MvdenoiseContext *s = ctx->priv;
-    AVFrame *frame = NULL;
-    int ret;
+    const MvdenoiseContext *s = ctx->priv;
+    int ret = send_next(ctx);
 
-    if (s->next) {
-        ret = take_next(ctx);
-        return ret < 0 ? ret : 1;
-    }
-    ret = ff_gpume_searcher_pull(s->searcher, &frame);
-    if (ret >= 0) {
-        ret = take(ctx, &frame);
-        av_frame_free(&frame);
-        return ret < 0 ? ret : 1;
-    }
-    if (ret == AVERROR_EOF) {
-        ff_mvdenoise_flush(s->mvdenoise);
-        s->eof = 1;
-        return 1;
-    }
-    return ret == AVERROR(EAGAIN) ? 0 : ret;
+    if (ret || !s->next)
+        return ret;
+    ret = take_next(ctx);
+    return ret < 0 ? ret : send_next(ctx);
+}
+
+static int flush(AVFilterContext *ctx)
+{
+    const MvdenoiseContext *s = ctx->priv;
+
+    ff_mvdenoise_flush(s->mvdenoise);
+    return 0;
 }
 
 /*
@@ -494,10 +481,10 @@ static int add_input(MvdenoiseContext *s, AVFrame **frame, int repeats, Arrival 
         ret = av_frame_ref(s->input, *frame);
     if (ret >= 0)
         ret = av_fifo_write(s->searched, &arrival, 1);
-    return ret < 0 ? ret : ff_gpume_searcher_push(s->searcher, frame);
+    return ret < 0 ? ret : ff_gpume_searcher_push(s->stream.searcher, frame);
 }
 
-/* Adds the CUDA frame that is being compared, if any. */
+/* Adds the frame that its device compares, if any. */
 static int add_compared(MvdenoiseContext *s)
 {
     AVFrame *frame = s->compared;
@@ -506,84 +493,42 @@ static int add_compared(MvdenoiseContext *s)
     if (!frame)
         return 0;
     s->compared = NULL;
-    ret = ff_mvdenoise_cuda_compared(s->repeats);
+    ret = ff_mvdenoise_compared(s->repeats);
     if (ret >= 0)
         ret = add_input(s, &frame, ret, s->compared_arrival);
     av_frame_free(&frame);
     return ret;
 }
 
-/*
- * Takes the next input frame. A CUDA frame is added when the next one arrives, or at the end: until
- * then the device compares it, and the host does not wait.
- * @return 0 or an AVERROR code
- */
-static int take_input(AVFilterContext *ctx)
+/* Takes an input frame. If its device compares it, it is added when the next one arrives, so the host does not wait. */
+static int feed(AVFilterContext *ctx, AVFrame **frame)
 {
-    MvdenoiseContext *s = ctx->priv;
-    AVFrame *frame = NULL;
-    int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
-    const int has_ended   = !ret;
+    MvdenoiseContext *s   = ctx->priv;
     const Arrival arrival = { MVDENOISE_IS_KEPT * !!ctx->is_disabled, lrint(s->strength * 256) };
+    int ret = add_compared(s);
 
-    if (ret < 0)
+    if (ret < 0 || !*frame)
         return ret;
-    ret = add_compared(s);
     /* a command has set strength; no frame is waiting, because frames that stay as they are do not wait for others */
-    if (ret >= 0 && !has_ended && s->strength > 0 && s->used_radius < s->radius)
-        ret = open_all(ctx);
-    if (has_ended) {
-        ff_gpume_searcher_flush(s->searcher);
-    } else if (ret >= 0 && !s->used_radius) {
-        ret = add_input(s, &frame, 0, arrival);
-    } else if (ret >= 0 && frame->hw_frames_ctx) {
-        ret = ff_mvdenoise_cuda_compare(&s->repeats, s->input, frame, ctx);
-        if (ret >= 0) {
-            FFSWAP(AVFrame *, s->compared, frame);
-            s->compared_arrival = arrival;
-        }
-    } else if (ret >= 0) {
-        ret = add_input(s, &frame, ff_mvdenoise_has_same(s->input, frame), arrival);
+    if (s->strength > 0 && s->used_radius < s->radius && (ret = open_all(ctx)) < 0)
+        return ret;
+    if (!s->used_radius)
+        return add_input(s, frame, 0, arrival);
+    ret = ff_mvdenoise_compare(&s->repeats, s->input, *frame, ctx);
+    if (ret == AVERROR(EAGAIN)) {
+        FFSWAP(AVFrame *, s->compared, *frame);
+        s->compared_arrival = arrival;
+        return 0;
     }
-    av_frame_free(&frame);
-    return ret;
-}
-
-static int process(AVFilterContext *ctx)
-{
-    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
-    MvdenoiseContext *s = ctx->priv;
-    int ret;
-
-    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
-
-    for (;;) {
-        ret = produce(ctx);
-        if (ret < 0)
-            return ret;
-        if (ret) {
-            /* one frame a call, so that no frame waits behind others */
-            ff_filter_set_ready(ctx, 100);
-            return 0;
-        }
-        if (s->eof) {
-            ff_outlink_set_status(outlink, s->status, s->status_pts);
-            return 0;
-        }
-        ret = receive(ctx);
-        if (ret < 0)
-            return ret;
-        if (ret)
-            continue;
-        ret = take_input(ctx);
-        if (ret < 0)
-            return ret;
-    }
+    return ret < 0 ? ret : add_input(s, frame, ret, arrival);
 }
 
 static int activate(AVFilterContext *ctx)
 {
-    return ff_gpume_end_if_failed(ctx, process(ctx));
+    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .feed = feed, .flush = flush };
+    MvdenoiseContext *s = ctx->priv;
+
+    return ff_gpume_stream_activate(ctx, &s->stream, &functions);
 }
 
 static av_cold void uninit(AVFilterContext *ctx)
@@ -600,8 +545,8 @@ static av_cold void uninit(AVFilterContext *ctx)
     av_frame_free(&s->input);
     av_frame_free(&s->compared);
     av_frame_free(&s->output);
-    ff_mvdenoise_cuda_repeats_close(&s->repeats);
-    ff_gpume_searcher_close(&s->searcher);
+    ff_mvdenoise_repeats_close(&s->repeats);
+    ff_gpume_searcher_close(&s->stream.searcher);
     ff_mvdenoise_close(&s->mvdenoise);
 }
 

@@ -23,14 +23,15 @@
 #include "filters.h"
 #include "formats.h"
 #include "vf_gpume.h"
-#include "vf_mv.h"
 #include "video.h"
 
 #include "gpume/core/searches.h"
 #include "gpume/field/sidedata.h"
+#include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
-#include "gpume/util/frame_backend.h"
+#include "gpume/util/upstream.h"
+#include "gpume/util/frames.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
 #include "gpume/mvfps/captions.h"
@@ -115,16 +116,11 @@ static const AVOption mvfps_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvfps);
 
-static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
-{
-    return ff_mvfps_hw_format(i);
-}
-
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_gpume_layout_supports, hw_format);
+    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvfps_kind);
 }
 
 /* Sets the output's rate to a multiple of the input's; the text before the final x is the factor. */
@@ -184,7 +180,7 @@ static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
     MvfpsContext *s = ctx->priv;
     const MvfpsConfig cfg = {
         .hw_frames = hw_frames,
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .log_ctx   = ctx,
     };
 
@@ -207,9 +203,9 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         },
         .options   = GPUME_SEARCH_MVFPS,
         .sequence  = s->mode == MVFPS_MCI,
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = gpume_vectors_decided,
+        .decided   = ff_gpume_stream_decided,
         .log_ctx   = ctx,
     };
 

@@ -32,7 +32,7 @@
 #include "gpume/mvstereo/view.h"
 #include "gpume/picture/layout.h"
 #include "gpume/util/compat.h"
-#include "gpume/util/frame_backend.h"
+#include "gpume/util/frames.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/upstream.h"
@@ -170,8 +170,8 @@ static int has_hw_format(const AVFilterContext *ctx)
     int is_hw = 0, is_sw = 0;
 
     for (unsigned j = 0; in && j < in->nb_formats; j++) {
-        for (int i = 0; ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
-            is_hw |= in->formats[j] == ff_mvstereo_hw_format(i);
+        for (int i = 0; ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != AV_PIX_FMT_NONE; i++)
+            is_hw |= in->formats[j] == ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i);
         is_sw |= ff_gpume_layout_supports(in->formats[j]);
     }
     return !in || (is_hw && is_sw) ? AVERROR(EAGAIN) : is_hw;
@@ -211,8 +211,8 @@ static int query_formats(const AVFilterContext *ctx,
 
     if (is_hw < 0)
         return is_hw;
-    for (int i = 0; is_hw && ff_mvstereo_hw_format(i) != AV_PIX_FMT_NONE; i++)
-        if ((ret = ff_add_format(&formats, ff_mvstereo_hw_format(i))) < 0)
+    for (int i = 0; is_hw && ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != AV_PIX_FMT_NONE; i++)
+        if ((ret = ff_add_format(&formats, ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i))) < 0)
             return ret;
     while (!is_hw && (desc = av_pix_fmt_desc_next(desc))) {
         const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
@@ -357,7 +357,7 @@ static av_cold int open_mvstereo(AVFilterContext *ctx, AVBufferRef *hw_frames)
     MvstereoContext *s = ctx->priv;
     const double depth_one = s->focal * s->baseline * MVSTEREO_ONE;
     MvstereoConfig cfg = {
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .min       = s->min,
         .max       = s->max,
         .rows      = s->rows,

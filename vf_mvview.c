@@ -17,11 +17,11 @@
 #include "filters.h"
 #include "formats.h"
 #include "vf_gpume.h"
-#include "vf_mv.h"
 #include "video.h"
 
 #include "gpume/core/searches.h"
 #include "gpume/field/sidedata.h"
+#include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
@@ -56,7 +56,8 @@ typedef struct MvviewContext {
     int background;
     int search;                 ///< enum GpumeSearchWhen
 
-    GpumeSearcher *searcher;
+    GpumeStream stream;
+    AVFrame *drawn;             ///< the frame that is sent next, or NULL
     char search_options[64];    ///< options of the search, as gpume takes them
     MvviewView *view;
     AVFifo *arrivals;           ///< Arrival of each frame in the searcher
@@ -64,8 +65,6 @@ typedef struct MvviewContext {
     int nb_obeyed;              ///< number of commands that the open view follows
     int had_vectors;            ///< whether a frame had vectors, or the warning was printed
     int nb_without;             ///< number of frames so far
-    int status;                 ///< status with which the input has ended
-    int64_t status_pts;         ///< timestamp of the end of the input
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
@@ -109,16 +108,11 @@ static const AVOption mvview_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvview);
 
-static enum AVPixelFormat hw_format(const AVFilterContext *ctx, int i)
-{
-    return ff_mvview_hw_format(i);
-}
-
 static int query_formats(const AVFilterContext *ctx,
                          AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out)
 {
-    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, ff_mvview_format_supported, hw_format);
+    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvview_kind);
 }
 
 /* Returns what the options say now. */
@@ -135,7 +129,7 @@ static Arrival arrive(AVFilterContext *ctx)
         .step       = s->step,
         .opacity    = lrint(s->opacity * 256),
         .legend     = s->legend,
-        .executor   = gpume_slice_threads(ctx),
+        .executor   = ff_gpume_slice_threads(ctx),
         .log_ctx    = ctx,
     };
 
@@ -187,16 +181,16 @@ static av_cold int open_searcher(AVFilterContext *ctx)
             .nb_references = 1, .distance = { past ? -distance : distance },
         },
         .options   = s->search_options,
-        .executor  = gpume_slice_threads(ctx),
+        .executor  = ff_gpume_slice_threads(ctx),
         .hw_device = ctx->hw_device_ctx,
-        .decided   = gpume_vectors_decided,
+        .decided   = ff_gpume_stream_decided,
         .log_ctx   = ctx,
     };
 
     snprintf(s->search_options, sizeof(s->search_options), GPUME_SEARCH_MVVIEW, past ? "past" : "future",
              distance);
-    ff_gpume_searcher_close(&s->searcher);
-    return ff_gpume_searcher_open(&s->searcher, &cfg);
+    ff_gpume_searcher_close(&s->stream.searcher);
+    return ff_gpume_searcher_open(&s->stream.searcher, &cfg);
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -240,7 +234,7 @@ static void look_for_vectors(AVFilterContext *ctx, const AVFrame *frame)
  * Draws into a frame if it is writable and in system memory, else into a new buffer. A hardware
  * frame always gets a new buffer, because output frames must belong to the output's hw_frames_ctx.
  */
-static int send_frame(AVFilterContext *ctx, AVFrame *frame)
+static int draw(AVFilterContext *ctx, AVFrame *frame)
 {
     AVFilterLink *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
@@ -265,64 +259,58 @@ static int send_frame(AVFilterContext *ctx, AVFrame *frame)
     if (ret >= 0 && (draws || old))
         ret = ff_mvview_draw(s->view, frame, old ? old : frame);
     av_frame_free(&old);
-    if (ret < 0) {
-        av_frame_free(&frame);
-        return ret;
-    }
-    return ff_filter_frame(outlink, frame);
+    return FFMIN(ret, 0);
 }
 
-/* Gives the next input frame, or the end, to the searcher. @return the same values as ff_gpume_take_input() */
-static int feed(AVFilterContext *ctx)
+static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvviewContext *s = ctx->priv;
-    Arrival arrival;
-    AVFrame *frame;
-    int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    const int ret = draw(ctx, *frame);
 
-    if (!ret)
-        ff_gpume_searcher_flush(s->searcher);
-    if (ret <= 0)
-        return ret;
-    arrival = arrive(ctx);
-    ret     = av_fifo_write(s->arrivals, &arrival, 1);
     if (ret >= 0)
-        ret = ff_gpume_searcher_push(s->searcher, &frame);
-    av_frame_free(&frame);
+        FFSWAP(AVFrame *, s->drawn, *frame);
+    return ret;
+}
+
+/* Sends the frame that was drawn. */
+static int produce(AVFilterContext *ctx)
+{
+    MvviewContext *s = ctx->priv;
+    AVFrame *frame   = s->drawn;
+    int ret;
+
+    if (!frame)
+        return 0;
+    s->drawn = NULL;
+    ret = ff_filter_frame(ctx->outputs[0], frame);
     return ret < 0 ? ret : 1;
 }
 
-static int process(AVFilterContext *ctx)
+static int feed(AVFilterContext *ctx, AVFrame **frame)
 {
-    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvviewContext *s = ctx->priv;
-    AVFrame *frame;
+    Arrival arrival;
     int ret;
 
-    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+    if (!*frame)
+        return 0;
+    arrival = arrive(ctx);
+    ret     = av_fifo_write(s->arrivals, &arrival, 1);
+    return ret < 0 ? ret : ff_gpume_searcher_push(s->stream.searcher, frame);
+}
 
-    for (;;) {
-        ret = ff_gpume_searcher_pull(s->searcher, &frame);
-        if (ret >= 0) {
-            ff_filter_set_ready(ctx, 100);
-            return send_frame(ctx, frame);
-        }
-        if (ret == AVERROR_EOF) {
-            warn_of_no_vectors(ctx);
-            ff_outlink_set_status(outlink, s->status, s->status_pts);
-            return 0;
-        }
-        if (ret != AVERROR(EAGAIN))
-            return ret;
-        ret = feed(ctx);
-        if (ret < 0)
-            return ret;
-    }
+static int finish(AVFilterContext *ctx)
+{
+    warn_of_no_vectors(ctx);
+    return 0;
 }
 
 static int activate(AVFilterContext *ctx)
 {
-    return ff_gpume_end_if_failed(ctx, process(ctx));
+    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .feed = feed, .finish = finish };
+    MvviewContext *s = ctx->priv;
+
+    return ff_gpume_stream_activate(ctx, &s->stream, &functions);
 }
 
 static int process_command(AVFilterContext *ctx, const char *cmd, const char *arg, char *res, int res_len, int flags)
@@ -338,7 +326,8 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
 
-    ff_gpume_searcher_close(&s->searcher);
+    ff_gpume_searcher_close(&s->stream.searcher);
+    av_frame_free(&s->drawn);
     av_fifo_freep2(&s->arrivals);
     ff_mvview_close(&s->view);
 }

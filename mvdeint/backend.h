@@ -16,8 +16,7 @@
 
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
-#include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
 
 /** Number of slots of a backend; each holds the samples of an input frame. */
 #define MVDEINT_SLOTS 3
@@ -57,13 +56,9 @@ typedef struct MvdeintStep {
     AVFrame *frame;                             ///< output as a frame, or NULL
 } MvdeintStep;
 
-/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
+/** A backend. */
 typedef struct MvdeintBackend {
     GpumeFrameBackend common;
-    /** @param cfg stays valid until uninit() */
-    int  (*init)(void *priv, const MvdeintConfig *cfg);
-    /** Forgets all pictures, and sets the layout of the following ones. The layout must stay valid. */
-    int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /**
      * Puts the samples of an input frame into a slot.
      * @param later whether this may be done in estimate(), which is called next; the frame is valid until then
@@ -78,15 +73,12 @@ typedef struct MvdeintBackend {
     int  (*put)(void *priv, AVFrame *frame, const AVFrame *estimate);
     /** Copies the frame of a slot to an output frame. Only backends of hardware frames have this function. */
     int  (*copy)(void *priv, AVFrame *frame, int slot);
-    /** Is also called after init() has failed. */
-    void (*uninit)(void *priv);
 } MvdeintBackend;
 
 /** Returns the format of an estimate's luma, for the search. */
 enum AVPixelFormat ff_mvdeint_gray(int depth);
 
 extern const MvdeintBackend ff_mvdeint_backend_cpu;
-/** In a build without CUDA, this backend supports no frames. */
 extern const MvdeintBackend ff_mvdeint_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDEINT_BACKEND_H */

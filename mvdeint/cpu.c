@@ -82,8 +82,9 @@ typedef struct CPUBackend {
     GpumeTaskChain chain;
 } CPUBackend;
 
-static av_cold int init(void *priv, const MvdeintConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvdeintConfig *cfg = config;
     CPUBackend *s = priv;
 
     s->cfg = cfg;
@@ -750,13 +751,13 @@ static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
 }
 
 const MvdeintBackend ff_mvdeint_backend_cpu = {
-    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
-    .init       = init,
-    .set_layout = set_layout,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .load       = load,
     .alloc      = alloc,
     .estimate   = estimate,
     .make       = make,
     .put        = put,
-    .uninit     = uninit,
 };

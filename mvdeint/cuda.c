@@ -106,8 +106,9 @@ static av_cold int upload_table(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const MvdeintConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvdeintConfig *cfg = config;
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
     GpumeLayout layout;
@@ -421,14 +422,14 @@ static av_cold void uninit(void *priv)
 }
 
 const MvdeintBackend ff_mvdeint_backend_cuda = {
-    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
-    .init       = init,
-    .set_layout = set_layout,
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .load       = load,
     .alloc      = alloc,
     .estimate   = estimate,
     .make       = make,
     .put        = put,
     .copy       = copy,
-    .uninit     = uninit,
 };

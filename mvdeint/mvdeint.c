@@ -20,8 +20,14 @@
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
 static const GpumeFrameBackend *const backends[] = {
-    &ff_mvdeint_backend_cpu.common, &ff_mvdeint_backend_cuda.common, NULL
+    &ff_mvdeint_backend_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvdeint_backend_cuda.common,
+#endif
+    NULL
 };
+
+const GpumeSequenceKind ff_mvdeint_kind = { "mvdeint", ff_gpume_layout_supports, backends };
 
 /** Maximum number of fields that are held: those in the searches of all passes, and their neighbours. */
 #define MAX_FIELDS 128
@@ -45,20 +51,14 @@ typedef struct Pass {
 
 struct Mvdeint {
     MvdeintConfig cfg;
-    const void *device_ctx;             ///< device of hardware frames; NULL: frames are in system memory
-    enum AVPixelFormat sw_format;       ///< of hardware frames
-    const MvdeintBackend *backend;
-    void *priv;
-    GpumeLayout layout;
+    GpumeSequence sequence;
     int is_small;                       ///< whether frames of this layout can only pass unchanged
     Field fields[MAX_FIELDS];
     Pass passes[MVDEINT_MAX_PASSES];
-    int64_t nb_in;                      ///< number of input frames
     int64_t nb_fields;                  ///< number of fields whose first estimates have been made
     int64_t nb_out;                     ///< number of fields that have been output
     AVFrame *last;                      ///< the input frame that waits for the next one
     MvdeintInput last_input;
-    int flushed;
 };
 
 enum AVPixelFormat ff_mvdeint_gray(int depth)
@@ -73,29 +73,15 @@ enum AVPixelFormat ff_mvdeint_gray(int depth)
     }
 }
 
-enum AVPixelFormat ff_mvdeint_hw_format(int i)
-{
-    return ff_gpume_backend_hw_format(backends, i);
-}
-
 av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
 {
     Mvdeint *s = *mvdeint = av_mallocz(sizeof(*s));
-    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
         return AVERROR(ENOMEM);
-    s->cfg           = *cfg;
-    s->layout.format = AV_PIX_FMT_NONE;
-    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    if (cfg->hw_frames)
-        s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
-    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvdeint",
-                                cfg->log_ctx);
-    s->backend = (const MvdeintBackend *)backend;
-    if (ret >= 0)
-        ret = s->backend->init(s->priv, &s->cfg);
+    s->cfg = *cfg;
+    ret = ff_gpume_sequence_open(&s->sequence, &ff_mvdeint_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx);
     if (ret < 0)
         ff_mvdeint_close(mvdeint);
     return ret;
@@ -125,8 +111,8 @@ static void forget(Mvdeint *s)
         forget_field(&s->fields[i]);
     memset(s->passes, 0, sizeof(s->passes));
     av_frame_free(&s->last);
-    s->nb_in = s->nb_fields = s->nb_out = 0;
-    s->flushed = 0;
+    s->sequence.nb_in = s->nb_fields = s->nb_out = 0;
+    s->sequence.flushed = 0;
 }
 
 av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
@@ -136,36 +122,28 @@ av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
     if (!s)
         return;
     forget(s);
-    if (s->priv)
-        s->backend->uninit(s->priv);
-    av_freep(&s->priv);
+    ff_gpume_sequence_close(&s->sequence);
     av_freep(mvdeint);
-}
-
-/* Returns whether frames like this one have been opened. */
-static int is_opened(const Mvdeint *s, const AVFrame *frame)
-{
-    return s->device_ctx == ff_gpume_frame_device(frame) &&
-           (!s->device_ctx || s->sw_format == ff_gpume_frame_format(frame));
 }
 
 int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || s->flushed || ff_gpume_layout_is(&s->layout, frame));
+    return ff_gpume_sequence_continues(&s->sequence, frame);
+}
+
+static const MvdeintBackend *backend_of(const Mvdeint *s)
+{
+    return (const MvdeintBackend *)s->sequence.backend;
 }
 
 static int set_layout(Mvdeint *s, const AVFrame *frame)
 {
-    int ret;
+    const GpumeLayout *l = &s->sequence.layout;
+    const int ret = ff_gpume_sequence_set_layout(&s->sequence, frame);
 
-    if (!ff_gpume_layout_change(&s->layout, frame))
-        return 0;
     s->is_small = 0;
-    for (int i = 0; i < s->layout.nb_components; i++)
-        s->is_small |= s->layout.components[i].w < MVDEINT_MIN_COLUMNS || s->layout.components[i].h < MVDEINT_MIN_LINES;
-    ret = s->backend->set_layout(s->priv, &s->layout);
-    if (ret < 0)
-        s->layout.format = AV_PIX_FMT_NONE;
+    for (int i = 0; i < l->nb_components; i++)
+        s->is_small |= l->components[i].w < MVDEINT_MIN_COLUMNS || l->components[i].h < MVDEINT_MIN_LINES;
     return ret;
 }
 
@@ -205,7 +183,7 @@ static int64_t nb_estimates(const Mvdeint *s, int pass)
 /* Returns whether no more estimates follow for a pass. */
 static int is_complete(const Mvdeint *s, int pass)
 {
-    return s->flushed && !s->last && nb_estimates(s, pass) == s->nb_fields;
+    return s->sequence.flushed && !s->last && nb_estimates(s, pass) == s->nb_fields;
 }
 
 /* Takes the results of the search of a pass. */
@@ -266,7 +244,7 @@ static int search(Mvdeint *s, int pass)
 /* Adds a field of the waiting frame, and sets the parameters of its first estimate. */
 static int add_field(Mvdeint *s, MvdeintFirst *first, int is_second, int after)
 {
-    const int64_t number = s->nb_in - 1 - (after >= 0);
+    const int64_t number = s->sequence.nb_in - 1 - (after >= 0);
     const int slot = number % MVDEINT_SLOTS;
     Field *f = field_at(s, s->nb_fields + is_second);
 
@@ -286,8 +264,8 @@ static int add_field(Mvdeint *s, MvdeintFirst *first, int is_second, int after)
         return AVERROR(ENOMEM);
     if (s->is_small)
         return 0;
-    f->estimates[0] = first->out   = s->backend->alloc(s->priv);
-    f->intra        = first->intra = s->backend->alloc(s->priv);
+    f->estimates[0] = first->out   = backend_of(s)->alloc(s->sequence.priv);
+    f->intra        = first->intra = backend_of(s)->alloc(s->sequence.priv);
     return first->out && first->intra ? 0 : AVERROR(ENOMEM);
 }
 
@@ -305,7 +283,7 @@ static int estimate_last(Mvdeint *s, int after)
     for (int i = 0; i < 2; i++)
         if ((ret = add_field(s, &first[i], i, after)) < 0)
             return ret;
-    ret = s->is_small ? 0 : s->backend->estimate(s->priv, first);
+    ret = s->is_small ? 0 : backend_of(s)->estimate(s->sequence.priv, first);
     for (int i = 0; i < 2 && ret >= 0; i++) {
         s->nb_fields++;
         ret = search(s, 0);
@@ -336,10 +314,10 @@ AVFrame *ff_mvdeint_clone(const AVFrame *frame)
 int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, const AVFrame *samples)
 {
     const AVFrame *from = samples ? samples : *frame;
-    const int slot = s->flushed ? 0 : s->nb_in % MVDEINT_SLOTS;
+    const int slot = s->sequence.flushed ? 0 : s->sequence.nb_in % MVDEINT_SLOTS;
     int ret;
 
-    if (s->flushed)
+    if (s->sequence.flushed)
         forget(s);
     ret = set_layout(s, from);
     if (ret >= 0 && s->is_small && !input->passes) {
@@ -349,12 +327,12 @@ int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, cons
         ret = AVERROR(EINVAL);
     }
     if (ret >= 0)
-        ret = s->backend->load(s->priv, slot, from, s->last && !s->is_small);
+        ret = backend_of(s)->load(s->sequence.priv, slot, from, s->last && !s->is_small);
     if (ret >= 0 && samples && input->passes)
-        ret = s->backend->copy(s->priv, *frame, slot);
+        ret = backend_of(s)->copy(s->sequence.priv, *frame, slot);
     if (ret < 0)
         return ret;
-    s->nb_in++;
+    s->sequence.nb_in++;
     if (s->last)
         ret = estimate_last(s, slot);
     if (ret < 0)
@@ -373,7 +351,7 @@ void ff_mvdeint_set_order(Mvdeint *s, int bottom_first)
 
 void ff_mvdeint_flush(Mvdeint *s)
 {
-    s->flushed = 1;
+    s->sequence.flushed = 1;
 }
 
 /* Returns whether a pass can make its next field. */
@@ -415,14 +393,14 @@ static int make(Mvdeint *s, int pass, AVFrame *out, AVFrame *frame)
             step.estimates[MVDEINT_MAX_REFS + i] = other->estimates[pass + (i < 0 && makes_estimates)];
             step.parities[MVDEINT_MAX_REFS + i]  = other->parity;
         }
-    return s->backend->make(s->priv, &step);
+    return backend_of(s)->make(s->sequence.priv, &step);
 }
 
 /* Makes the next estimate for the following pass. */
 static int make_estimate(Mvdeint *s, int pass)
 {
     Field *f = field_at(s, s->passes[pass].nb_made);
-    AVFrame *out = f->is_progressive ? av_frame_clone(f->estimates[0]) : s->backend->alloc(s->priv);
+    AVFrame *out = f->is_progressive ? av_frame_clone(f->estimates[0]) : backend_of(s)->alloc(s->sequence.priv);
     int ret = 0;
 
     if (!out)
@@ -444,7 +422,7 @@ int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
     const Field *f, *after;
     int ret;
 
-    if (s->flushed && s->last) {
+    if (s->sequence.flushed && s->last) {
         ret = estimate_last(s, -1);
         if (ret < 0)
             return ret;
@@ -479,7 +457,7 @@ int ff_mvdeint_make(Mvdeint *s, AVFrame *out)
     int ret = 0;
 
     if (out && last < 0)
-        ret = s->backend->put(s->priv, out, f->estimates[0]);
+        ret = backend_of(s)->put(s->sequence.priv, out, f->estimates[0]);
     else if (out)
         ret = make(s, last, NULL, out);
     if (ret < 0)

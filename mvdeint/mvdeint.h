@@ -16,6 +16,7 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/mvdeint/arithmetic.h"
+#include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
 
 typedef struct MvdeintConfig {
@@ -50,8 +51,7 @@ typedef struct MvdeintNext {
 
 typedef struct Mvdeint Mvdeint;
 
-/** Returns hardware format i that is supported, or AV_PIX_FMT_NONE if there are no more. */
-enum AVPixelFormat ff_mvdeint_hw_format(int i);
+extern const GpumeSequenceKind ff_mvdeint_kind;
 
 /** @return 0 or an AVERROR code; on error *mvdeint is NULL */
 int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg);

@@ -16,8 +16,7 @@
 
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
 #include "libavfilter/gpume/mvdenoise/noise.h"
-#include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
 
 /** Maximum number of pictures that a backend keeps in slots. */
 #define MVDENOISE_MAX_SLOTS (3 * MVDENOISE_MAX_RADIUS + 1)
@@ -36,7 +35,7 @@ typedef struct MvdenoiseStep {
     AVFrame *out;                               ///< NULL: the result is the pilot of the current picture
 } MvdenoiseStep;
 
-/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
+/** A backend. */
 typedef struct MvdenoiseBackend {
     GpumeFrameBackend common;
     /**
@@ -44,10 +43,6 @@ typedef struct MvdenoiseBackend {
      * then stays on its device.
      */
     int estimates;
-    /** @param cfg stays valid until uninit() */
-    int  (*init)(void *priv, const MvdenoiseConfig *cfg);
-    /** Forgets all pictures, and sets the layout of the following ones. The layout must stay valid. */
-    int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /**
      * Loads a picture into a slot, with its motion fields.
      * @param samples  frame whose samples are loaded; frame, which has the vectors, may be a different one
@@ -60,8 +55,6 @@ typedef struct MvdenoiseBackend {
     int  (*make)(void *priv, const MvdenoiseStep *step);
     /** Gets the noise that the backend estimated for the picture in a slot. May wait for the device. */
     int  (*get_curves)(void *priv, int slot, MvdenoiseCurve *curves);
-    /** Is also called after init() has failed. */
-    void (*uninit)(void *priv);
 } MvdenoiseBackend;
 
 /** Returns the logarithm of the distance between patches. */
@@ -77,7 +70,6 @@ static inline int mvdenoise_is_chosen(const MvdenoiseConfig *cfg, const GpumeLay
 }
 
 extern const MvdenoiseBackend ff_mvdenoise_backend_cpu;
-/** In a build without CUDA, hw_format is AV_PIX_FMT_NONE. */
 extern const MvdenoiseBackend ff_mvdenoise_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVDENOISE_BACKEND_H */

@@ -67,8 +67,9 @@ typedef struct CPUBackend {
     GpumeTaskChain chain;
 } CPUBackend;
 
-static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvdenoiseConfig *cfg = config;
     CPUBackend *s = priv;
 
     s->cfg = cfg;
@@ -468,10 +469,10 @@ static int make(void *priv, const MvdenoiseStep *step)
 }
 
 const MvdenoiseBackend ff_mvdenoise_backend_cpu = {
-    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
-    .init       = init,
-    .set_layout = set_layout,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .load       = load,
     .make       = make,
-    .uninit     = uninit,
 };

@@ -201,8 +201,9 @@ static av_cold int init_side(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const MvdenoiseConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvdenoiseConfig *cfg = config;
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
     GpumeLayout layout;
@@ -648,12 +649,12 @@ static av_cold void uninit(void *priv)
 }
 
 const MvdenoiseBackend ff_mvdenoise_backend_cuda = {
-    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .estimates  = 1,
-    .init       = init,
-    .set_layout = set_layout,
     .load       = load,
     .make       = make,
     .get_curves = get_curves,
-    .uninit     = uninit,
 };

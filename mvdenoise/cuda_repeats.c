@@ -15,14 +15,14 @@
 #include "libavfilter/gpume/mvdenoise/cuda_args.h"
 #include "libavfilter/gpume/mvdenoise/modules.h"
 #include "libavfilter/gpume/mvdenoise/repeats.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/util/frames.h"
 
 GPUME_CUDA_DECLARE(mvdenoise_repeats)
 
 static const GpumeShellModule module = { GPUME_CUDA_CODE(mvdenoise_repeats), MVDENOISE_CUDA_repeats, 0, 0 };
 static const GpumeShellKernel kernel = { MVDENOISE_CUDA_repeats, 0, MVDENOISE_CUDA_THREADS, 0, "compare frames" };
 
-struct MvdenoiseCudaRepeats {
+struct MvdenoiseRepeats {
     GpumeShell shell;
     GpumeCudaBuffer differ;     ///< uint32_t
     CUevent known;              ///< recorded when differ.pinned has been written
@@ -30,15 +30,15 @@ struct MvdenoiseCudaRepeats {
 
 static av_cold void close_device(void *priv)
 {
-    MvdenoiseCudaRepeats *s = priv;
+    MvdenoiseRepeats *s = priv;
 
     if (s->known)
         s->shell.cuda.cu->cuEventDestroy(s->known);
 }
 
-av_cold void ff_mvdenoise_cuda_repeats_close(MvdenoiseCudaRepeats **repeats)
+av_cold void ff_mvdenoise_cuda_repeats_close(MvdenoiseRepeats **repeats)
 {
-    MvdenoiseCudaRepeats *s = *repeats;
+    MvdenoiseRepeats *s = *repeats;
 
     if (!s)
         return;
@@ -48,7 +48,7 @@ av_cold void ff_mvdenoise_cuda_repeats_close(MvdenoiseCudaRepeats **repeats)
 }
 
 /* Loads the kernel and allocates memory. The caller has pushed the CUDA context. */
-static av_cold int load(MvdenoiseCudaRepeats *s)
+static av_cold int load(MvdenoiseRepeats *s)
 {
     int ret = ff_gpume_shell_load(&s->shell, 0, &kernel, &module, 1, 8);
 
@@ -61,9 +61,9 @@ static av_cold int load(MvdenoiseCudaRepeats *s)
     return 0;
 }
 
-static av_cold int open_repeats(MvdenoiseCudaRepeats **repeats, const AVBufferRef *hw_frames, void *log_ctx)
+static av_cold int open_repeats(MvdenoiseRepeats **repeats, const AVBufferRef *hw_frames, void *log_ctx)
 {
-    MvdenoiseCudaRepeats *s = *repeats = av_mallocz(sizeof(*s));
+    MvdenoiseRepeats *s = *repeats = av_mallocz(sizeof(*s));
     int ret;
 
     if (!s)
@@ -77,7 +77,7 @@ static av_cold int open_repeats(MvdenoiseCudaRepeats **repeats, const AVBufferRe
 }
 
 /* Queues a comparison. The caller has pushed the CUDA context. */
-static int compare(MvdenoiseCudaRepeats *s, const AVFrame *a, const AVFrame *b)
+static int compare(MvdenoiseRepeats *s, const AVFrame *a, const AVFrame *b)
 {
     const CUstream stream      = ff_gpume_shell_stream(&s->shell);
     const MvdenoiseBytes bytes = ff_mvdenoise_bytes(a, b);
@@ -107,7 +107,7 @@ static int compare(MvdenoiseCudaRepeats *s, const AVFrame *a, const AVFrame *b)
     return 0;
 }
 
-int ff_mvdenoise_cuda_compare(MvdenoiseCudaRepeats **repeats, const AVFrame *a, const AVFrame *b, void *log_ctx)
+int ff_mvdenoise_cuda_compare(MvdenoiseRepeats **repeats, const AVFrame *a, const AVFrame *b, void *log_ctx)
 {
     const void *device_ctx = ff_gpume_frame_device(b);
     int ret;
@@ -117,10 +117,12 @@ int ff_mvdenoise_cuda_compare(MvdenoiseCudaRepeats **repeats, const AVFrame *a, 
     ret = *repeats ? 0 : open_repeats(repeats, b->hw_frames_ctx, log_ctx);
     if (ret >= 0)
         ret = ff_gpume_shell_enter(&(*repeats)->shell);
-    return ret < 0 ? ret : ff_gpume_shell_leave(&(*repeats)->shell, compare(*repeats, a, b));
+    if (ret >= 0)
+        ret = ff_gpume_shell_leave(&(*repeats)->shell, compare(*repeats, a, b));
+    return ret < 0 ? ret : AVERROR(EAGAIN);
 }
 
-int ff_mvdenoise_cuda_compared(MvdenoiseCudaRepeats *s)
+int ff_mvdenoise_cuda_compared(MvdenoiseRepeats *s)
 {
     int ret = ff_gpume_shell_enter(&s->shell);
 

@@ -14,8 +14,14 @@
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
 
 static const GpumeFrameBackend *const backends[] = {
-    &ff_mvdenoise_backend_cpu.common, &ff_mvdenoise_backend_cuda.common, NULL
+    &ff_mvdenoise_backend_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvdenoise_backend_cuda.common,
+#endif
+    NULL
 };
+
+const GpumeSequenceKind ff_mvdenoise_kind = { "mvdenoise", ff_gpume_layout_supports, backends };
 
 /** A picture of the sequence. */
 typedef struct Picture {
@@ -32,44 +38,25 @@ static const MvdenoiseNoise no_noise[MVDENOISE_TONES];
 
 struct Mvdenoise {
     MvdenoiseConfig cfg;
-    const void *device_ctx;             ///< device of hardware frames; NULL: frames in system memory
-    enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
-    const MvdenoiseBackend *backend;
-    void *priv;
-    GpumeLayout layout;
+    GpumeSequence sequence;
     Picture pictures[MVDENOISE_MAX_SLOTS];
     int nb_slots;
-    int64_t nb_in, nb_pilots, nb_out;   ///< numbers of pictures of the sequence: added, with a pilot, output
-    int flushed;
+    int64_t nb_pilots, nb_out;          ///< numbers of pictures of the sequence: with a pilot, output
     MvdenoiseEstimate estimate;
     int missing;
 };
 
-enum AVPixelFormat ff_mvdenoise_hw_format(int i)
-{
-    return ff_gpume_backend_hw_format(backends, i);
-}
-
 av_cold int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg)
 {
     Mvdenoise *s = *mvdenoise = av_mallocz(sizeof(*s));
-    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
         return AVERROR(ENOMEM);
-    s->cfg           = *cfg;
-    s->layout.format = AV_PIX_FMT_NONE;
+    s->cfg      = *cfg;
     /* a result needs radius pictures on each side; with two passes, the pilot of the last needs radius more after it */
-    s->nb_slots      = (cfg->passes + 1) * cfg->radius + 1;
-    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
-    if (cfg->hw_frames)
-        s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
-    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvdenoise",
-                                cfg->log_ctx);
-    s->backend = (const MvdenoiseBackend *)backend;
-    if (ret >= 0)
-        ret = s->backend->init(s->priv, &s->cfg);
+    s->nb_slots = (cfg->passes + 1) * cfg->radius + 1;
+    ret = ff_gpume_sequence_open(&s->sequence, &ff_mvdenoise_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx);
     if (ret < 0)
         ff_mvdenoise_close(mvdenoise);
     return ret;
@@ -79,8 +66,8 @@ static void forget_pictures(Mvdenoise *s)
 {
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
         av_frame_free(&s->pictures[i].frame);
-    s->nb_in = s->nb_pilots = s->nb_out = 0;
-    s->flushed = 0;
+    s->sequence.nb_in = s->nb_pilots = s->nb_out = 0;
+    s->sequence.flushed = 0;
 }
 
 av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
@@ -90,35 +77,19 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     if (!s)
         return;
     forget_pictures(s);
-    if (s->priv)
-        s->backend->uninit(s->priv);
+    ff_gpume_sequence_close(&s->sequence);
     ff_mvdenoise_estimate_uninit(&s->estimate);
-    av_freep(&s->priv);
     av_freep(mvdenoise);
-}
-
-/* Returns whether s was opened for frames like this one: in system memory, or of this device and format. */
-static int is_opened(const Mvdenoise *s, const AVFrame *frame)
-{
-    return s->device_ctx == ff_gpume_frame_device(frame) &&
-           (!s->device_ctx || s->sw_format == ff_gpume_frame_format(frame));
 }
 
 int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
 {
-    return is_opened(s, frame) && (!s->nb_in || s->flushed || ff_gpume_layout_is(&s->layout, frame));
+    return ff_gpume_sequence_continues(&s->sequence, frame);
 }
 
-static int set_layout(Mvdenoise *s, const AVFrame *frame)
+static const MvdenoiseBackend *backend_of(const Mvdenoise *s)
 {
-    int ret;
-
-    if (!ff_gpume_layout_change(&s->layout, frame))
-        return 0;
-    ret = s->backend->set_layout(s->priv, &s->layout);
-    if (ret < 0)
-        s->layout.format = AV_PIX_FMT_NONE;
-    return ret;
+    return (const MvdenoiseBackend *)s->sequence.backend;
 }
 
 static Picture *picture(Mvdenoise *s, int64_t number)
@@ -129,12 +100,12 @@ static Picture *picture(Mvdenoise *s, int64_t number)
 /* Sets the noise with which a component of a picture is denoised. */
 static void set_noise(const Mvdenoise *s, Picture *p, int component, const MvdenoiseCurve *curve)
 {
-    const int noisy = mvdenoise_is_chosen(&s->cfg, &s->layout, component) &&
+    const int noisy = mvdenoise_is_chosen(&s->cfg, &s->sequence.layout, component) &&
                       mvdenoise_is_noisy(curve, p->strength);
 
     p->curves[component] = *curve;
     for (int i = 0; i < MVDENOISE_TONES; i++)
-        p->noise[component][i] = mvdenoise_noise_at(curve, i, p->strength, noisy, s->layout.depth);
+        p->noise[component][i] = mvdenoise_noise_at(curve, i, p->strength, noisy, s->sequence.layout.depth);
 }
 
 /* Sets the noise of the loaded picture and, if it is known better now, that of the previous picture. */
@@ -144,13 +115,14 @@ static int find_noise(Mvdenoise *s, const MvdenoiseMeasure *measures, int has_fi
     int before[GPUME_COMPONENTS] = { 0 }, ret = 0;
 
     if (!s->cfg.sigma)
-        ret = ff_mvdenoise_estimate(&s->estimate, curves, before, measures, &s->layout, !s->nb_in, has_field);
-    for (int i = 0; i < s->layout.nb_components; i++) {
+        ret = ff_mvdenoise_estimate(&s->estimate, curves, before, measures, &s->sequence.layout, !s->sequence.nb_in,
+                                    has_field);
+    for (int i = 0; i < s->sequence.layout.nb_components; i++) {
         if (s->cfg.sigma || s->cfg.single)
             mvdenoise_level(&curves[i], s->cfg.sigma ? s->cfg.sigma : curves[i].single);
-        set_noise(s, picture(s, s->nb_in), i, &curves[i]);
+        set_noise(s, picture(s, s->sequence.nb_in), i, &curves[i]);
         if (before[i])
-            set_noise(s, picture(s, s->nb_in - 1), i, &curves[i]);
+            set_noise(s, picture(s, s->sequence.nb_in - 1), i, &curves[i]);
     }
     return ret;
 }
@@ -162,44 +134,45 @@ void ff_mvdenoise_set_strength(Mvdenoise *s, int strength)
 
 int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples, int flags)
 {
-    const int measures_noise = !s->backend->estimates && !s->cfg.sigma;
+    const int measures_noise = !backend_of(s)->estimates && !s->cfg.sigma;
     MvdenoiseMeasure measures[GPUME_COMPONENTS];
     Picture *p;
     int ret;
 
-    if (s->flushed)
+    if (s->sequence.flushed)
         forget_pictures(s);
-    ret = set_layout(s, *frame);
+    ret = ff_gpume_sequence_set_layout(&s->sequence, *frame);
     if (ret < 0)
         return ret;
-    for (int i = 0; i < s->layout.nb_components; i++)
-        measures[i].wanted = mvdenoise_is_chosen(&s->cfg, &s->layout, i);
-    p           = picture(s, s->nb_in);
+    for (int i = 0; i < s->sequence.layout.nb_components; i++)
+        measures[i].wanted = mvdenoise_is_chosen(&s->cfg, &s->sequence.layout, i);
+    p           = picture(s, s->sequence.nb_in);
     p->strength = s->cfg.strength;
-    ret = s->backend->load(s->priv, s->nb_in % s->nb_slots, *frame, samples ? samples : *frame,
-                           s->nb_in ? (s->nb_in - 1) % s->nb_slots : -1, p->has, measures_noise ? measures : NULL);
-    if (ret >= 0 && !s->backend->estimates)
-        ret = find_noise(s, measures, s->nb_in && s->cfg.radius && p->has[s->cfg.radius - 1]);
+    ret = backend_of(s)->load(s->sequence.priv, s->sequence.nb_in % s->nb_slots, *frame, samples ? samples : *frame,
+                              s->sequence.nb_in ? (s->sequence.nb_in - 1) % s->nb_slots : -1, p->has,
+                              measures_noise ? measures : NULL);
+    if (ret >= 0 && !backend_of(s)->estimates)
+        ret = find_noise(s, measures, s->sequence.nb_in && s->cfg.radius && p->has[s->cfg.radius - 1]);
     if (ret < 0)
         return ret;
     av_frame_free(&p->frame);
     p->frame = *frame;
     p->flags = flags;
     *frame   = NULL;
-    s->nb_in++;
+    s->sequence.nb_in++;
     return 0;
 }
 
 void ff_mvdenoise_flush(Mvdenoise *s)
 {
-    s->flushed = 1;
+    s->sequence.flushed = 1;
 }
 
 const AVFrame *ff_mvdenoise_next(const Mvdenoise *s)
 {
     const int ahead = s->cfg.passes * s->cfg.radius;
 
-    return s->nb_out < s->nb_in && (s->flushed || s->nb_in - s->nb_out > ahead)
+    return s->nb_out < s->sequence.nb_in && (s->sequence.flushed || s->sequence.nb_in - s->nb_out > ahead)
            ? s->pictures[s->nb_out % s->nb_slots].frame : NULL;
 }
 
@@ -217,7 +190,7 @@ static int is_repeated(Mvdenoise *s, int64_t number, int i)
 /* Returns whether the pilot of a picture is needed for denoising. */
 static int needs_pilot(Mvdenoise *s, int64_t number)
 {
-    const int64_t end = FFMIN(number + s->cfg.radius + 1, s->nb_in);
+    const int64_t end = FFMIN(number + s->cfg.radius + 1, s->sequence.nb_in);
     int needs = 0;
 
     for (int64_t i = FFMAX(number - s->cfg.radius, 0); i < end; i++)
@@ -234,15 +207,15 @@ static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
 
     step.keep = out && p->flags & MVDENOISE_IS_KEPT;
     for (int i = -radius; i <= radius; i++) {
-        const int exists = number + i >= 0 && number + i < s->nb_in && !is_repeated(s, number, i);
+        const int exists = number + i >= 0 && number + i < s->sequence.nb_in && !is_repeated(s, number, i);
 
         step.slots[radius + i] = exists && (!i || p->has[radius + i]) ? (number + i) % s->nb_slots : -1;
         if (exists && step.slots[radius + i] < 0)
             s->missing = FFMAX(s->missing, FFABS(i));
     }
-    for (int i = 0; i < s->layout.nb_components; i++)
+    for (int i = 0; i < s->sequence.layout.nb_components; i++)
         step.noise[i] = step.keep ? no_noise : p->noise[i];
-    return s->backend->make(s->priv, &step);
+    return backend_of(s)->make(s->sequence.priv, &step);
 }
 
 int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
@@ -250,15 +223,15 @@ int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
     const int second = s->cfg.passes > 1;
     int ret;
 
-    while (second && s->nb_pilots < FFMIN(s->nb_out + s->cfg.radius + 1, s->nb_in)) {
+    while (second && s->nb_pilots < FFMIN(s->nb_out + s->cfg.radius + 1, s->sequence.nb_in)) {
         ret = needs_pilot(s, s->nb_pilots) ? make(s, s->nb_pilots, 0, NULL) : 0;
         if (ret < 0)
             return ret;
         s->nb_pilots++;
     }
     ret = make(s, s->nb_out, second, out);
-    if (ret >= 0 && s->backend->get_curves && !s->cfg.sigma)
-        ret = s->backend->get_curves(s->priv, s->nb_out % s->nb_slots, picture(s, s->nb_out)->curves);
+    if (ret >= 0 && backend_of(s)->get_curves && !s->cfg.sigma)
+        ret = backend_of(s)->get_curves(s->sequence.priv, s->nb_out % s->nb_slots, picture(s, s->nb_out)->curves);
     if (ret >= 0)
         av_frame_free(&picture(s, s->nb_out++)->frame);
     return ret;
@@ -266,14 +239,14 @@ int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
 
 int ff_mvdenoise_nb_components(const Mvdenoise *s)
 {
-    return s->layout.nb_components;
+    return s->sequence.layout.nb_components;
 }
 
 int ff_mvdenoise_curve(Mvdenoise *s, MvdenoiseCurve *curve, int component)
 {
     Picture *p = picture(s, s->nb_out - 1);
 
-    if (!mvdenoise_is_chosen(&s->cfg, &s->layout, component) ||
+    if (!mvdenoise_is_chosen(&s->cfg, &s->sequence.layout, component) ||
         !mvdenoise_is_noisy(&p->curves[component], p->strength))
         return 0;
     *curve = p->curves[component];

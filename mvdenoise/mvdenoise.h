@@ -16,6 +16,7 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
 
 typedef struct MvdenoiseConfig {
@@ -37,8 +38,7 @@ typedef struct MvdenoiseConfig {
 
 typedef struct Mvdenoise Mvdenoise;
 
-/** Returns hardware format i that is supported, or AV_PIX_FMT_NONE if there are no more. */
-enum AVPixelFormat ff_mvdenoise_hw_format(int i);
+extern const GpumeSequenceKind ff_mvdenoise_kind;
 
 /** @return 0 or an AVERROR code; on error *mvdenoise is NULL */
 int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);

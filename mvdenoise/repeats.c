@@ -6,12 +6,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libavutil/attributes.h"
 #include "libavutil/common.h"
+#include "libavutil/error.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/repeats.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
+#include "libavfilter/gpume/util/frames.h"
 
 MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b)
 {
@@ -29,7 +32,7 @@ MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b)
     return bytes;
 }
 
-int ff_mvdenoise_has_same(const AVFrame *a, const AVFrame *b)
+static int has_same(const AVFrame *a, const AVFrame *b)
 {
     const MvdenoiseBytes bytes = ff_mvdenoise_bytes(a, b);
 
@@ -39,4 +42,29 @@ int ff_mvdenoise_has_same(const AVFrame *a, const AVFrame *b)
                        bytes.w[i]))
                 return 0;
     return bytes.nb > 0;
+}
+
+int ff_mvdenoise_compare(MvdenoiseRepeats **s, const AVFrame *a, const AVFrame *b, void *log_ctx)
+{
+#if GPUME_HAS_CUDA
+    if (b->hw_frames_ctx)
+        return ff_mvdenoise_cuda_compare(s, a, b, log_ctx);
+#endif
+    return has_same(a, b);
+}
+
+int ff_mvdenoise_compared(MvdenoiseRepeats *s)
+{
+#if GPUME_HAS_CUDA
+    return ff_mvdenoise_cuda_compared(s);
+#else
+    return AVERROR_BUG;
+#endif
+}
+
+av_cold void ff_mvdenoise_repeats_close(MvdenoiseRepeats **s)
+{
+#if GPUME_HAS_CUDA
+    ff_mvdenoise_cuda_repeats_close(s);
+#endif
 }

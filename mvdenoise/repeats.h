@@ -23,23 +23,25 @@ typedef struct MvdenoiseBytes {
 /** Returns the bytes of two frames; nb is 0 if their formats or sizes differ. */
 MvdenoiseBytes ff_mvdenoise_bytes(const AVFrame *a, const AVFrame *b);
 
-/** Returns whether two frames in system memory, of the same format and size, have the same samples. */
-int ff_mvdenoise_has_same(const AVFrame *a, const AVFrame *b);
-
-/** Compares CUDA frames on the stream of their device. */
-typedef struct MvdenoiseCudaRepeats MvdenoiseCudaRepeats;
+/** Compares frames. Comparisons of frames on a device are queued there, so that the host need not wait. */
+typedef struct MvdenoiseRepeats MvdenoiseRepeats;
 
 /**
- * Queues the comparison of two CUDA frames. The previous comparison must have been completed with
- * ff_mvdenoise_cuda_compared().
- * @param s opened if *s is NULL or the device has changed
- * @return 0 or an AVERROR code with a message
+ * Compares the samples of two frames. A queued comparison must be completed with ff_mvdenoise_compared() before the
+ * next one.
+ * @param s opened on a device if *s is NULL or the device has changed; stays NULL for frames in system memory
+ * @return whether they are equal; AVERROR(EAGAIN): the comparison is queued; or another AVERROR code with a message
  */
-int ff_mvdenoise_cuda_compare(MvdenoiseCudaRepeats **s, const AVFrame *a, const AVFrame *b, void *log_ctx);
+int ff_mvdenoise_compare(MvdenoiseRepeats **s, const AVFrame *a, const AVFrame *b, void *log_ctx);
 
-/** Waits for the comparison. @return whether the frames have the same samples, or an AVERROR code with a message */
-int ff_mvdenoise_cuda_compared(MvdenoiseCudaRepeats *s);
+/** Waits for a queued comparison. @return whether the samples are equal, or an AVERROR code with a message */
+int ff_mvdenoise_compared(MvdenoiseRepeats *s);
 
-void ff_mvdenoise_cuda_repeats_close(MvdenoiseCudaRepeats **s);
+void ff_mvdenoise_repeats_close(MvdenoiseRepeats **s);
+
+/** The same functions for frames on a CUDA device. */
+int ff_mvdenoise_cuda_compare(MvdenoiseRepeats **s, const AVFrame *a, const AVFrame *b, void *log_ctx);
+int ff_mvdenoise_cuda_compared(MvdenoiseRepeats *s);
+void ff_mvdenoise_cuda_repeats_close(MvdenoiseRepeats **s);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_REPEATS_H */

@@ -15,8 +15,7 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/mvfps/mvfps.h"
-#include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
 
 /** A pair of pictures. Both have the layout. */
 typedef struct MvfpsPair {
@@ -32,10 +31,6 @@ typedef struct MvfpsPair {
  */
 typedef struct MvfpsBackend {
     GpumeFrameBackend common;
-    /** @param cfg stays valid until uninit() */
-    int  (*init)(void *priv, const MvfpsConfig *cfg);
-    /** Sets the layout of all following pictures, until it is called again. The layout must stay valid. */
-    int  (*set_layout)(void *priv, const GpumeLayout *layout);
     /** @param l layout of both frames, which need not be that of other pictures */
     int  (*is_repeat)(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame);
     /** @param pair must stay unchanged, including its frames, until begin() is called again */
@@ -43,12 +38,9 @@ typedef struct MvfpsBackend {
     int  (*look)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
     int  (*make)(void *priv, AVFrame *out, int part, enum MvfpsMode mode);
     int  (*copy)(void *priv, AVFrame *out, const AVFrame *in);     // optional
-    /** Is also called after init() has failed. */
-    void (*uninit)(void *priv);
 } MvfpsBackend;
 
 extern const MvfpsBackend ff_mvfps_backend_cpu;
-/** In a build without CUDA, this backend supports no frames. */
 extern const MvfpsBackend ff_mvfps_backend_cuda;
 
 #endif /* AVFILTER_GPUME_MVFPS_BACKEND_H */

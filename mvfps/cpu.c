@@ -63,8 +63,9 @@ typedef struct CPUBackend {
     GpumeTaskChain chain;
 } CPUBackend;
 
-static av_cold int init(void *priv, const MvfpsConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvfpsConfig *cfg = config;
     CPUBackend *s = priv;
 
     s->cfg = cfg;
@@ -346,12 +347,12 @@ static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 }
 
 const MvfpsBackend ff_mvfps_backend_cpu = {
-    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
-    .init       = init,
-    .set_layout = set_layout,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .is_repeat  = is_repeat,
     .begin      = begin,
     .look       = look,
     .make       = make,
-    .uninit     = uninit,
 };

@@ -160,8 +160,9 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     return 0;
 }
 
-static av_cold int init(void *priv, const MvfpsConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvfpsConfig *cfg = config;
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
     GpumeLayout layout;
@@ -577,13 +578,13 @@ static av_cold void uninit(void *priv)
 }
 
 const MvfpsBackend ff_mvfps_backend_cuda = {
-    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
-    .init       = init,
-    .set_layout = set_layout,
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
     .is_repeat  = is_repeat,
     .begin      = begin,
     .look       = look,
     .make       = make,
     .copy       = copy,
-    .uninit     = uninit,
 };

@@ -10,42 +10,33 @@
 
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/mvfps.h"
+#include "libavfilter/gpume/util/frames.h"
 
 static const GpumeFrameBackend *const backends[] = {
-    &ff_mvfps_backend_cpu.common, &ff_mvfps_backend_cuda.common, NULL
+    &ff_mvfps_backend_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvfps_backend_cuda.common,
+#endif
+    NULL
 };
+
+const GpumeSequenceKind ff_mvfps_kind = { "mvfps", ff_gpume_layout_supports, backends };
 
 struct Mvfps {
     MvfpsConfig cfg;
-    const void *device_ctx;         ///< device of hardware frames; NULL: frames in system memory
-    const MvfpsBackend *backend;
-    void *priv;
-    GpumeLayout layout;
+    GpumeSequence sequence;
     MvfpsPair pair;
 };
-
-enum AVPixelFormat ff_mvfps_hw_format(int i)
-{
-    return ff_gpume_backend_hw_format(backends, i);
-}
 
 av_cold int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg)
 {
     Mvfps *s = *mvfps = av_mallocz(sizeof(*s));
-    const GpumeFrameBackend *backend;
     int ret;
 
     if (!s)
         return AVERROR(ENOMEM);
-    s->cfg           = *cfg;
-    s->layout.format = AV_PIX_FMT_NONE;
-    if (cfg->hw_frames)
-        s->device_ctx = ((const AVHWFramesContext *)cfg->hw_frames->data)->device_ctx;
-    ret = ff_gpume_open_backend(&backend, &s->priv, backends, cfg->hw_frames, ff_gpume_layout_supports, "mvfps",
-                                cfg->log_ctx);
-    s->backend = (const MvfpsBackend *)backend;
-    if (ret >= 0)
-        ret = s->backend->init(s->priv, &s->cfg);
+    s->cfg = *cfg;
+    ret = ff_gpume_sequence_open(&s->sequence, &ff_mvfps_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx);
     if (ret < 0)
         ff_mvfps_close(mvfps);
     return ret;
@@ -57,33 +48,23 @@ av_cold void ff_mvfps_close(Mvfps **mvfps)
 
     if (!s)
         return;
-    if (s->priv)
-        s->backend->uninit(s->priv);
-    av_freep(&s->priv);
+    ff_gpume_sequence_close(&s->sequence);
     av_freep(mvfps);
 }
 
-/* Sets the layout of pictures like this one. */
-static int set_layout(Mvfps *s, const AVFrame *frame)
+static const MvfpsBackend *backend_of(const Mvfps *s)
 {
-    int ret;
-
-    if (!ff_gpume_layout_change(&s->layout, frame))
-        return 0;
-    ret = s->backend->set_layout(s->priv, &s->layout);
-    if (ret < 0)
-        s->layout.format = AV_PIX_FMT_NONE;
-    return ret;
+    return (const MvfpsBackend *)s->sequence.backend;
 }
 
 int ff_mvfps_is_repeat(Mvfps *s, const AVFrame *first, const AVFrame *frame)
 {
     GpumeLayout layout;
 
-    if (!ff_gpume_are_alike(first, frame) || ff_gpume_frame_device(frame) != s->device_ctx)
+    if (!ff_gpume_are_alike(first, frame) || ff_gpume_frame_device(frame) != s->sequence.device_ctx)
         return 0;
     ff_gpume_layout_init(&layout, ff_gpume_frame_format(frame), frame->width, frame->height);
-    return s->backend->is_repeat(s->priv, &layout, first, frame);
+    return backend_of(s)->is_repeat(s->sequence.priv, &layout, first, frame);
 }
 
 static int is_near(int distance)
@@ -94,29 +75,29 @@ static int is_near(int distance)
 int ff_mvfps_begin(Mvfps *s, const AVFrame *before, const AVFrame *after, const int distances[2],
                    enum MvfpsMode mode)
 {
-    const int ret = set_layout(s, before);
+    const int ret = ff_gpume_sequence_set_layout(&s->sequence, before);
 
     if (ret < 0)
         return ret;
-    s->pair = (MvfpsPair) { &s->layout, before, after };
+    s->pair = (MvfpsPair) { &s->sequence.layout, before, after };
     if (is_near(distances[0]) && is_near(distances[1]))
         s->pair.rates = (MvfpsRates) { mvfps_rate(distances[0]), mvfps_rate(distances[1]) };
-    return s->backend->begin(s->priv, &s->pair, mode);
+    return backend_of(s)->begin(s->sequence.priv, &s->pair, mode);
 }
 
 int ff_mvfps_look(Mvfps *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
-    return s->backend->look(s->priv, mode, cut, scene);
+    return backend_of(s)->look(s->sequence.priv, mode, cut, scene);
 }
 
 int ff_mvfps_make(Mvfps *s, AVFrame *out, int part, enum MvfpsMode mode)
 {
-    return s->backend->make(s->priv, out, part, mode);
+    return backend_of(s)->make(s->sequence.priv, out, part, mode);
 }
 
 int ff_mvfps_copy(Mvfps *s, AVFrame *out, const AVFrame *in)
 {
-    const int ret = set_layout(s, in);
+    const int ret = ff_gpume_sequence_set_layout(&s->sequence, in);
 
-    return ret < 0 ? ret : s->backend->copy(s->priv, out, in);
+    return ret < 0 ? ret : backend_of(s)->copy(s->sequence.priv, out, in);
 }

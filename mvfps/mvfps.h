@@ -16,6 +16,7 @@
 
 #include "libavfilter/gpume/core/scene.h"
 #include "libavfilter/gpume/mvfps/arithmetic.h"
+#include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
 
 enum MvfpsMode {
@@ -34,8 +35,7 @@ typedef struct MvfpsConfig {
 
 typedef struct Mvfps Mvfps;
 
-/** Returns hardware format i that is supported, or AV_PIX_FMT_NONE if there are no more. */
-enum AVPixelFormat ff_mvfps_hw_format(int i);
+extern const GpumeSequenceKind ff_mvfps_kind;
 
 /** @return 0 or an AVERROR code; on error *mvfps is NULL */
 int ff_mvfps_open(Mvfps **mvfps, const MvfpsConfig *cfg);

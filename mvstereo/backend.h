@@ -14,14 +14,11 @@
 
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 #include "libavfilter/gpume/mvstereo/range.h"
-#include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
 
-/** A backend. priv points to common.priv_size bytes, which are zero before init(). */
+/** A backend. */
 typedef struct MvstereoBackend {
     GpumeFrameBackend common;
-    /** @param cfg stays valid until uninit() */
-    int  (*init)(void *priv, const MvstereoConfig *cfg);
     /**
      * @param layout layout of the frames, which may have any size
      * @param range  if it is to be determined, it is extended
@@ -30,17 +27,14 @@ typedef struct MvstereoBackend {
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out);
     /** Reads the last map, as it was painted: in 1/16 sample, from the range's least one; MVSTEREO_INVALID: hole. */
     int  (*read)(void *priv, int16_t *map);
-    /** Is also called after init() has failed. */
-    void (*uninit)(void *priv);
 } MvstereoBackend;
 
 extern const MvstereoBackend ff_mvstereo_backend_cpu;
-/** In a build without CUDA, common.hw_format is AV_PIX_FMT_NONE. */
 extern const MvstereoBackend ff_mvstereo_backend_cuda;
 /** As ff_mvstereo_backend_cuda.read(), and reads the confidence unless it is NULL. */
 int ff_mvstereo_cuda_read(void *priv, int16_t *map, uint8_t *confidence);
 
-/** Matches views in system memory on a CUDA device; make() needs an output. Without CUDA, init is NULL. */
+/** Matches views in system memory on a CUDA device; make() needs an output. */
 extern const MvstereoBackend ff_mvstereo_backend_upload;
 
 #endif /* AVFILTER_GPUME_MVSTEREO_BACKEND_H */

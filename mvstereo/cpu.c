@@ -58,8 +58,9 @@ typedef struct CPUBackend {
     MvstereoPainter painter;
 } CPUBackend;
 
-static av_cold int init(void *priv, const MvstereoConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvstereoConfig *cfg = config;
     CPUBackend *s = priv;
 
     s->cfg = cfg;
@@ -356,9 +357,10 @@ static int read_map(void *priv, int16_t *map)
 }
 
 const MvstereoBackend ff_mvstereo_backend_cpu = {
-    .common    = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend) },
-    .init      = init,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
+        .init = init, .uninit = uninit,
+    },
     .make      = make,
     .read      = read_map,
-    .uninit    = uninit,
 };

@@ -23,6 +23,7 @@
 #include "libavfilter/gpume/mvstereo/cuda_args.h"
 #include "libavfilter/gpume/mvstereo/modules.h"
 #include "libavfilter/gpume/mvstereo/motion.h"
+#include "libavfilter/gpume/util/frames.h"
 
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 MVSTEREO_CUDA_MODULES(DECLARE)
@@ -144,8 +145,9 @@ static av_cold int open_beside(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const MvstereoConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvstereoConfig *cfg = config;
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
     GpumeLayout layout;
@@ -598,9 +600,10 @@ static av_cold void uninit(void *priv)
 }
 
 const MvstereoBackend ff_mvstereo_backend_cuda = {
-    .common    = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend) },
-    .init      = init,
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend),
+        .init = init, .uninit = uninit,
+    },
     .make      = make,
     .read      = read_map,
-    .uninit    = uninit,
 };

@@ -22,6 +22,7 @@
 #include "libavfilter/gpume/mvstereo/painter.h"
 #include "libavfilter/gpume/mvstereo/view.h"
 #include "libavfilter/gpume/util/tasks.h"
+#include "libavfilter/gpume/util/frames.h"
 
 /** Size of the frames that exist before the size of views is known. */
 #define ANY_SIZE 64
@@ -54,8 +55,9 @@ static av_cold int open_frames(Upload *u, int w, int h)
                                    FFALIGN(h, 2));
 }
 
-static av_cold int init(void *priv, const MvstereoConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvstereoConfig *cfg = config;
     Upload *u = priv;
     int ret   = ff_gpume_cuda_create_device(&u->device, cfg->hw_device, NULL, cfg->backend < 0, cfg->log_ctx);
 
@@ -73,7 +75,7 @@ static av_cold int init(void *priv, const MvstereoConfig *cfg)
     u->device_cfg             = *cfg;
     u->device_cfg.hw_frames   = u->frames;
     u->device_cfg.alternative = ALTERNATIVE;
-    return ff_mvstereo_backend_cuda.init(u->priv, &u->device_cfg);
+    return ff_mvstereo_backend_cuda.common.init(u->priv, &u->device_cfg);
 }
 
 static av_cold void forget(Upload *u)
@@ -89,7 +91,7 @@ static av_cold void uninit(void *priv)
     Upload *u = priv;
 
     if (u->priv)
-        ff_mvstereo_backend_cuda.uninit(u->priv);
+        ff_mvstereo_backend_cuda.common.uninit(u->priv);
     av_freep(&u->priv);
     forget(u);
     ff_gpume_cuda_close(&u->cuda);
@@ -229,9 +231,10 @@ static int read_map(void *priv, int16_t *map)
 }
 
 const MvstereoBackend ff_mvstereo_backend_upload = {
-    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(Upload) },
-    .init   = init,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(Upload),
+        .init = init, .uninit = uninit,
+    },
     .make   = make,
     .read   = read_map,
-    .uninit = uninit,
 };

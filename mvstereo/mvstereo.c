@@ -14,23 +14,32 @@
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
 static const GpumeFrameBackend *const backends[] = {
-    &ff_mvstereo_backend_cpu.common, &ff_mvstereo_backend_cuda.common, NULL
+    &ff_mvstereo_backend_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvstereo_backend_cuda.common,
+#endif
+    NULL
 };
+
+/** The backends for frames in system memory that are matched on a GPU. */
+static const GpumeFrameBackend *const gpu_backends[] = {
+#if GPUME_HAS_CUDA
+    &ff_mvstereo_backend_upload.common,
+#endif
+    NULL
+};
+
+const GpumeSequenceKind ff_mvstereo_kind = { "mvstereo", ff_gpume_layout_supports, backends };
+static const GpumeSequenceKind gpu_kind  = { "mvstereo", ff_gpume_layout_supports, gpu_backends };
 
 struct Mvstereo {
     MvstereoConfig cfg;
-    enum AVPixelFormat sw_format;       ///< pixel format of hardware frames
+    GpumeSequence sequence;
+    int uploads;                ///< whether frames in system memory are matched on a GPU
     int temporal;               ///< the option; cfg.temporal is what is done for the last views
-    const MvstereoBackend *backend;
-    void *priv;
     int w, h;                   ///< size of the last views
     MvstereoRange range;        ///< range of the maps since views had this size
 };
-
-enum AVPixelFormat ff_mvstereo_hw_format(int i)
-{
-    return ff_gpume_backend_hw_format(backends, i);
-}
 
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw)
 {
@@ -55,13 +64,6 @@ int ff_mvstereo_bytes(enum MvstereoOutput output, int is_hw)
     return bytes[output] + (is_hw && output == MVSTEREO_COLOR);
 }
 
-static av_cold void close_backend(Mvstereo *s)
-{
-    if (s->priv)
-        s->backend->uninit(s->priv);
-    av_freep(&s->priv);
-}
-
 static void warn_of_cpu(const Mvstereo *s)
 {
     if (s->cfg.backend < 0)
@@ -71,18 +73,17 @@ static void warn_of_cpu(const Mvstereo *s)
 /* Opens the backend for frames in system memory that are matched on a GPU. */
 static av_cold int open_upload(Mvstereo *s)
 {
-    int ret = AVERROR(ENOSYS);
+    int ret;
 
-    s->backend = &ff_mvstereo_backend_upload;
-    if (!s->backend->init) {
+    if (!gpu_backends[0]) {
         av_log(s->cfg.log_ctx, s->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
                "This build has no CUDA; use backend=cpu.\n");
-        return ret;
+        return AVERROR(ENOSYS);
     }
-    s->priv = av_mallocz(s->backend->common.priv_size);
-    ret     = s->priv ? s->backend->init(s->priv, &s->cfg) : AVERROR(ENOMEM);
+    ret = ff_gpume_sequence_open(&s->sequence, &gpu_kind, NULL, &s->cfg, s->cfg.log_ctx);
+    s->uploads = ret >= 0;
     if (ret < 0)
-        close_backend(s);
+        ff_gpume_sequence_close(&s->sequence);
     if (ret < 0 && ret != AVERROR(ENODEV))
         warn_of_cpu(s);
     return ret;
@@ -91,12 +92,13 @@ static av_cold int open_upload(Mvstereo *s)
 /* Opens the backend for the place where frames are. */
 static av_cold int open_in_place(Mvstereo *s)
 {
-    const GpumeFrameBackend *backend;
-    const int ret = ff_gpume_open_backend(&backend, &s->priv, backends, s->cfg.hw_frames, ff_gpume_layout_supports,
-                                          "mvstereo", s->cfg.log_ctx);
+    s->uploads = 0;
+    return ff_gpume_sequence_open(&s->sequence, &ff_mvstereo_kind, s->cfg.hw_frames, &s->cfg, s->cfg.log_ctx);
+}
 
-    s->backend = (const MvstereoBackend *)backend;
-    return ret < 0 ? ret : s->backend->init(s->priv, &s->cfg);
+static const MvstereoBackend *backend_of(const Mvstereo *s)
+{
+    return (const MvstereoBackend *)s->sequence.backend;
 }
 
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
@@ -106,9 +108,8 @@ av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 
     if (!s)
         return AVERROR(ENOMEM);
-    s->cfg       = *cfg;
-    s->temporal  = cfg->temporal;
-    s->sw_format = ff_gpume_sw_format(cfg->hw_frames);
+    s->cfg      = *cfg;
+    s->temporal = cfg->temporal;
     if (!cfg->hw_frames && cfg->backend != GPUME_BACKEND_cpu)
         ret = open_upload(s);
     if (ret < 0 && (cfg->hw_frames || cfg->backend != GPUME_BACKEND_cuda))
@@ -124,7 +125,7 @@ av_cold void ff_mvstereo_close(Mvstereo **mvstereo)
 
     if (!s)
         return;
-    close_backend(s);
+    ff_gpume_sequence_close(&s->sequence);
     av_freep(mvstereo);
 }
 
@@ -145,21 +146,21 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
         }
         pair = &mirrored;
     }
-    ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sw_format : frame->format, frame->width, frame->height);
+    ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sequence.sw_format : frame->format, frame->width, frame->height);
     if (s->w != pair->w || s->h != pair->h)
         s->range = (MvstereoRange) { s->cfg.min, s->cfg.max };
     /* larger views cannot be searched */
     s->cfg.temporal = s->temporal && FFMAX(pair->w, pair->h) <= GPUME_MAX_SIDE;
     s->w = pair->w;
     s->h = pair->h;
-    ret  = s->backend->make(s->priv, pair, &layout, &s->range, out);
+    ret  = backend_of(s)->make(s->sequence.priv, pair, &layout, &s->range, out);
     /* the GPU may have too little memory, or the views may be too large for it */
-    if (ret < 0 && s->backend == &ff_mvstereo_backend_upload && s->cfg.backend < 0) {
+    if (ret < 0 && s->uploads && s->cfg.backend < 0) {
         warn_of_cpu(s);
-        close_backend(s);
+        ff_gpume_sequence_close(&s->sequence);
         ret = open_in_place(s);
         if (ret >= 0)
-            ret = s->backend->make(s->priv, pair, &layout, &s->range, out);
+            ret = backend_of(s)->make(s->sequence.priv, pair, &layout, &s->range, out);
     }
     return ret;
 }
@@ -172,7 +173,7 @@ void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
 
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)
 {
-    const int ret = s->backend->read(s->priv, disparity);
+    const int ret = backend_of(s)->read(s->sequence.priv, disparity);
 
     for (size_t i = 0; ret >= 0 && i < s->w * (size_t)s->h; i++)
         disparity[i] = disparity[i] < 0 ? MVSTEREO_HOLE : disparity[i] + s->range.min * MVSTEREO_ONE;

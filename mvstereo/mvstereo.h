@@ -16,6 +16,7 @@
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
+#include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
 
 /** Contents of the output. */
@@ -73,8 +74,7 @@ typedef struct MvstereoPair {
 
 typedef struct Mvstereo Mvstereo;
 
-/** Returns supported hardware format number i, or AV_PIX_FMT_NONE if there are not that many. */
-enum AVPixelFormat ff_mvstereo_hw_format(int i);
+extern const GpumeSequenceKind ff_mvstereo_kind;
 
 /** Returns the pixel format of the output, or AV_PIX_FMT_NONE if it is the input's or not supported on a device. */
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw);

@@ -78,8 +78,9 @@ static void free_workers(CPUPainter *v)
     v->nb_workers = 0;
 }
 
-static av_cold int init(void *priv, const MvviewConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvviewConfig *cfg = config;
     CPUPainter *v = priv;
 
     v->cfg     = cfg;
@@ -476,8 +477,9 @@ fail:
 }
 
 const MvviewPainter ff_mvview_painter_cpu = {
-    .common = { .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUPainter), .supports = supports },
-    .init      = init,
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUPainter), .supports = supports,
+        .init = init, .uninit = uninit,
+    },
     .paint     = paint,
-    .uninit    = uninit,
 };

@@ -121,8 +121,9 @@ static av_cold int init_device(CUDAPainter *s, int depth)
                                LONGEST_OFFSET + 2 * sizeof(unsigned), "colours");
 }
 
-static av_cold int init(void *priv, const MvviewConfig *cfg)
+static av_cold int init(void *priv, const void *config)
 {
+    const MvviewConfig *cfg = config;
     const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDAPainter *s = priv;
     int ret;
@@ -526,9 +527,10 @@ static av_cold void uninit(void *priv)
 }
 
 const MvviewPainter ff_mvview_painter_cuda = {
-    .common = { .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDAPainter), .supports = supports },
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDAPainter), .supports = supports,
+        .init = init, .uninit = uninit,
+    },
     .reads_fields = 1,
-    .init         = init,
     .paint        = paint,
-    .uninit       = uninit,
 };

@@ -13,18 +13,24 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvview/painter.h"
+#include "libavfilter/gpume/util/frames.h"
 
 /** Number of arrows side by side that can be told apart. */
 #define READABLE_ARROWS 56
 
 static const GpumeFrameBackend *const painters[] = {
-    &ff_mvview_painter_cpu.common, &ff_mvview_painter_cuda.common, NULL
+    &ff_mvview_painter_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvview_painter_cuda.common,
+#endif
+    NULL
 };
+
+const GpumeSequenceKind ff_mvview_kind = { "mvview", ff_mvview_format_supported, painters };
 
 struct MvviewView {
     MvviewConfig cfg;
-    const MvviewPainter *painter;
-    void *painter_priv;
+    GpumeSequence sequence;         ///< its layout is not used, because drawing has other components
 
     MvviewCanvas canvas;
     MvviewField field;
@@ -32,25 +38,15 @@ struct MvviewView {
     unsigned ops_allocated;
 };
 
-enum AVPixelFormat ff_mvview_hw_format(int i)
-{
-    return ff_gpume_backend_hw_format(painters, i);
-}
-
 av_cold int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg)
 {
     MvviewView *v = *view = av_mallocz(sizeof(*v));
-    const GpumeFrameBackend *backend;
     int ret;
 
     if (!v)
         return AVERROR(ENOMEM);
     v->cfg = *cfg;
-    ret = ff_gpume_open_backend(&backend, &v->painter_priv, painters, cfg->hw_frames, ff_mvview_format_supported,
-                                "mvview", cfg->log_ctx);
-    v->painter = (const MvviewPainter *)backend;
-    if (ret >= 0)
-        ret = v->painter->init(v->painter_priv, &v->cfg);
+    ret = ff_gpume_sequence_open(&v->sequence, &ff_mvview_kind, cfg->hw_frames, &v->cfg, cfg->log_ctx);
     if (ret < 0)
         ff_mvview_close(view);
     return ret;
@@ -62,12 +58,15 @@ av_cold void ff_mvview_close(MvviewView **view)
 
     if (!v)
         return;
-    if (v->painter_priv)
-        v->painter->uninit(v->painter_priv);
-    av_freep(&v->painter_priv);
+    ff_gpume_sequence_close(&v->sequence);
     ff_mvview_field_free(&v->field);
     av_freep(&v->pic.ops);
     av_freep(view);
+}
+
+static const MvviewPainter *painter_of(const MvviewView *v)
+{
+    return (const MvviewPainter *)v->sequence.backend;
 }
 
 int ff_mvview_read(MvviewView *v, const AVFrame *frame)
@@ -77,7 +76,7 @@ int ff_mvview_read(MvviewView *v, const AVFrame *frame)
         return 0;
     }
     return ff_mvview_field_read(&v->field, frame, &v->cfg,
-                                v->painter->reads_fields ? ff_gpume_frame_device(frame) : NULL);
+                                painter_of(v)->reads_fields ? ff_gpume_frame_device(frame) : NULL);
 }
 
 /* Returns the width of a line, in units of MVVIEW_SAMPLE: one sample in a small picture. */
@@ -191,7 +190,7 @@ int ff_mvview_draw(MvviewView *v, AVFrame *out, const AVFrame *in)
     if (v->field.nb && !v->field.nb_fields)
         ret = add_ops(v);
     if (ret >= 0)
-        ret = v->painter->paint(v->painter_priv, &v->pic);
+        ret = painter_of(v)->paint(v->sequence.priv, &v->pic);
     if (ret < 0)
         memset(&v->canvas, 0, sizeof(v->canvas));
     return ret;

@@ -14,6 +14,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
 #include "libavfilter/gpume/mvview/shape.h"
 
@@ -45,8 +46,7 @@ typedef struct MvviewConfig {
 
 typedef struct MvviewView MvviewView;
 
-/** Returns the i-th supported format of hardware frames, or AV_PIX_FMT_NONE if there are no more. */
-enum AVPixelFormat ff_mvview_hw_format(int i);
+extern const GpumeSequenceKind ff_mvview_kind;
 
 /** @return 0 or an AVERROR code; on error *view is NULL */
 int ff_mvview_open(MvviewView **view, const MvviewConfig *cfg);

@@ -14,7 +14,7 @@
 
 #include "libavfilter/gpume/mvview/stamp.h"
 #include "libavfilter/gpume/mvview/mvview.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/picture/sequence.h"
 
 /** A shape at a place. */
 typedef struct MvviewOp {
@@ -43,20 +43,15 @@ typedef struct MvviewPicture {
     AVFrame *out;
 } MvviewPicture;
 
-/** A painter. priv points to common.priv_size bytes, which are zero before init() is called. */
+/** A painter. */
 typedef struct MvviewPainter {
     GpumeFrameBackend common;
     /** Whether the painter also reads motion fields on the frames' device. */
     int reads_fields;
-    /** @param cfg stays valid until uninit() */
-    int  (*init)(void *priv, const MvviewConfig *cfg);
     int  (*paint)(void *priv, const MvviewPicture *pic);
-    /** Is also called after init() has failed. */
-    void (*uninit)(void *priv);
 } MvviewPainter;
 
 extern const MvviewPainter ff_mvview_painter_cpu;
-/** In a build without CUDA, this painter supports no format. */
 extern const MvviewPainter ff_mvview_painter_cuda;
 
 #endif /* AVFILTER_GPUME_MVVIEW_PAINTER_H */

@@ -10,7 +10,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/picture/layout.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/util/frames.h"
 
 int ff_gpume_layout_supports(enum AVPixelFormat format)
 {

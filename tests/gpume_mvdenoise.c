@@ -458,26 +458,23 @@ static AVFrame *copy_samples(Case *c, const AVFrame *from)
 }
 
 /* Returns whether two frames are found to be equal when rows and columns are cropped from them. */
-static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, MvdenoiseCudaRepeats **repeats)
+static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, int on_device,
+                    MvdenoiseRepeats **repeats)
 {
     AVBufferRef *hw_frames[2] = { NULL };
     AVFrame *f[2];
     int ret;
 
     for (int i = 0; i < 2; i++) {
-        if (repeats)
+        if (on_device)
             hw_frames[i] = test_device_frames(&c->shape);
-        f[i] = repeats ? test_upload(&c->shape, hw_frames[i], i ? b : a) : test_alloc(av_frame_clone(i ? b : a));
+        f[i] = on_device ? test_upload(&c->shape, hw_frames[i], i ? b : a) : test_alloc(av_frame_clone(i ? b : a));
         f[i]->width  -= cut;
         f[i]->height -= cut;
     }
-    if (repeats) {
-        ret = ff_mvdenoise_cuda_compare(repeats, f[0], f[1], NULL);
-        if (ret >= 0)
-            ret = ff_mvdenoise_cuda_compared(*repeats);
-    } else {
-        ret = ff_mvdenoise_has_same(f[0], f[1]);
-    }
+    ret = ff_mvdenoise_compare(repeats, f[0], f[1], NULL);
+    if (ret == AVERROR(EAGAIN))
+        ret = ff_mvdenoise_compared(*repeats);
     for (int i = 0; i < 2; i++) {
         av_frame_free(&f[i]);
         av_buffer_unref(&hw_frames[i]);
@@ -488,7 +485,7 @@ static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, 
 /* Tests frames that are equal, differ by one sample, or differ only where they have been cropped. */
 static void repeats(int nb, int on_device)
 {
-    MvdenoiseCudaRepeats *on = NULL;
+    MvdenoiseRepeats *on = NULL;
     const int nb_drawn = nb;
     int nb_inside = 0;
 
@@ -515,17 +512,17 @@ static void repeats(int nb, int on_device)
         is_inside = x < test_width(&kept, i) && y < test_height(&kept, i);
         snprintf(test_context, sizeof(test_context), "seed %"PRIu64"%s, %s %dx%d, cut by %d, sample %d,%d of %d", seed,
                  on_device ? " on the device" : "", c.shape.desc->name, c.shape.w, c.shape.h, cut, x, y, i);
-        ret = has_same(&c, c.frames[0], b, cut, on_device ? &on : NULL);
+        ret = has_same(&c, c.frames[0], b, cut, on_device, &on);
         CHECK(ret == 1, "equal frames: %d", ret);
         test_set_word(&c.shape, b, i, x, y, test_word(&c.shape, b, i, x, y) ^ 1 << test_component(&c.shape, i)->shift);
-        ret = has_same(&c, c.frames[0], b, cut, on_device ? &on : NULL);
+        ret = has_same(&c, c.frames[0], b, cut, on_device, &on);
         CHECK(ret == !is_inside, "different frames: %d", ret);
         nb_inside += is_inside;
         av_frame_free(&b);
         free_case(&c);
         nb--;
     }
-    ff_mvdenoise_cuda_repeats_close(&on);
+    ff_mvdenoise_repeats_close(&on);
     CHECK(nb_drawn < 8 || nb_inside, "no difference was inside in %d cases", nb_drawn);
 }
 

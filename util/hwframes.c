@@ -11,7 +11,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/filters.h"
-#include "libavfilter/gpume/util/frame_backend.h"
+#include "libavfilter/gpume/util/frames.h"
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/video.h"
 
@@ -42,7 +42,7 @@ static int may_use_foreign(const AVFilterContext *ctx, int (*supported)(enum AVP
 
 int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
-                         enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i))
+                         enum AVPixelFormat (*hw_format)(const void *opaque, int i), const void *opaque)
 {
     const int foreign = may_use_foreign(ctx, supported);
     const AVPixFmtDescriptor *desc = NULL;
@@ -55,7 +55,7 @@ int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg
         if (supported(format) && (foreign || !is_foreign(format)) && (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
-    for (int i = 0; (format = hw_format(ctx, i)) != AV_PIX_FMT_NONE; i++)
+    for (int i = 0; (format = hw_format(opaque, i)) != AV_PIX_FMT_NONE; i++)
         if ((ret = ff_add_format(&formats, format)) < 0)
             return ret;
     return ff_set_common_formats2(ctx, cfg_in, cfg_out, formats);

@@ -20,11 +20,12 @@
  * Sets the same formats for the input and the output.
  * @param supported whether the filter works on samples of a format
  * @param hw_format returns hardware format i that the filter supports; AV_PIX_FMT_NONE: there are no more
+ * @param opaque    for hw_format
  * @return 0 or an AVERROR code
  */
 int ff_gpume_set_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                          AVFilterFormatsConfig **cfg_out, int (*supported)(enum AVPixelFormat),
-                         enum AVPixelFormat (*hw_format)(const AVFilterContext *ctx, int i));
+                         enum AVPixelFormat (*hw_format)(const void *opaque, int i), const void *opaque);
 
 /** If the input has hardware frames, gives the output a pool of frames like those. @return 0 or an AVERROR code */
 int ff_gpume_config_pool(AVFilterLink *outlink);

@@ -1,0 +1,94 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "libavutil/error.h"
+
+#include "libavfilter/gpume/stream/stream.h"
+#include "libavfilter/gpume/util/hwframes.h"
+#include "libavfilter/gpume/util/upstream.h"
+
+/* Takes the next input frame, or notices the end. Returns 1, FFERROR_NOT_READY, or another negative error code. */
+static int take_input(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
+{
+    AVFrame *frame = NULL;
+    int ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
+    const int has_ended = !ret;
+
+    if (ret < 0)
+        return ret;
+    if (f->feed)
+        ret = f->feed(ctx, &frame);
+    else if (!has_ended)
+        ret = s->searcher ? ff_gpume_searcher_push(s->searcher, &frame) : f->take(ctx, &frame);
+    av_frame_free(&frame);
+    if (ret >= 0 && has_ended && s->searcher)
+        ff_gpume_searcher_flush(s->searcher);
+    else if (ret >= 0 && has_ended)
+        ret = AVERROR_EOF;
+    return ret < 0 ? ret : 1;
+}
+
+/* Gets the next frame, or the end. The return values are those of take_input(). */
+static int receive(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
+{
+    AVFrame *frame = NULL;
+    int ret = s->searcher ? ff_gpume_searcher_pull(s->searcher, &frame) : AVERROR(EAGAIN);
+
+    if (ret >= 0) {
+        ret = f->take(ctx, &frame);
+        av_frame_free(&frame);
+        return ret < 0 ? ret : 1;
+    }
+    if (ret == AVERROR(EAGAIN))
+        ret = take_input(ctx, s, f);
+    if (ret == AVERROR_EOF) {
+        s->eof = 1;
+        ret    = f->flush ? f->flush(ctx) : 0;
+    }
+    return ret < 0 ? ret : 1;
+}
+
+static int process(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
+{
+    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
+    int ret;
+
+    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
+
+    while (!(ret = f->produce(ctx)) && !s->eof)
+        if ((ret = receive(ctx, s, f)) < 0)
+            return ret;
+    if (ret < 0)
+        return ret;
+    if (ret) {
+        ff_filter_set_ready(ctx, 100);
+        return 0;
+    }
+    ret = f->finish ? f->finish(ctx) : 0;
+    if (ret >= 0)
+        ff_outlink_set_status(outlink, s->status, s->status_pts);
+    return FFMIN(ret, 0);
+}
+
+int ff_gpume_stream_activate(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *functions)
+{
+    return ff_gpume_end_if_failed(ctx, process(ctx, s, functions));
+}
+
+static enum AVPixelFormat hw_format(const void *kind, int i)
+{
+    return ff_gpume_sequence_hw_format(kind, i);
+}
+
+int ff_gpume_stream_query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
+                                  AVFilterFormatsConfig **cfg_out, const GpumeSequenceKind *kind)
+{
+    return ff_gpume_set_formats(ctx, cfg_in, cfg_out, kind->supports, hw_format, kind);
+}
+
+void ff_gpume_stream_decided(void *log_ctx, int searched)
+{
+    ff_gpume_check_upstream(log_ctx, searched);
+}
