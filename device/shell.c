@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <string.h>
+
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
 #include "libavutil/error.h"
@@ -25,16 +27,15 @@ av_cold int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, voi
 }
 
 av_cold int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kernel,
-                                const GpumeShellModule *modules, int nb_modules, int depth)
+                                const GpumeShellModule *modules, int depth)
 {
     GpumeCudaLaunch *l = &s->launches[number];
     int ret;
 
     av_assert0(number < GPUME_SHELL_KERNELS);
-    for (int i = 0; i < nb_modules; i++) {
-        const GpumeShellModule *m = &modules[i];
-
-        if (m->family != kernel->family || m->variant != kernel->variant || m->depth && m->depth != depth)
+    for (const GpumeShellModule *m = modules; m->family; m++) {
+        if (strcmp(m->family, kernel->family) || m->variant != kernel->variant ||
+            m->depth && m->depth != (depth > 8 ? 16 : 8))
             continue;
         ret = ff_gpume_cuda_load(&s->cuda, l, &m->code);
         if (ret < 0)

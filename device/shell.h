@@ -28,14 +28,23 @@
 /** A compiled module, as a row of the filter's modules.h describes it. */
 typedef struct GpumeShellModule {
     GpumeCudaCode code;
-    int family;                 ///< the source file that it was compiled from
+    const char *family;         ///< the source file that it was compiled from, without .cu
     int depth;                  ///< 8 or 16: the depth of samples that it is for; 0: every depth
     int variant;
 } GpumeShellModule;
 
+#define GPUME_SHELL_DECLARE(name, family, depth, variant) GPUME_CUDA_DECLARE(name)
+#define GPUME_SHELL_ROW(name, family, depth, variant) { GPUME_CUDA_CODE(name), #family, depth, variant },
+
+/** Defines modules[] from the list of a modules.h. The last row has no family. */
+#define GPUME_SHELL_MODULES(LIST) \
+    LIST(GPUME_SHELL_DECLARE)     \
+    static const GpumeShellModule modules[] = { LIST(GPUME_SHELL_ROW) { .family = NULL } };
+
 /** A kernel that a filter launches: which module contains it, and how it is launched. */
 typedef struct GpumeShellKernel {
-    int family, variant;        ///< family and variant of the module
+    const char *family;         ///< family and variant of the module
+    int variant;
     unsigned threads;           ///< threads of a thread block
     unsigned shared;            ///< bytes of dynamic shared memory of a thread block
     const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
@@ -66,12 +75,13 @@ int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_c
 
 /**
  * Loads a kernel: the module of its family and variant for samples of a depth.
- * @param number the kernel's number for ff_gpume_shell_launch(), below GPUME_SHELL_KERNELS
- * @param depth  8 or 16
+ * @param number  the kernel's number for ff_gpume_shell_launch(), below GPUME_SHELL_KERNELS
+ * @param modules ends with a row without a family
+ * @param depth   bits of a sample
  * @return 0 or an AVERROR code with a message
  */
 int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kernel,
-                        const GpumeShellModule *modules, int nb_modules, int depth);
+                        const GpumeShellModule *modules, int depth);
 
 /** Pushes the context. @return 0, or an AVERROR code: that of an earlier failure, or a new one with a message */
 int ff_gpume_shell_enter(GpumeShell *s);

@@ -28,22 +28,26 @@
 #include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 
-#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
-MVDEINT_CUDA_MODULES(DECLARE)
+GPUME_SHELL_MODULES(MVDEINT_CUDA_MODULES)
 
-static const GpumeShellModule modules[] = {
-#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), MVDEINT_CUDA_##family, depth },
-    MVDEINT_CUDA_MODULES(MODULE)
+/** Kernels. */
+enum Kernel {
+    FIRST,
+    EDGES,
+    MATCH,
+    MATCHING,
+    COMBINE,
+    NB_KERNELS
 };
 
-static const GpumeShellKernel kernels[MVDEINT_CUDA_NB_KERNELS] = {
-    [MVDEINT_CUDA_first]   = { MVDEINT_CUDA_first,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_FIRST_SHARED,
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [FIRST]   = { "first",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_FIRST_SHARED,
                                "estimate a field" },
-    [MVDEINT_CUDA_edges]   = { MVDEINT_CUDA_edges,   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
-    [MVDEINT_CUDA_match]   = { MVDEINT_CUDA_match,   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
+    [EDGES]   = { "edges",   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
+    [MATCH]   = { "match",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
                                "compensate pictures" },
-    [MVDEINT_CUDA_matching] = { MVDEINT_CUDA_matching, 0, MVDEINT_CUDA_THREADS, 0, "find what matches" },
-    [MVDEINT_CUDA_combine] = { MVDEINT_CUDA_combine, 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_WINDOW_SHARED,
+    [MATCHING] = { "matching", 0, MVDEINT_CUDA_THREADS, 0, "find what matches" },
+    [COMBINE] = { "combine", 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_WINDOW_SHARED,
                                "make a picture" },
 };
 
@@ -75,9 +79,8 @@ typedef struct CUDABackend {
 /* Loads the kernels. The caller has pushed the CUDA context. */
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
-    for (int i = 0; i < MVDEINT_CUDA_NB_KERNELS; i++) {
-        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules),
-                                            depth > 8 ? 16 : 8);
+    for (int i = 0; i < NB_KERNELS; i++) {
+        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, depth);
 
         if (ret < 0)
             return ret;
@@ -269,7 +272,7 @@ static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
     const GpumeLayout *l = s->layout;
     MvdeintCudaEdgesArgs args = { s->components, picture_of(estimate) };
 
-    return ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_edges, gpume_divide_up(l->w + 2 * GPUME_PAD, 32),
+    return ff_gpume_shell_launch(&s->shell, EDGES, gpume_divide_up(l->w + 2 * GPUME_PAD, 32),
                                  gpume_divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
 }
 
@@ -283,7 +286,7 @@ static int estimate_field(CUDABackend *s, const MvdeintFirst *f)
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
         .is_progressive = f->is_progressive, .depth = l->depth,
     };
-    const int ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_first, gpume_divide_up(l->w, 32),
+    const int ret = ff_gpume_shell_launch(&s->shell, FIRST, gpume_divide_up(l->w, 32),
                                           gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
 
     return ret < 0 ? ret : repeat_edges(s, f->out);
@@ -332,12 +335,12 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     }
     if (!present)
         return 0;
-    ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_match,
+    ret = ff_gpume_shell_launch(&s->shell, MATCH,
                                 gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
                                 s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
     matching.present = present;
     if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_matching,
+        ret = ff_gpume_shell_launch(&s->shell, MATCHING,
                                     gpume_divide_up(nb_areas(s), MVDEINT_CUDA_THREADS), 1, 1, &matching);
     return ret < 0 ? ret : present;
 }
@@ -360,7 +363,7 @@ static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *
     args->depth      = l->depth;
     for (int i = 0; i < l->nb_components && frame; i++)
         args->planes[i] = ff_gpume_cuda_component(&s->padding, l, i, frame, 0);
-    return ff_gpume_shell_launch(&s->shell, MVDEINT_CUDA_combine, gpume_divide_up(l->w, 32),
+    return ff_gpume_shell_launch(&s->shell, COMBINE, gpume_divide_up(l->w, 32),
                                  gpume_divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components, args);
 }
 

@@ -12,28 +12,18 @@
 #define AVFILTER_GPUME_MVDEINT_MODULES_H
 
 /**
- * M(name, family, depth): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits.
+ * M(name, family, depth, variant): kernel gpume_<name> of <family>.cu, for samples of 8 or of up to 16 bits.
  * One row a line: makefiles read it with sed.
  */
 #define MVDEINT_CUDA_MODULES(M) \
-    M(mvdeint_first_8,    first,    8) \
-    M(mvdeint_first_16,   first,   16) \
-    M(mvdeint_edges_8,    edges,    8) \
-    M(mvdeint_edges_16,   edges,   16) \
-    M(mvdeint_match_8,    match,    8) \
-    M(mvdeint_match_16,   match,   16) \
-    M(mvdeint_matching,   matching, 0) \
-    M(mvdeint_combine_8,  combine,  8) \
-    M(mvdeint_combine_16, combine, 16)
-
-/** The kernels; each is a family. */
-enum MvdeintCudaKernel {
-    MVDEINT_CUDA_first,
-    MVDEINT_CUDA_edges,
-    MVDEINT_CUDA_match,
-    MVDEINT_CUDA_matching,
-    MVDEINT_CUDA_combine,
-    MVDEINT_CUDA_NB_KERNELS
-};
+    M(mvdeint_first_8,    first,    8, 0) \
+    M(mvdeint_first_16,   first,   16, 0) \
+    M(mvdeint_edges_8,    edges,    8, 0) \
+    M(mvdeint_edges_16,   edges,   16, 0) \
+    M(mvdeint_match_8,    match,    8, 0) \
+    M(mvdeint_match_16,   match,   16, 0) \
+    M(mvdeint_matching,   matching, 0, 0) \
+    M(mvdeint_combine_8,  combine,  8, 0) \
+    M(mvdeint_combine_16, combine, 16, 0)
 
 #endif /* AVFILTER_GPUME_MVDEINT_MODULES_H */

@@ -34,14 +34,7 @@
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/interpolation.h"
 
-#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
-MVDENOISE_CUDA_MODULES(DECLARE)
-
-static const GpumeShellModule modules[] = {
-#define MODULE(name, family, depth, variant) \
-    { GPUME_CUDA_CODE(name), MVDENOISE_CUDA_##family, depth, variant },
-    MVDENOISE_CUDA_MODULES(MODULE)
-};
+GPUME_SHELL_MODULES(MVDENOISE_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -60,13 +53,13 @@ enum Kernel {
  * has a variant for each kind of samples. Shared memory depends on the options, see shared_of().
  */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
-    [HALVES]   = { MVDENOISE_CUDA_halves,   0, MVDENOISE_CUDA_THREADS, 0, "make half samples" },
-    [MEASURE]  = { MVDENOISE_CUDA_measure,  0, MVDENOISE_CUDA_THREADS, 0, "measure the noise" },
-    [ESTIMATE] = { MVDENOISE_CUDA_estimate, 0, MVDENOISE_CUDA_ESTIMATE_THREADS, 0, "estimate the noise" },
-    [MATCH]    = { MVDENOISE_CUDA_match,    0, MVDENOISE_CUDA_THREADS, 0, "find matches" },
-    [FIRST]    = { MVDENOISE_CUDA_stacks,   0, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches" },
-    [SECOND]   = { MVDENOISE_CUDA_stacks,  10, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches again" },
-    [COMBINE]  = { MVDENOISE_CUDA_combine,  0, MVDENOISE_CUDA_THREADS, 0, "make a picture" },
+    [HALVES]   = { "halves",   0, MVDENOISE_CUDA_THREADS, 0, "make half samples" },
+    [MEASURE]  = { "measure",  0, MVDENOISE_CUDA_THREADS, 0, "measure the noise" },
+    [ESTIMATE] = { "estimate", 0, MVDENOISE_CUDA_ESTIMATE_THREADS, 0, "estimate the noise" },
+    [MATCH]    = { "match",    0, MVDENOISE_CUDA_THREADS, 0, "find matches" },
+    [FIRST]    = { "stacks",   0, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches" },
+    [SECOND]   = { "stacks",  10, MVDENOISE_CUDA_STACK_THREADS, 0, "denoise patches again" },
+    [COMBINE]  = { "combine",  0, MVDENOISE_CUDA_THREADS, 0, "make a picture" },
 };
 
 /** Size of a picture's noise in bytes: MvdenoiseNoise of each component, by tones. */
@@ -144,7 +137,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
 
         kernel.variant += i == FIRST || i == SECOND ? s->most : i == MATCH ? match : 0;
         kernel.shared   = shared_of(s, i, match == 1);
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
     }
     return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }

@@ -17,10 +17,9 @@
 #include "libavfilter/gpume/mvdenoise/repeats.h"
 #include "libavfilter/gpume/util/frames.h"
 
-GPUME_CUDA_DECLARE(mvdenoise_repeats)
+GPUME_SHELL_MODULES(MVDENOISE_CUDA_MODULES)
 
-static const GpumeShellModule module = { GPUME_CUDA_CODE(mvdenoise_repeats), MVDENOISE_CUDA_repeats, 0, 0 };
-static const GpumeShellKernel kernel = { MVDENOISE_CUDA_repeats, 0, MVDENOISE_CUDA_THREADS, 0, "compare frames" };
+static const GpumeShellKernel kernel = { "repeats", 0, MVDENOISE_CUDA_THREADS, 0, "compare frames" };
 
 struct MvdenoiseRepeats {
     GpumeShell shell;
@@ -50,7 +49,7 @@ av_cold void ff_mvdenoise_cuda_repeats_close(MvdenoiseRepeats **repeats)
 /* Loads the kernel and allocates memory. The caller has pushed the CUDA context. */
 static av_cold int load(MvdenoiseRepeats *s)
 {
-    int ret = ff_gpume_shell_load(&s->shell, 0, &kernel, &module, 1, 8);
+    int ret = ff_gpume_shell_load(&s->shell, 0, &kernel, modules, 8);
 
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->differ, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(uint32_t),

@@ -44,14 +44,4 @@
     M(mvdenoise_combine_8,    combine,   8, 0) \
     M(mvdenoise_combine_16,   combine,  16, 0)
 
-enum MvdenoiseCudaFamily {
-    MVDENOISE_CUDA_repeats,
-    MVDENOISE_CUDA_halves,
-    MVDENOISE_CUDA_measure,
-    MVDENOISE_CUDA_estimate,
-    MVDENOISE_CUDA_match,
-    MVDENOISE_CUDA_stacks,
-    MVDENOISE_CUDA_combine,
-};
-
 #endif /* AVFILTER_GPUME_MVDENOISE_MODULES_H */

@@ -33,14 +33,7 @@
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/held.h"
 
-#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
-MVFPS_CUDA_MODULES(DECLARE)
-
-static const GpumeShellModule modules[] = {
-#define MODULE(name, family, depth, variant) \
-    { GPUME_CUDA_CODE(name), MVFPS_CUDA_##family, depth, variant },
-    MVFPS_CUDA_MODULES(MODULE)
-};
+GPUME_SHELL_MODULES(MVFPS_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -65,17 +58,17 @@ enum Kernel {
 
 /* The variant of TILES depends on the size of chroma. */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
-    [MEANS]   = { MVFPS_CUDA_scene,   0, MVFPS_CUDA_SCENE_THREADS, 0, "make a small picture" },
-    [DETAIL]  = { MVFPS_CUDA_detail,  0, MVFPS_CUDA_SCENE_THREADS, 0, "find the detail of a picture" },
-    [MATCH]   = { MVFPS_CUDA_detail,  1, MVFPS_CUDA_SCENE_THREADS, MATCH_SHARED, "look for a cut" },
-    [FADE]    = { MVFPS_CUDA_scene,   1, MVFPS_CUDA_SCENE_THREADS, 0, "tell a cut from a fade" },
-    [REPEAT]  = { MVFPS_CUDA_repeat,  0, MVFPS_CUDA_SCENE_THREADS, 0, "compare two pictures" },
-    [SUMS]    = { MVFPS_CUDA_sums,    0, MVFPS_CUDA_MAP_THREADS, 0, "sum samples" },
-    [FIRST]   = { MVFPS_CUDA_vectors, 0, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "choose vectors" },
-    [PASS]    = { MVFPS_CUDA_vectors, 1, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "improve vectors" },
-    [OFFSETS] = { MVFPS_CUDA_offsets, 0, MVFPS_CUDA_MAP_THREADS, 0, "find accelerations" },
-    [TILES]   = { MVFPS_CUDA_tiles,   0, 32 * MVFPS_CUDA_TILE_WARPS, TILE_SHARED, "make a picture" },
-    [MEAN]    = { MVFPS_CUDA_mean,    0, GPUME_CUDA_COPY_THREADS, 0, "make a mean or a copy" },
+    [MEANS]   = { "scene",   0, MVFPS_CUDA_SCENE_THREADS, 0, "make a small picture" },
+    [DETAIL]  = { "detail",  0, MVFPS_CUDA_SCENE_THREADS, 0, "find the detail of a picture" },
+    [MATCH]   = { "detail",  1, MVFPS_CUDA_SCENE_THREADS, MATCH_SHARED, "look for a cut" },
+    [FADE]    = { "scene",   1, MVFPS_CUDA_SCENE_THREADS, 0, "tell a cut from a fade" },
+    [REPEAT]  = { "repeat",  0, MVFPS_CUDA_SCENE_THREADS, 0, "compare two pictures" },
+    [SUMS]    = { "sums",    0, MVFPS_CUDA_MAP_THREADS, 0, "sum samples" },
+    [FIRST]   = { "vectors", 0, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "choose vectors" },
+    [PASS]    = { "vectors", 1, 32 * MVFPS_CUDA_VECTOR_WARPS, VECTOR_SHARED, "improve vectors" },
+    [OFFSETS] = { "offsets", 0, MVFPS_CUDA_MAP_THREADS, 0, "find accelerations" },
+    [TILES]   = { "tiles",   0, 32 * MVFPS_CUDA_TILE_WARPS, TILE_SHARED, "make a picture" },
+    [MEAN]    = { "mean",    0, GPUME_CUDA_COPY_THREADS, 0, "make a mean or a copy" },
 };
 
 /** Fields of a frame: into the previous and into the next picture. */
@@ -126,7 +119,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 
         if (i == TILES)
             kernel.variant = chroma;
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth);
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
     }
     return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
 }

@@ -42,15 +42,4 @@
     M(mvfps_mean_8,     mean,     8, 0) \
     M(mvfps_mean_16,    mean,    16, 0)
 
-enum MvfpsCudaFamily {
-    MVFPS_CUDA_scene,
-    MVFPS_CUDA_detail,
-    MVFPS_CUDA_repeat,
-    MVFPS_CUDA_sums,
-    MVFPS_CUDA_vectors,
-    MVFPS_CUDA_offsets,
-    MVFPS_CUDA_tiles,
-    MVFPS_CUDA_mean,
-};
-
 #endif /* AVFILTER_GPUME_MVFPS_MODULES_H */

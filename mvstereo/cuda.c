@@ -25,14 +25,7 @@
 #include "libavfilter/gpume/mvstereo/motion.h"
 #include "libavfilter/gpume/util/frames.h"
 
-#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
-MVSTEREO_CUDA_MODULES(DECLARE)
-
-static const GpumeShellModule modules[] = {
-#define MODULE(name, family, depth, variant) \
-    { GPUME_CUDA_CODE(name), MVSTEREO_CUDA_##family, depth, variant },
-    MVSTEREO_CUDA_MODULES(MODULE)
-};
+GPUME_SHELL_MODULES(MVSTEREO_CUDA_MODULES)
 
 /** Kernels. PATHS and WINNERS have variants for up to 32, 64, 128, 256 and 1024 disparities. */
 enum Kernel {
@@ -47,24 +40,24 @@ enum Kernel {
 
 /* The shared memory of WINNERS and DROP depends on the width. */
 static const GpumeShellKernel kernels[NB_KERNELS] = {
-    [LUMA]     = { MVSTEREO_CUDA_luma, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "copy the views" },
-    [SMOOTH]   = { MVSTEREO_CUDA_views, 0, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
-    [HALVE]    = { MVSTEREO_CUDA_views, 1, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
-    [FEATURES] = { MVSTEREO_CUDA_features, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaLuma), "make features" },
-    [COSTS]    = { MVSTEREO_CUDA_costs, 0, MVSTEREO_CUDA_COST_COLS, 0, "compare features" },
+    [LUMA]     = { "luma", 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "copy the views" },
+    [SMOOTH]   = { "views", 0, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
+    [HALVE]    = { "views", 1, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
+    [FEATURES] = { "features", 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaLuma), "make features" },
+    [COSTS]    = { "costs", 0, MVSTEREO_CUDA_COST_COLS, 0, "compare features" },
 #define SIZES(size, i) \
-    [PATHS ## size]   = { MVSTEREO_CUDA_paths, i, MVSTEREO_CUDA_PATH_THREADS,               \
+    [PATHS ## size]   = { "paths", i, MVSTEREO_CUDA_PATH_THREADS,               \
                           i ? 0 : MVSTEREO_CUDA_PATH_THREADS / 32 * sizeof(MvstereoCudaMoved), \
                           "add costs along paths" },                                        \
-    [WINNERS ## size] = { MVSTEREO_CUDA_winners, i, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
+    [WINNERS ## size] = { "winners", i, MVSTEREO_CUDA_WINNER_THREADS, 0, "find the least costs" },
     SIZES(, 0) SIZES(_64, 1) SIZES(_128, 2) SIZES(_256, 3) SIZES(_1024, 5)
-    [CHECK]    = { MVSTEREO_CUDA_pieces, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaPieces), "compare both maps" },
-    [JOIN]     = { MVSTEREO_CUDA_pieces, 1, MVSTEREO_CUDA_COLS + MVSTEREO_CUDA_SIDE, 0, "find pieces" },
-    [DROP]     = { MVSTEREO_CUDA_pieces, 2, MVSTEREO_CUDA_DROP_THREADS, 0, "drop small pieces" },
-    [WMEDIAN]  = { MVSTEREO_CUDA_map, 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
-    [STABILISE] = { MVSTEREO_CUDA_temporal, 0, MVSTEREO_CUDA_STEADY_THREADS, sizeof(MvstereoCudaPart),
+    [CHECK]    = { "pieces", 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaPieces), "compare both maps" },
+    [JOIN]     = { "pieces", 1, MVSTEREO_CUDA_COLS + MVSTEREO_CUDA_SIDE, 0, "find pieces" },
+    [DROP]     = { "pieces", 2, MVSTEREO_CUDA_DROP_THREADS, 0, "drop small pieces" },
+    [WMEDIAN]  = { "map", 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaTile), "smooth the map" },
+    [STABILISE] = { "temporal", 0, MVSTEREO_CUDA_STEADY_THREADS, sizeof(MvstereoCudaPart),
                     "stabilise the map" },
-    [PAINT]    = { MVSTEREO_CUDA_map, 1, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
+    [PAINT]    = { "map", 1, MVSTEREO_CUDA_THREADS, 0, "paint the map" },
 };
 
 /** Memory for views of a size and a range. */
@@ -128,7 +121,7 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
 
         if (is_ampere && ((i >= COSTS && i <= WINNERS_1024) || i == WMEDIAN))
             kernel.variant |= MVSTEREO_CUDA_AMPERE;
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, FF_ARRAY_ELEMS(modules), depth > 8 ? 16 : 8);
+        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
         if (ret < 0)
             return ret;
     }

@@ -53,16 +53,4 @@
     M(mvstereo_stabilise, temporal, 0, 0) \
     M(mvstereo_paint,     map,      0, 1)
 
-enum MvstereoCudaFamily {
-    MVSTEREO_CUDA_luma,
-    MVSTEREO_CUDA_views,
-    MVSTEREO_CUDA_features,
-    MVSTEREO_CUDA_costs,
-    MVSTEREO_CUDA_paths,
-    MVSTEREO_CUDA_winners,
-    MVSTEREO_CUDA_pieces,
-    MVSTEREO_CUDA_map,
-    MVSTEREO_CUDA_temporal,
-};
-
 #endif /* AVFILTER_GPUME_MVSTEREO_MODULES_H */

@@ -42,13 +42,7 @@
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
               "the device code has the same sizes");
 
-#define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
-MVVIEW_CUDA_MODULES(DECLARE)
-
-static const GpumeShellModule modules[] = {
-#define MODULE(name, family, depth) { GPUME_CUDA_CODE(name), MVVIEW_CUDA_##family, depth },
-    MVVIEW_CUDA_MODULES(MODULE)
-};
+GPUME_SHELL_MODULES(MVVIEW_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -58,8 +52,8 @@ enum Kernel {
 };
 
 static const GpumeShellKernel kernels[NB_KERNELS] = {
-    [MAP]   = { MVVIEW_CUDA_map,   0, MVVIEW_CUDA_MAP_THREADS, 0, "map the vectors" },
-    [PAINT] = { MVVIEW_CUDA_paint, 0, MVVIEW_CUDA_THREADS, sizeof(MvviewCudaShared), "paint" },
+    [MAP]   = { "map",   0, MVVIEW_CUDA_MAP_THREADS, 0, "map the vectors" },
+    [PAINT] = { "paint", 0, MVVIEW_CUDA_THREADS, sizeof(MvviewCudaShared), "paint" },
 };
 
 /** The tiles that a shape can touch; all four limits are inclusive. */
@@ -112,7 +106,7 @@ static int supports(enum AVPixelFormat format)
 static av_cold int init_device(CUDAPainter *s, int depth)
 {
     for (int i = 0; i < NB_KERNELS; i++) {
-        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, FF_ARRAY_ELEMS(modules), depth);
+        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, depth);
 
         if (ret < 0)
             return ret;
