@@ -176,7 +176,7 @@ static GpumeOutputConfig output_config(AVFilterContext *ctx)
         .metadata     = s->metadata,
         .hint         = s->hint,
         .time_base    = ctx->nb_inputs && ctx->inputs[0] ? ctx->inputs[0]->time_base : (AVRational) { 0, 1 },
-        .executor     = gpume_slice_threads(ctx),
+        .executor     = ff_gpume_slice_threads(ctx),
         .sink         = s->sink,
         .log_ctx      = ctx,
     };

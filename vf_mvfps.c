@@ -30,7 +30,6 @@
 #include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/slice_threads.h"
-#include "gpume/util/upstream.h"
 #include "gpume/util/frames.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
@@ -64,7 +63,7 @@ typedef struct MvfpsContext {
 
     Mvfps *mvfps;
     MvfpsRepeats repeats;       ///< input frames on their way to the searcher
-    GpumeSearcher *searcher;
+    GpumeStream stream;
     /** While each output frame is an input frame, the last two frames as they arrived; then those to be searched. */
     AVFrame *kept[3];
     int nb_kept;
@@ -79,8 +78,6 @@ typedef struct MvfpsContext {
     int new_pair;               ///< whether the frames around the output time have not been examined
     int is_gap;                 ///< whether they are too far apart for interpolation
     enum MvfpsMode how;         ///< how pictures between them are made
-    int status;                 ///< status with which the input has ended
-    int64_t status_pts;         ///< timestamp at which it has ended, in its time base, or AV_NOPTS_VALUE
     int warned_interlaced, warned_untimed, warned_dropped, warned_order, warned_jump, warned_gap, had_vectors;
 } MvfpsContext;
 
@@ -209,8 +206,8 @@ static av_cold int open_searcher(AVFilterContext *ctx)
         .log_ctx   = ctx,
     };
 
-    ff_gpume_searcher_close(&s->searcher);
-    return ff_gpume_searcher_open(&s->searcher, &cfg);
+    ff_gpume_searcher_close(&s->stream.searcher);
+    return ff_gpume_searcher_open(&s->stream.searcher, &cfg);
 }
 
 static av_cold int init(AVFilterContext *ctx)
@@ -484,7 +481,7 @@ static void warn_of_jump(AVFilterContext *ctx, int64_t time, int is_damaged)
 }
 
 /* Makes the next output frame if its input has arrived. Returns what happened. */
-static int produce(AVFilterContext *ctx)
+static int make_next(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
     MvfpsTimeline *t = &s->timeline;
@@ -511,6 +508,16 @@ static int produce(AVFilterContext *ctx)
             remove_frame(s, action == MVFPS_DAMAGED);
         }
     }
+}
+
+static int produce(AVFilterContext *ctx)
+{
+    int ret;
+
+    do
+        ret = make_next(ctx);
+    while (ret == IS_HELD);
+    return ret < 0 ? ret : ret == IS_SENT;
 }
 
 /*
@@ -633,6 +640,15 @@ static int take_again(MvfpsContext *s, AVFrame *frame)
     return ret;
 }
 
+static int take_searched(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvfpsContext *s = ctx->priv;
+    AVFrame *taken  = *frame;
+
+    *frame = NULL;
+    return s->nb_again ? take_again(s, taken) : take(ctx, taken);
+}
+
 /* Returns whether an output time may lie between the last frame and this one, so that motion is needed. */
 static int needs_motion(const MvfpsContext *s, const AVFrame *frame)
 {
@@ -667,41 +683,39 @@ static int take_asleep(AVFilterContext *ctx, AVFrame **frame)
     return taken ? take(ctx, taken) : 0;
 }
 
-/*
- * Gives the next frame that is not skipped as a repeat, or the end, to the searcher.
- * @return the same values as ff_gpume_take_input()
- */
-static int feed(AVFilterContext *ctx)
+static int refill(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
     AVFrame *frame  = s->is_asleep ? NULL : s->interpolates_repeats ? ff_mvfps_repeats_pull(&s->repeats) : pull_kept(s);
     int ret;
 
-    if (frame) {
-        /* vectors may lead to frames that have been skipped */
-        if (s->interpolates_repeats)
-            av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
-        ret = ff_gpume_searcher_push(s->searcher, &frame);
-    } else {
-        ret = ff_gpume_take_input(ctx, &frame, &s->status, &s->status_pts);
-        if (!ret)
-            ff_gpume_searcher_flush(s->searcher);
-        if (ret <= 0)
-            return ret;
-        set_time(ctx, frame);
-        ret = s->interpolates_repeats ? ff_mvfps_repeats_push(&s->repeats, s->mvfps, &frame) :
-              s->is_asleep            ? take_asleep(ctx, &frame) :
-                                        ff_gpume_searcher_push(s->searcher, &frame);
-    }
+    if (!frame)
+        return 0;
+    /* vectors may lead to frames that have been skipped */
+    if (s->interpolates_repeats)
+        av_frame_remove_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
+    ret = ff_gpume_searcher_push(s->stream.searcher, &frame);
     av_frame_free(&frame);
     return ret < 0 ? ret : 1;
+}
+
+static int feed(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvfpsContext *s = ctx->priv;
+
+    if (!*frame)
+        return 0;
+    set_time(ctx, *frame);
+    return s->interpolates_repeats ? ff_mvfps_repeats_push(&s->repeats, s->mvfps, frame) :
+           s->is_asleep            ? take_asleep(ctx, frame) :
+                                     ff_gpume_searcher_push(s->stream.searcher, frame);
 }
 
 /* Ends the timeline; the last frame is extended by the time of its skipped repeats. */
 static int end_timeline(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    const int64_t end = s->status_pts != AV_NOPTS_VALUE ? av_rescale_q(s->status_pts, s->in_time_base, s->time_base) :
+    const int64_t end = s->stream.status_pts != AV_NOPTS_VALUE ? av_rescale_q(s->stream.status_pts, s->in_time_base, s->time_base) :
                         AV_NOPTS_VALUE;
     int64_t end_of_repeats = AV_NOPTS_VALUE;
     int ret = 0;
@@ -720,57 +734,26 @@ static int end_timeline(AVFilterContext *ctx)
     return ret;
 }
 
-static int process(AVFilterContext *ctx)
+static int finish(AVFilterContext *ctx)
 {
-    AVFilterLink *inlink = ctx->inputs[0], *outlink = ctx->outputs[0];
     MvfpsContext *s = ctx->priv;
-    AVFrame *frame;
-    int ret;
 
-    FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
-
-    for (;;) {
-        ret = produce(ctx);
-        if (ret < 0)
-            return ret;
-        /* one frame a call, so that no frame waits behind others */
-        if (ret == IS_SENT)
-            return 0;
-        if (ret == IS_HELD)
-            continue;
-        if (s->timeline.has_ended) {
-            ret = send_held(ctx, INT64_MAX);
-            if (ret < 0)
-                return ret;
-            ff_outlink_set_status(outlink, s->status, !s->frames[0] ? AV_NOPTS_VALUE :
-                                  av_rescale_q(ff_mvfps_timeline_at(&s->timeline, s->timeline.index), s->time_base,
-                                               outlink->time_base));
-            return 0;
-        }
-        ret = ff_gpume_searcher_pull(s->searcher, &frame);
-        if (ret >= 0) {
-            ret = s->nb_again ? take_again(s, frame) : take(ctx, frame);
-            if (ret < 0)
-                return ret;
-            continue;
-        }
-        if (ret == AVERROR_EOF) {
-            ret = end_timeline(ctx);
-            if (ret < 0)
-                return ret;
-            continue;
-        }
-        if (ret != AVERROR(EAGAIN))
-            return ret;
-        ret = feed(ctx);
-        if (ret < 0)
-            return ret;
-    }
+    s->stream.status_pts = !s->frames[0] ? AV_NOPTS_VALUE :
+                           av_rescale_q(ff_mvfps_timeline_at(&s->timeline, s->timeline.index), s->time_base,
+                                        ctx->outputs[0]->time_base);
+    return send_held(ctx, INT64_MAX);
 }
 
 static int activate(AVFilterContext *ctx)
 {
-    return ff_gpume_end_if_failed(ctx, process(ctx));
+    static const GpumeStreamFunctions functions = {
+        .on_demand = 1,
+        .produce = produce, .take = take_searched, .feed = feed, .refill = refill, .flush = end_timeline,
+        .finish  = finish,
+    };
+    MvfpsContext *s = ctx->priv;
+
+    return ff_gpume_stream_activate(ctx, &s->stream, &functions);
 }
 
 static av_cold void uninit(AVFilterContext *ctx)
@@ -784,7 +767,7 @@ static av_cold void uninit(AVFilterContext *ctx)
         av_frame_free(&s->kept[i]);
     ff_mvfps_captions_close(&s->captions);
     ff_mvfps_repeats_close(&s->repeats);
-    ff_gpume_searcher_close(&s->searcher);
+    ff_gpume_searcher_close(&s->stream.searcher);
     ff_mvfps_close(&s->mvfps);
 }
 

@@ -41,8 +41,11 @@ static int receive(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
         av_frame_free(&frame);
         return ret < 0 ? ret : 1;
     }
-    if (ret == AVERROR(EAGAIN))
-        ret = take_input(ctx, s, f);
+    if (ret == AVERROR(EAGAIN)) {
+        ret = f->refill ? f->refill(ctx) : 0;
+        if (!ret)
+            ret = take_input(ctx, s, f);
+    }
     if (ret == AVERROR_EOF) {
         s->eof = 1;
         ret    = f->flush ? f->flush(ctx) : 0;
@@ -62,10 +65,10 @@ static int process(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
             return ret;
     if (ret < 0)
         return ret;
-    if (ret) {
+    if (ret && !f->on_demand)
         ff_filter_set_ready(ctx, 100);
+    if (ret)
         return 0;
-    }
     ret = f->finish ? f->finish(ctx) : 0;
     if (ret >= 0)
         ff_outlink_set_status(outlink, s->status, s->status_pts);

@@ -36,6 +36,8 @@ typedef struct GpumeStream {
 
 /** What a filter does. Optional functions may be NULL. All of them return a negative error code if they fail. */
 typedef struct GpumeStreamFunctions {
+    /** Whether frames are sent only as the output asks for them, because many can be made of one input frame. */
+    int on_demand;
     /** Sends the next output frame, if its input has arrived. @return 1: one was sent or skipped; 0: none */
     int (*produce)(AVFilterContext *ctx);
     /** Takes a frame, with vectors if there is a searcher. Sets *frame to NULL if it keeps the frame. */
@@ -45,6 +47,8 @@ typedef struct GpumeStreamFunctions {
      * with *frame NULL when the input has ended, before the searcher is told so. Optional.
      */
     int (*feed)(AVFilterContext *ctx, AVFrame **frame);
+    /** Gives the searcher a frame that feed() has kept. Optional. @return 1: one was given; 0: there is none */
+    int (*refill)(AVFilterContext *ctx);
     /** Is called when no more frames follow for take(). Optional. */
     int (*flush)(AVFilterContext *ctx);
     /** Is called once when all frames have been sent. Optional. */
