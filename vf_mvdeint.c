@@ -348,7 +348,9 @@ static int finish(AVFilterContext *ctx)
 
 static int activate(AVFilterContext *ctx)
 {
-    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .flush = flush, .finish = finish };
+    static const GpumeStreamFunctions functions = {
+        .produce = produce, .take = take, .flush = flush, .finish = finish,
+    };
     MvdeintContext *s = ctx->priv;
 
     return ff_gpume_stream_activate(ctx, &s->stream, &functions);

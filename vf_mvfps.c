@@ -715,11 +715,12 @@ static int feed(AVFilterContext *ctx, AVFrame **frame)
 static int end_timeline(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
-    const int64_t end = s->stream.status_pts != AV_NOPTS_VALUE ? av_rescale_q(s->stream.status_pts, s->in_time_base, s->time_base) :
-                        AV_NOPTS_VALUE;
+    int64_t end = s->stream.status_pts;
     int64_t end_of_repeats = AV_NOPTS_VALUE;
     int ret = 0;
 
+    if (end != AV_NOPTS_VALUE)
+        end = av_rescale_q(end, s->in_time_base, s->time_base);
     for (int i = 0; i < s->repeats.nb_waiting && ret >= 0; i++) {
         AVFrame *frame    = s->repeats.waiting[i];
         const int64_t pts = av_rescale_q(frame->pts, s->in_time_base, s->time_base);

@@ -146,7 +146,8 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
         }
         pair = &mirrored;
     }
-    ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sequence.sw_format : frame->format, frame->width, frame->height);
+    ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sequence.sw_format : frame->format, frame->width,
+                         frame->height);
     if (s->w != pair->w || s->h != pair->h)
         s->range = (MvstereoRange) { s->cfg.min, s->cfg.max };
     /* larger views cannot be searched */
