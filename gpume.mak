@@ -91,10 +91,10 @@ GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
 # Programs that need POSIX: links, pipes, limits, what /proc has.
 GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
-                                    gpume_constant      \
-                                    $(call GPUME_POSIX,gpume_count gpume_input gpume_soak) \
+                                    gpume_hint_constant      \
+                                    $(call GPUME_POSIX,gpume_count gpume_robustness gpume_soak) \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
-                                    $(if $(CONFIG_MVFPS_FILTER),gpume_streams gpume_mvfps)   \
+                                    $(if $(CONFIG_MVFPS_FILTER),gpume_filter_streams gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \
                                     $(if $(CONFIG_MVDEINT_FILTER),gpume_mvdeint)         \
                                     $(if $(CONFIG_MVSTEREO_FILTER),gpume_mvstereo)       \
@@ -103,11 +103,11 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_constant gpume_streams gpume_input gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
-TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_samples.o)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_hint_constant gpume_filter_streams gpume_robustness gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
+TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_filter_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_constant$(EXESUF) gpume_streams$(EXESUF) gpume_input$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
-$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_streams$(EXESUF)): libavfilter/tests/gpume_samples.o
+$(addprefix libavfilter/tests/, gpume_hint_constant$(EXESUF) gpume_filter_streams$(EXESUF) gpume_robustness$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_filter_streams$(EXESUF)): libavfilter/tests/gpume_filter_harness.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed

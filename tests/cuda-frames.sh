@@ -77,7 +77,7 @@ for row in $rows; do
     }
 done
 
-# hint=constant marks the same parts as on the CPU, and hwdownload keeps them. gpume_constant tests more.
+# hint=constant marks the same parts as on the CPU, and hwdownload keeps them. gpume_hint_constant tests more.
 hints() { sed -n -e 's/.*ncoding video hint: *//p' -e 's/.*unknown side data type [0-9]* //p'; }
 for format in nv12 yuv420p p010le yuv444p16le; do
     from="testsrc2=size=320x192:rate=10:duration=1,format=$format"

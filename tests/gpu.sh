@@ -38,7 +38,7 @@ hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
 # without a home directory, the driver would compile the kernels again for each process
 [ -w "${HOME:-/nonexistent}" ] || export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$top/build/cuda-cache}"
-programs='gpume_unit gpume_compare gpume_constant gpume_input gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_bench'
+programs='gpume_unit gpume_compare gpume_hint_constant gpume_robustness gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 # Copies FATE's script, its references and the commands that its makefile would run.
@@ -167,8 +167,8 @@ prepare_fate() {
         BEGIN { graphs = "timeout 300 ./ffmpeg -v error -nostdin -nostats -noauto_conversion_filters" }
         {
             gsub("@GPU@", gpu)
-            sub("tests/gpume_input", "& -gpu")
-            sub(/tests\/gpume_(constant|mv[a-z]+)/, "& -device")
+            sub("tests/gpume_robustness", "& -gpu")
+            sub(/tests\/gpume_(hint_constant|mv[a-z]+)/, "& -device")
             sub("tests/gpume_unit", "& -backend cuda")
             match($0, / fate-[^ ]*/)
             name = substr($0, RSTART + 6, RLENGTH - 6)
@@ -362,7 +362,7 @@ prepare_sanitizers() {
             set -- "$@" "unit:-backend:cuda:-share:$n/$shares$cases"
         done
         n=$first
-        for program in "$@" constant:-device mvdeint:-device mvdenoise:-device mvfps:-device mvstereo:-device mvview:-device; do
+        for program in "$@" hint_constant:-device mvdeint:-device mvdenoise:-device mvfps:-device mvstereo:-device mvview:-device; do
             n=$((n + 1))
             echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
                 "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo "$program" | tr : ' ') -quick" \

@@ -25,7 +25,7 @@
 #include "libavutil/mem.h"
 
 #include "gpume_harness.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 enum { QUALITY_W = 112, QUALITY_H = 96, QUALITY_FIELDS = 20 };
 

@@ -31,7 +31,7 @@
 #include "gpume_deint_order.h"
 #include "gpume_deint_quality.h"
 #include "gpume_oracle_mvdeint.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 /** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600

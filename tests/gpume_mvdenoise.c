@@ -29,7 +29,7 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvdenoise.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 
 enum Content {

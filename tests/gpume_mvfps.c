@@ -31,7 +31,7 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvfps.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 #define MAX_FRAMES  4
 #define MAX_VECTORS 4096

@@ -29,7 +29,7 @@
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvstereo.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 /** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600

@@ -19,7 +19,7 @@
 #include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/wheel.h"
 
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 #include "gpume_view_case.h"
 
 /* Decides by the name alone, so that the test does not repeat the filter's code. */

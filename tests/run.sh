@@ -166,7 +166,7 @@ build_trees() {
         say "building in $base-$tree"
         case $tree in
             san)  tools/progress.sh "$base-san/obj" -j"$jobs" ffmpeg libavfilter/tests/gpume_soak \
-                          libavfilter/tests/gpume_unit libavfilter/tests/gpume_input &&
+                          libavfilter/tests/gpume_unit libavfilter/tests/gpume_robustness &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-san/obj" SRC="$base/src" replay ;;
             fuzz) tools/progress.sh "$base-fuzz/obj" -j"$jobs" libavfilter/libavfilter.a libavutil/libavutil.a &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-fuzz/obj" SRC="$base/src" ;;

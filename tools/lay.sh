@@ -18,7 +18,7 @@ list_layout() {
     (
         cd "$top"
         set -- vf_*.[ch] codec/*.[ch] filters.list gpume.mak tools/searches.sh doc/*.texi tests/gpume*.c \
-               tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu bench/seed/gpume_bench* tests/checkasm/*.c tests/fate/* fate-refs/*
+               tests/*.h bench/gpume_bench*.[ch] bench/gpume_bench*.cu bench/seed/gpume_bench* tests/checkasm/*.[ch] tests/fate/* fate-refs/*
         folders=$(sed -n 's/^[a-z][a-z]* //p' filters.list)
         for folder in $folders; do
             set -- "$@" "$folder"/*.[ch] "$folder"/*.cu "$folder"/*.cuh "$folder"/x86/* "$folder"/aarch64/*
@@ -33,7 +33,7 @@ list_layout() {
                 gpume.mak)    to=libavfilter/gpume/Makefile ;;
                 codec/*)      to=libavcodec/${f#codec/} ;;
                 doc/*.texi)   to=doc/filter_${f#doc/} ;;
-                tests/checkasm/*.c) to=tests/checkasm/vf_${f##*/} ;;
+                tests/checkasm/*) to=tests/checkasm/vf_${f##*/} ;;
                 tests/fate/*) to=$f ;;
                 tests/*)      to=libavfilter/$f ;;
                 bench/*)      to=libavfilter/tests/${f##*/} ;;

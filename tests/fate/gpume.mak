@@ -378,10 +378,10 @@ fate-gpume-encode-mpeg4-mestimate: CMD = $(call GPUME_ENCODE,mestimate=esa:searc
 FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-constant fate-gpume-constant-quick
-fate-gpume-constant fate-gpume-constant-quick: libavfilter/tests/gpume_constant$(EXESUF)
-fate-gpume-constant:       CMD = runecho libavfilter/tests/gpume_constant$(EXESUF)
-fate-gpume-constant-quick: CMD = runecho libavfilter/tests/gpume_constant$(EXESUF) -quick
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-hint-constant fate-gpume-hint-constant-quick
+fate-gpume-hint-constant fate-gpume-hint-constant-quick: libavfilter/tests/gpume_hint_constant$(EXESUF)
+fate-gpume-hint-constant:       CMD = runecho libavfilter/tests/gpume_hint_constant$(EXESUF)
+fate-gpume-hint-constant-quick: CMD = runecho libavfilter/tests/gpume_hint_constant$(EXESUF) -quick
 FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += fate-gpume-me-hint fate-gpume-me-hint-quick
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
@@ -394,19 +394,19 @@ fate-gpume-count: CMD = runecho libavfilter/tests/gpume_count$(EXESUF) 0
 GPUME_SHARES = 1 2 3 4
 GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
 GPUME_UNIT_QUICK = $(GPUME_SHARES:%=fate-gpume-unit-quick-%)
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,$(GPUME_INPUT))
+FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(GPUME_UNIT) $(GPUME_UNIT_QUICK) $(call GPUME_POSIX,$(GPUME_ROBUSTNESS))
 $(GPUME_UNIT) $(GPUME_UNIT_QUICK): libavfilter/tests/gpume_unit$(EXESUF)
 GPUME_SHARE = -share $(lastword $(subst -, ,$@))/$(words $(GPUME_SHARES))
 $(GPUME_UNIT):       CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) $(GPUME_SHARE)
 # tests/run.sh sets GPUME_EVERY for builds in which each case is slow
 $(GPUME_UNIT_QUICK): CMD = runecho libavfilter/tests/gpume_unit$(EXESUF) -quick -seed 7 $(GPUME_SHARE) $(GPUME_EVERY:%=-every %)
-GPUME_INPUT = $(addprefix fate-gpume-,input input-quick disks disks-quick)
-$(GPUME_INPUT): libavfilter/tests/gpume_input$(EXESUF)
+GPUME_ROBUSTNESS = $(addprefix fate-gpume-,robustness robustness-quick disks disks-quick)
+$(GPUME_ROBUSTNESS): libavfilter/tests/gpume_robustness$(EXESUF)
 # two thirds of the runs test full disks, which do not depend on the device
-fate-gpume-input:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -except full-disks
-fate-gpume-input-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick -except full-disks
-fate-gpume-disks:       CMD = runecho libavfilter/tests/gpume_input$(EXESUF) full-disks
-fate-gpume-disks-quick: CMD = runecho libavfilter/tests/gpume_input$(EXESUF) -quick full-disks
+fate-gpume-robustness:       CMD = runecho libavfilter/tests/gpume_robustness$(EXESUF) -except full-disks
+fate-gpume-robustness-quick: CMD = runecho libavfilter/tests/gpume_robustness$(EXESUF) -quick -except full-disks
+fate-gpume-disks:       CMD = runecho libavfilter/tests/gpume_robustness$(EXESUF) full-disks
+fate-gpume-disks-quick: CMD = runecho libavfilter/tests/gpume_robustness$(EXESUF) -quick full-disks
 
 GPUME_COMPARE_NEEDS = $(GPUME_SRC_NEEDS) MESTIMATE_FILTER SPLIT_FILTER TPAD_FILTER SETPTS_FILTER
 FATE_GPUME_COMPARE-$(call ALLYES, $(GPUME_COMPARE_NEEDS)) += fate-gpume-compare fate-gpume-compare-quick fate-gpume-compare-share
@@ -447,7 +447,7 @@ FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE
 # The excluded tests are about options, messages and the CPU's threads, or hide the device.
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-gpume-streams fate-gpume-streams-quick \
+                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-gpume-filter-streams fate-gpume-filter-streams-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks fate-gpume-count                \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
@@ -457,7 +457,7 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
 GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances)
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPUME_DEVICE))     \
                      $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
-                                  fate-gpume-disks-quick fate-gpume-streams-quick,$(GPUME_QUICK)), \
+                                  fate-gpume-disks-quick fate-gpume-filter-streams-quick,$(GPUME_QUICK)), \
                          $(FATE_GPUME_PROGRAMS))
 # With sanitizers and no device: the tests that the stand-in does not run, except options that
 # repeat the results of other tests, and except three tests in which FFmpeg overflows integers if a
@@ -470,7 +470,7 @@ FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPU
 FATE_GPUME_VALGRIND = fate-gpume-ds fate-gpume-hme fate-gpume-unit-quick-1 fate-mvdeint-odd
 
 # the longest tests begin first, so that no core waits for them at the end
-GPUME_LONGEST = fate-gpume-unit-% fate-gpume-input% fate-gpume-disks% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
+GPUME_LONGEST = fate-gpume-unit-% fate-gpume-robustness% fate-gpume-disks% fate-mvdenoise-unit% fate-mvview-unit% fate-gpume-compare%
 gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
 
 fate-gpume:          $(call gpume_order,$(FATE_GPUME))

@@ -208,11 +208,11 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS) $(
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
 
-FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-gpume-streams fate-gpume-streams-quick
-fate-gpume-streams fate-gpume-streams-quick: libavfilter/tests/gpume_streams$(EXESUF)
+FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-gpume-filter-streams fate-gpume-filter-streams-quick
+fate-gpume-filter-streams fate-gpume-filter-streams-quick: libavfilter/tests/gpume_filter_streams$(EXESUF)
 # without a device, because NVIDIA's driver does not survive allocations of its own that fail
-fate-gpume-streams:       CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_streams$(EXESUF)
-fate-gpume-streams-quick: CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_streams$(EXESUF) -quick
+fate-gpume-filter-streams:       CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_filter_streams$(EXESUF)
+fate-gpume-filter-streams-quick: CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_filter_streams$(EXESUF) -quick
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
 fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
 fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)

@@ -14,7 +14,7 @@
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 void test_set_format(TestShape *s, enum AVPixelFormat format)
 {

@@ -371,7 +371,7 @@ int main(int argc, char **argv)
         device_only |= !strcmp(argv[i], "-device");     // for tools that examine kernels
     }
     test_fail_init();
-    test_init("gpume_constant");
+    test_init("gpume_hint_constant");
     test_watch(600);
     if (!device_only) {
         all_cases(CPU, quick ? 100 : 1000, NULL);
@@ -394,6 +394,6 @@ int main(int argc, char **argv)
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(!nb_cells || nb_constant > nb_cells / 50 && nb_constant < nb_cells * 9 / 10,
           "%"PRId64" of %"PRId64" cells are constant", nb_constant, nb_cells);
-    printf("gpume_constant: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
+    printf("gpume_hint_constant: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return test_nb_failures || (device_only && !nb_cells);
 }

@@ -9,8 +9,8 @@
  * canaries around samples, failing allocations, and the options of the programs.
  */
 
-#ifndef GPUME_SAMPLES_H
-#define GPUME_SAMPLES_H
+#ifndef GPUME_FILTER_HARNESS_H
+#define GPUME_FILTER_HARNESS_H
 
 #include "libavutil/pixdesc.h"
 
@@ -161,4 +161,4 @@ TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames
  */
 void test_check_output(const TestShape *s, TestOutput *o, const uint16_t *const wanted[4], const char *what);
 
-#endif /* GPUME_SAMPLES_H */
+#endif /* GPUME_FILTER_HARNESS_H */

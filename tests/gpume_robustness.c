@@ -1045,7 +1045,7 @@ int main(int argc, char **argv)
     int i;
 
     test_fail_init();
-    test_init("gpume_input");
+    test_init("gpume_robustness");
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "-v"))
             test_verbose = 1;
@@ -1061,7 +1061,7 @@ int main(int argc, char **argv)
             break;
     }
     if (i < argc && argv[i][0] == '-') {
-        printf("usage: gpume_input [-v] [-quick] [-gpu] [-backend NAME] [-except PART] [PART...]\n"
+        printf("usage: gpume_robustness [-v] [-quick] [-gpu] [-backend NAME] [-except PART] [PART...]\n"
                "  -quick  fewer choices, for slow builds\n"
                "  -gpu  on a real GPU: what the driver allocates is not counted\nparts:");
         for (int j = 0; j < FF_ARRAY_ELEMS(parts); j++)
@@ -1073,7 +1073,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     umask(027);
     now.fail_at = -1;
-    folder = test_make_folder("gpume_input");
+    folder = test_make_folder("gpume_robustness");
 
     /* an open device makes further openings fast */
     if (gpu && !(device = test_open_device())) {
@@ -1115,7 +1115,7 @@ int main(int argc, char **argv)
         printf("FAIL: files were left in %s\n", folder);
         test_nb_failures++;
     }
-    printf("gpume_input: %d runs, %d checks, %d failures\n", nb_runs, test_nb_checks,
+    printf("gpume_robustness: %d runs, %d checks, %d failures\n", nb_runs, test_nb_checks,
            test_nb_failures);
     return !!test_nb_failures;
 }

@@ -12,7 +12,7 @@
 #include "libavutil/avstring.h"
 #include "libavutil/intreadwrite.h"
 
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 #include "gpume_stream_case.h"
 
 static void random_streams(const StreamKind *kind, int nb)
@@ -358,7 +358,7 @@ int main(int argc, char **argv)
     const int quick = argc > 1 && !strcmp(argv[1], "-quick");
 
     test_fail_init();
-    test_init("gpume_streams");
+    test_init("gpume_filter_streams");
     test_watch(600);
     for (int i = 0; i < FF_ARRAY_ELEMS(stream_kinds); i++)
         if (avfilter_get_by_name(stream_kinds[i].filter)) {
@@ -370,6 +370,6 @@ int main(int argc, char **argv)
     one_by_one();
     captions();
     failing_allocations();
-    printf("gpume_streams: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
+    printf("gpume_filter_streams: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;
 }

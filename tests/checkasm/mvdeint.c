@@ -1,0 +1,469 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Tests the functions of mvdeint that have assembly code (gpume.c).
+ */
+
+#include <string.h>
+
+#include "checkasm.h"
+#include "vf_gpume.h"
+
+#include "libavfilter/gpume/mvdeint/samples.h"
+#include "libavutil/common.h"
+#include "libavutil/cpu.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem_internal.h"
+
+/** Maximum number of samples of a row, and size of the margin. */
+#define DEINT_W     200
+#define DEINT_AROUND 32
+
+/* Draws samples of 8 bits: arbitrary, with similar neighbours, or extreme. */
+static void draw_deint_row(uint8_t *p, int nb)
+{
+    const int kind = rnd() % 3, spread = 1 << rnd() % 8;
+
+    for (int x = 0; x < nb; x++)
+        p[x] = kind == 0 ? rnd() : kind == 1 ? -(rnd() & 1) : av_clip_uint8((x ? p[x - 1] : rnd() & 255) +
+                                                                            (int)(rnd() % (2 * spread + 1)) - spread);
+}
+
+static void check_mvdeint_match(const MvdeintSamples *s)
+{
+    LOCAL_ALIGNED_32(uint8_t, src, [16 * 64]);
+    LOCAL_ALIGNED_32(uint16_t, ref, [8 * 16]);
+    LOCAL_ALIGNED_32(uint16_t, new, [8 * 16]);
+    declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
+                 int h, int depth);
+
+    if (!check_func(s->match, "mvdeint_match_8"))
+        return;
+    for (int i = 0; i < 500; i++) {
+        const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
+
+        draw_deint_row(src, 16 * 64);
+        memset(ref, 0xa5, 2 * 8 * 16);
+        memset(new, 0xa5, 2 * 8 * 16);
+        call_ref(ref, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
+        call_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
+        for (int y = 0; y < 8; y++)
+            if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
+                (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
+                fail();
+    }
+    bench_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, 3, 5, 8, 8, 8);
+}
+
+static void check_mvdeint_intra(const MvdeintSamples *s)
+{
+    LOCAL_ALIGNED_32(uint8_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
+    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    const uint8_t *lines[4];
+    declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
+
+    if (!check_func(s->intra, "mvdeint_intra_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W;
+
+        for (int j = 0; j < 4; j++) {
+            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
+            lines[j] = src[rnd() & 3] + DEINT_AROUND;
+        }
+        call_ref(ref, lines, w, 8);
+        call_new(new, lines, w, 8);
+        if (memcmp(ref, new, w))
+            fail();
+    }
+    bench_new(new, lines, DEINT_W, 8);
+}
+
+/** Inputs of a missing line. */
+typedef struct DeintBuffers {
+    uint16_t samples[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
+    uint8_t known[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
+    uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16], pairs[2][DEINT_W + 16];
+    uint32_t activity[DEINT_W + 16], step[DEINT_W + 16];
+    uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
+} DeintBuffers;
+
+/* Returns the square of a difference, usually a small one. */
+static unsigned draw_square(void)
+{
+    const unsigned d = rnd() % (MVDEINT_MAX_DIFFERENCE + 1) >> rnd() % 10;
+
+    return rnd() % 20 ? d * d : rnd() % 2 * MVDEINT_MAX_DIFFERENCE * MVDEINT_MAX_DIFFERENCE;
+}
+
+static void draw_deint(DeintBuffers *b, MvdeintRow *row)
+{
+    draw_deint_row(b->first, DEINT_W + 16);
+    draw_deint_row(b->intra, DEINT_W + 16);
+    for (int x = 0; x < DEINT_W + 16; x++) {
+        if (rnd() & 1)
+            b->intra[x] = av_clip_uint8(b->first[x] + (int)(rnd() % 9) - 4);
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+            b->samples[i][x] = rnd() & 3 ? av_clip(16 * b->first[x] + (int)(rnd() % 129) - 64, 0, 4080) : rnd() % 4081;
+            b->known[i][x]   = rnd() & 1 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
+            b->errors[i][x]  = draw_square();
+        }
+        for (int i = 0; i < 2; i++)
+            b->pairs[i][x] = draw_square() / 2;
+        b->activity[x] = draw_square();
+        b->step[x]     = draw_square();
+    }
+    *row = (MvdeintRow) {
+        .w = 1 + rnd() % DEINT_W, .depth = 8, .present = 15, .first = b->first, .intra = b->intra,
+        .activity = b->activity, .step = b->step,
+    };
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i], b->pairs[i / 2] };
+}
+
+static void check_mvdeint_combine(const MvdeintSamples *s)
+{
+    static const MvdeintModel models[] = { MVDEINT_MODELS };
+    static DeintBuffers b;
+    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    MvdeintRow row;
+    declare_func(void, uint8_t *dst, const MvdeintRow *row);
+
+    if (!check_func(s->combine, "mvdeint_combine_8"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        draw_deint(&b, &row);
+        row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
+        call_ref(ref, &row);
+        call_new(new, &row);
+        if (memcmp(ref, new, row.w))
+            fail();
+    }
+    row.w = DEINT_W;
+    bench_new(new, &row);
+}
+
+/** Sums of a row, whose margins are not compared. */
+typedef struct DeintSums {
+    uint32_t squares[DEINT_W + 2 * DEINT_AROUND];
+    uint16_t weights[DEINT_W + 2 * DEINT_AROUND];
+} DeintSums;
+
+static MvdeintSums sums_of(DeintSums *s)
+{
+    return (MvdeintSums) { s->squares + DEINT_AROUND, s->weights + DEINT_AROUND };
+}
+
+/* Draws sums of nb lines. */
+static void draw_sums(DeintSums *a, DeintSums *b, int nb)
+{
+    for (int i = 0; i < DEINT_W + 2 * DEINT_AROUND; i++) {
+        const unsigned known  = rnd() & 3 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
+        const unsigned weight = nb * (MVDEINT_LEAST_KNOWN + known);
+
+        a->weights[i] = b->weights[i] = weight;
+        a->squares[i] = b->squares[i] = weight * draw_square();
+    }
+}
+
+static int differ(const DeintSums *a, const DeintSums *b, int w)
+{
+    return memcmp(a->squares + DEINT_AROUND, b->squares + DEINT_AROUND, w * sizeof(*a->squares)) ||
+           memcmp(a->weights + DEINT_AROUND, b->weights + DEINT_AROUND, w * sizeof(*a->weights));
+}
+
+static void check_mvdeint_sums(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    static DeintSums ref, new;
+    MvdeintSums of_ref = sums_of(&ref), of_new = sums_of(&new);
+    MvdeintRow row;
+
+    if (check_func(s->add_errors, "mvdeint_add_errors_8")) {
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
+                     int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint(&b, &row);
+            draw_sums(&ref, &new, 1);
+            call_ref(&of_ref, b.first, b.samples[0], b.known[0], row.w, 8);
+            call_new(&of_new, b.first, b.samples[0], b.known[0], row.w, 8);
+            if (differ(&ref, &new, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.first, b.samples[0], b.known[0], DEINT_W, 8);
+    }
+    if (check_func(s->add_pair, "mvdeint_add_pair_8")) {
+        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
+                     const uint8_t *real_two, int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint(&b, &row);
+            draw_sums(&ref, &new, 2);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
+            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
+            if (differ(&ref, &new, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, 8);
+    }
+}
+
+static void check_mvdeint_mean(const MvdeintSamples *s)
+{
+    static DeintSums sums, same;
+    MvdeintSums of_sums = sums_of(&sums);
+    LOCAL_ALIGNED_32(uint32_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint32_t, new, [DEINT_W + 16]);
+    declare_func(void, uint32_t *dst, const MvdeintSums *sums, int w, int shift);
+
+    if (!check_func(s->mean, "mvdeint_mean"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        const int w = 1 + rnd() % DEINT_W, shift = rnd() & 1;
+
+        draw_sums(&sums, &same, 2 + shift);
+        /* beyond the row is what was there before */
+        for (int x = w; x < w + 16; x++)
+            sums.weights[DEINT_AROUND + x] = rnd();
+        call_ref(ref, &of_sums, w, shift);
+        call_new(new, &of_sums, w, shift);
+        if (memcmp(ref, new, w * sizeof(*ref)))
+            fail();
+    }
+    bench_new(new, &of_sums, DEINT_W, 1);
+}
+
+/* Draws samples of depth bits. */
+static void draw_deint_words(uint16_t *p, int nb, int depth)
+{
+    LOCAL_ALIGNED_32(uint8_t, bytes, [DEINT_W + 2 * DEINT_AROUND]);
+
+    for (int x = 0; x < nb; x++) {
+        if (x % (DEINT_W + 2 * DEINT_AROUND) == 0)
+            draw_deint_row(bytes, DEINT_W + 2 * DEINT_AROUND);
+        p[x] = bytes[x % (DEINT_W + 2 * DEINT_AROUND)] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
+    }
+}
+
+static void check_mvdeint_words(int depth)
+{
+    LOCAL_ALIGNED_32(uint16_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
+    LOCAL_ALIGNED_32(uint16_t, ref, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint16_t, new, [DEINT_W + 16]);
+    MvdeintSamples s;
+
+    ff_mvdeint_samples_init(&s, depth);
+    if (check_func(s.match, "mvdeint_match_%d", depth)) {
+        declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
+                     int w, int h, int depth);
+
+        for (int i = 0; i < 500; i++) {
+            const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
+
+            draw_deint_words(src[0], 4 * (DEINT_W + 2 * DEINT_AROUND), depth);
+            memset(ref, 0xa5, 2 * 8 * 16);
+            memset(new, 0xa5, 2 * 8 * 16);
+            call_ref(ref, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
+            call_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
+            for (int y = 0; y < 8; y++)
+                if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
+                    (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
+                    fail();
+        }
+        bench_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, 3, 5, 8, 8, depth);
+    }
+    if (check_func(s.intra, "mvdeint_intra_%d", depth)) {
+        const uint8_t *lines[4];
+        declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
+
+        for (int i = 0; i < 300; i++) {
+            const int w = 1 + rnd() % DEINT_W;
+
+            for (int j = 0; j < 4; j++) {
+                draw_deint_words(src[j], DEINT_W + 2 * DEINT_AROUND, depth);
+                lines[j] = (uint8_t *)(src[rnd() & 3] + DEINT_AROUND);
+            }
+            call_ref((uint8_t *)ref, lines, w, depth);
+            call_new((uint8_t *)new, lines, w, depth);
+            if (memcmp(ref, new, w * sizeof(*ref)))
+                fail();
+        }
+        bench_new((uint8_t *)new, lines, DEINT_W, depth);
+    }
+}
+
+/* Draws compensated samples and lines of depth bits. */
+static void draw_deint_deep(DeintBuffers *b, uint16_t lines[2][DEINT_W + 16], MvdeintRow *row, int depth)
+{
+    draw_deint(b, row);
+    for (int i = 0; i < 2; i++)
+        for (int x = 0; x < DEINT_W + 16; x++)
+            lines[i][x] = (i ? b->intra : b->first)[x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+        for (int x = 0; x < DEINT_W + 16; x++)
+            b->samples[i][x] = FFMIN(b->samples[i][x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1)),
+                                     ((1 << depth) - 1) << 4);
+    row->depth = depth;
+    row->first = (uint8_t *)lines[0];
+    row->intra = (uint8_t *)lines[1];
+}
+
+static void check_mvdeint_deep(int depth)
+{
+    static const MvdeintModel models[] = { MVDEINT_MODELS };
+    static uint16_t lines[2][DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static DeintBuffers b;
+    static DeintSums ref_sums, new_sums;
+    MvdeintSums of_ref = sums_of(&ref_sums), of_new = sums_of(&new_sums);
+    MvdeintSamples s;
+    MvdeintRow row;
+
+    ff_mvdeint_samples_init(&s, depth);
+    if (check_func(s.combine, "mvdeint_combine_%d", depth)) {
+        declare_func(void, uint8_t *dst, const MvdeintRow *row);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
+            call_ref((uint8_t *)ref, &row);
+            call_new((uint8_t *)new, &row);
+            if (memcmp(ref, new, row.w * sizeof(*ref)))
+                fail();
+        }
+        row.w = DEINT_W;
+        bench_new((uint8_t *)new, &row);
+    }
+    if (check_func(s.add_errors, "mvdeint_add_errors_%d", depth)) {
+        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
+                     int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            draw_sums(&ref_sums, &new_sums, 1);
+            call_ref(&of_ref, row.first, b.samples[0], b.known[0], row.w, depth);
+            call_new(&of_new, row.first, b.samples[0], b.known[0], row.w, depth);
+            if (differ(&ref_sums, &new_sums, row.w))
+                fail();
+        }
+        bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
+    }
+    if (check_func(s.add_pair, "mvdeint_add_pair_%d", depth)) {
+        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
+                     const uint8_t *real_two, int w, int depth);
+
+        for (int i = 0; i < 200; i++) {
+            draw_deint_deep(&b, lines, &row, depth);
+            draw_sums(&ref_sums, &new_sums, 2);
+            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
+            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
+            if (differ(&ref_sums, &new_sums, row.w))
+                fail();
+        }
+        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, depth);
+    }
+}
+
+static void check_mvdeint_compare(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    MvdeintRow row;
+    declare_func(void, int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
+                 const uint16_t *samples, int w, int depth);
+
+    if (!check_func(s->compare, "mvdeint_compare_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % MVDEINT_BLOCK, at = rnd() % DEINT_W;
+        int ref[2] = { rnd() % 1000, rnd() % 1000 }, new[2] = { ref[0], ref[1] };
+
+        draw_deint(&b, &row);
+        call_ref(&ref[0], &ref[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
+        call_new(&new[0], &new[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
+        if (ref[0] != new[0] || ref[1] != new[1])
+            fail();
+    }
+    bench_new(&(int) { 0 }, &(int) { 0 }, b.first, b.intra, b.known[0], b.samples[0], MVDEINT_BLOCK, 8);
+}
+
+static void check_mvdeint_residual(const MvdeintSamples *s)
+{
+    static DeintBuffers b;
+    static uint16_t ref[DEINT_W + 16], new[DEINT_W + 16];
+    MvdeintRow row;
+    declare_func(void, uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
+                 const uint8_t *line_below, int w, int depth);
+
+    if (!check_func(s->residual, "mvdeint_residual_8"))
+        return;
+    for (int i = 0; i < 200; i++) {
+        draw_deint(&b, &row);
+        memcpy(ref, b.samples[2], sizeof(ref));
+        memcpy(new, b.samples[2], sizeof(new));
+        call_ref(ref, b.samples[0], b.samples[1], b.first, b.intra, row.w, 8);
+        call_new(new, b.samples[0], b.samples[1], b.first, b.intra, row.w, 8);
+        if (memcmp(ref, new, row.w * sizeof(*ref)))
+            fail();
+    }
+    bench_new(new, b.samples[0], b.samples[1], b.first, b.intra, DEINT_W, 8);
+}
+
+static void check_mvdeint_mix(const MvdeintSamples *s)
+{
+    static uint8_t src[11][DEINT_W + 2 * DEINT_AROUND];
+    static uint8_t still[DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static MvdeintChange columns[DEINT_W + 16];
+    MvdeintLines l;
+    declare_func(void, uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+                 MvdeintChange *columns, int w, int depth);
+
+    if (!check_func(s->mix, "mvdeint_mix_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W, like = rnd() & 1;
+
+        for (int j = 0; j < FF_ARRAY_ELEMS(src); j++)
+            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
+        for (int j = 0; j < 5; j++) {
+            l.earlier[j] = src[j] + DEINT_AROUND;
+            l.later[j]   = src[5 + j] + DEINT_AROUND;
+            for (int x = 0; x < DEINT_W + 2 * DEINT_AROUND && like; x++)
+                src[5 + j][x] = av_clip_uint8(src[j][x] + (int)(rnd() % 9) - 4);
+        }
+        draw_deint_row(ref, DEINT_W + 16);
+        memcpy(new, ref, sizeof(new));
+        for (int x = 0; x < DEINT_W + 16; x++)
+            still[x] = !(rnd() % 4);
+        call_ref(ref, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
+        call_new(new, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
+        if (memcmp(ref, new, w))
+            fail();
+    }
+    bench_new(new, src[10] + DEINT_AROUND, still, &l, columns, DEINT_W, 8);
+}
+
+void checkasm_check_mvdeint(void)
+{
+    MvdeintSamples s;
+
+    ff_mvdeint_samples_init(&s, 8);
+    check_mvdeint_match(&s);
+    check_mvdeint_intra(&s);
+    check_mvdeint_combine(&s);
+    check_mvdeint_sums(&s);
+    check_mvdeint_mean(&s);
+    check_mvdeint_compare(&s);
+    check_mvdeint_residual(&s);
+    check_mvdeint_mix(&s);
+    for (int depth = 9; depth <= 12; depth++)
+        check_mvdeint_words(depth);
+    for (int depth = 9; depth <= 10; depth++)
+        check_mvdeint_deep(depth);
+    report("mvdeint");
+}
