@@ -281,7 +281,7 @@ check-patches:
 
 # Targets for tests/run.sh.
 tests: all
-	$(SUBMAKE) $(OBJ) $(SUBJOBS) $(addprefix libavfilter/tests/gpume_,unit compare input soak) tests/checkasm/checkasm
+	$(SUBMAKE) $(OBJ) $(SUBJOBS) $(addprefix libavfilter/tests/gpume_,unit compare robustness soak) tests/checkasm/checkasm
 
 sanitized: configured
 	@tools/ffconfigure.sh $(BASE)-san

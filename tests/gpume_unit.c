@@ -591,15 +591,94 @@ static int read_distances(int distance[GPUME_MAX_REFERENCES], const char *list)
     return nb;
 }
 
+/** The pictures of a case, before they are drawn. */
+typedef struct Drawn {
+    enum AVPixelFormat format;
+    char pictures[TEST_MAX_PICTURES + 1];   ///< kinds of pictures; empty: all are of the first kind
+    int frames;
+    Size size;
+    int random_size;
+} Drawn;
+
+/* Sets a value of a case by its name in a text. */
+static void set_value(Case *c, Drawn *d, TestRandom *r, const char *name, const char *value)
+{
+    const int random = value[0] == '?', n = atoi(value);
+
+    if (!strcmp(name, "algo")) {
+        c->s.algo = random ? test_draw(r, GPUME_NB_ALGOS) :
+                   find_name(test_algos, GPUME_NB_ALGOS, value);
+        c->s.smooth = test_default(c->s.algo, "smooth");
+        c->s.check  = test_default(c->s.algo, "check");
+        c->s.pel    = test_default(c->s.algo, "pel");
+    } else if (!strcmp(name, "block"))
+        c->s.block = random ? 4 << test_draw(r, 6) : n;
+    else if (!strcmp(name, "cost"))
+        /* does not draw from r, so that other values of the case do not depend on the cost */
+        c->s.cost = random ? test_mix(c->seed) % 3 % GPUME_NB_COSTS : find_name(test_costs, GPUME_NB_COSTS, value);
+    else if (!strcmp(name, "range"))
+        c->s.range = random ? random_range(r) : n;
+    else if (!strcmp(name, "motion"))
+        draw_motion(r, &c->s);
+    else if (!strcmp(name, "smooth"))
+        c->s.smooth = random ? test_draw(r, 4) : n;
+    else if (!strcmp(name, "check"))
+        c->s.check = n;
+    else if (!strcmp(name, "pel"))
+        c->s.pel = n;
+    else if (!strcmp(name, "sweeps"))
+        c->s.sweeps = n;
+    else if (!strcmp(name, "levels"))
+        c->s.levels = n;
+    else if (!strcmp(name, "tree"))
+        random ? draw_tree(c->seed, &c->s) : (void)(c->s.tree_max = n);
+    else if (!strcmp(name, "lambda"))
+        c->s.lambda = random ? (int)(test_mix(c->seed + 2) % 2000) : n;
+    else if (!strcmp(name, "qp"))
+        c->s.qp = n;
+    else if (!strcmp(name, "size"))
+        d->random_size = sscanf(value, "%dx%d", &d->size.w, &d->size.h) < 2;
+    else if (!strcmp(name, "format"))
+        d->format = av_get_pix_fmt(value);
+    else if (!strcmp(name, "frames"))
+        d->frames = random ? test_draw_range(r, 2, 6) : n;
+    else if (!strcmp(name, "content"))
+        c->content = random ? test_draw(r, 2) ? TEST_MOTION : test_draw(r, TEST_NB_DRAWN)
+                           : find_name(test_content_names, TEST_NB_CONTENTS, value);
+    else if (!strcmp(name, "dir"))
+        test_set_dir(&c->s, random ? 1 + test_draw(r, 3) : n, 1);
+    else if (!strcmp(name, "refs"))
+        c->s.nb_references = read_distances(c->s.distance, value);
+    else if (!strcmp(name, "executor"))
+        c->executor.kind = find_name(test_executor_names, TEST_NB_EXECUTORS, value);
+    else if (!strcmp(name, "flight"))
+        c->in_flight = n;
+    else if (!strcmp(name, "push"))
+        c->push_all = !strcmp(value, "all");
+    else if (!strcmp(name, "backend"))
+        c->backend = n;
+    else if (!strcmp(name, "abandon"))
+        c->abandon = random ? !test_draw(r, 24) : n;
+    else if (!strcmp(name, "close"))
+        c->close_after = n;
+    else if (!strcmp(name, "sea"))
+        c->exhaustive = !(c->always_sea = n);
+    else if (!strcmp(name, "pictures"))
+        d->frames = av_strlcpy(d->pictures, value, sizeof(d->pictures));
+    else
+        find_name(NULL, 0, name);
+}
+
 static void run_text(const void *opaque, const char *text)
 {
     const uint64_t seed = test_mix(test_mix(master_seed) + case_number);
     TestRandom r = { .state = seed };
-    enum AVPixelFormat format = test_draw(&r, 2) ? AV_PIX_FMT_GRAY8 :
-                                formats[test_draw(&r, FF_ARRAY_ELEMS(formats))];
-    char pictures[TEST_MAX_PICTURES + 1] = "", name[32], value[64];
-    int random_size_wanted = 0, frames = 3, len;
-    Size size = { 61, 43 };
+    Drawn d = {
+        .format = test_draw(&r, 2) ? AV_PIX_FMT_GRAY8 : formats[test_draw(&r, FF_ARRAY_ELEMS(formats))],
+        .frames = 3, .size = { 61, 43 },
+    };
+    char name[32], value[64];
+    int len;
     Case c = {
         .s           = { .block = 16, .range = 7, .lambda = -1, .qp = -1 },
         .content     = TEST_MOTION,
@@ -632,86 +711,22 @@ static void run_text(const void *opaque, const char *text)
     }
 
     test_set_dir(&c.s, 3, 1);
-    for (const char *p = text; sscanf(p, " %31[^= ]=%63s%n", name, value, &len) == 2; p += len) {
-        const int random = value[0] == '?', n = atoi(value);
-
-        if (!strcmp(name, "algo")) {
-            c.s.algo = random ? test_draw(&r, GPUME_NB_ALGOS) :
-                       find_name(test_algos, GPUME_NB_ALGOS, value);
-            c.s.smooth = test_default(c.s.algo, "smooth");
-            c.s.check  = test_default(c.s.algo, "check");
-            c.s.pel    = test_default(c.s.algo, "pel");
-        } else if (!strcmp(name, "block"))
-            c.s.block = random ? 4 << test_draw(&r, 6) : n;
-        else if (!strcmp(name, "cost"))
-            /* does not draw from r, so that other values of the case do not depend on the cost */
-            c.s.cost = random ? test_mix(seed) % 3 % GPUME_NB_COSTS : find_name(test_costs, GPUME_NB_COSTS, value);
-        else if (!strcmp(name, "range"))
-            c.s.range = random ? random_range(&r) : n;
-        else if (!strcmp(name, "motion"))
-            draw_motion(&r, &c.s);
-        else if (!strcmp(name, "smooth"))
-            c.s.smooth = random ? test_draw(&r, 4) : n;
-        else if (!strcmp(name, "check"))
-            c.s.check = n;
-        else if (!strcmp(name, "pel"))
-            c.s.pel = n;
-        else if (!strcmp(name, "sweeps"))
-            c.s.sweeps = n;
-        else if (!strcmp(name, "levels"))
-            c.s.levels = n;
-        else if (!strcmp(name, "tree"))
-            random ? draw_tree(seed, &c.s) : (void)(c.s.tree_max = n);
-        else if (!strcmp(name, "lambda"))
-            c.s.lambda = random ? (int)(test_mix(seed + 2) % 2000) : n;
-        else if (!strcmp(name, "qp"))
-            c.s.qp = n;
-        else if (!strcmp(name, "size"))
-            random_size_wanted = sscanf(value, "%dx%d", &size.w, &size.h) < 2;
-        else if (!strcmp(name, "format"))
-            format = av_get_pix_fmt(value);
-        else if (!strcmp(name, "frames"))
-            frames = random ? test_draw_range(&r, 2, 6) : n;
-        else if (!strcmp(name, "content"))
-            c.content = random ? test_draw(&r, 2) ? TEST_MOTION : test_draw(&r, TEST_NB_DRAWN)
-                               : find_name(test_content_names, TEST_NB_CONTENTS, value);
-        else if (!strcmp(name, "dir"))
-            test_set_dir(&c.s, random ? 1 + test_draw(&r, 3) : n, 1);
-        else if (!strcmp(name, "refs"))
-            c.s.nb_references = read_distances(c.s.distance, value);
-        else if (!strcmp(name, "executor"))
-            c.executor.kind = find_name(test_executor_names, TEST_NB_EXECUTORS, value);
-        else if (!strcmp(name, "flight"))
-            c.in_flight = n;
-        else if (!strcmp(name, "push"))
-            c.push_all = !strcmp(value, "all");
-        else if (!strcmp(name, "backend"))
-            c.backend = n;
-        else if (!strcmp(name, "abandon"))
-            c.abandon = random ? !test_draw(&r, 24) : n;
-        else if (!strcmp(name, "close"))
-            c.close_after = n;
-        else if (!strcmp(name, "sea"))
-            c.exhaustive = !(c.always_sea = n);
-        else if (!strcmp(name, "pictures"))
-            frames = av_strlcpy(pictures, value, sizeof(pictures));
-        else
-            find_name(NULL, 0, name);
-    }
-    if (random_size_wanted)
-        size = random_size(&r, &c);
-    c.s.nb = frames;
-    for (int i = 0; i < FFMAX(frames, 1); i++) {
+    for (const char *p = text; sscanf(p, " %31[^= ]=%63s%n", name, value, &len) == 2; p += len)
+        set_value(&c, &d, &r, name, value);
+    if (d.random_size)
+        d.size = random_size(&r, &c);
+    c.s.nb = d.frames;
+    for (int i = 0; i < FFMAX(d.frames, 1); i++) {
         /* a: the first size, b: wider, c: higher, d: another format */
-        const int kind = pictures[0] ? pictures[i] : 'a';
+        const int kind = d.pictures[0] ? d.pictures[i] : 'a';
 
         c.s.pics[i] = (TestPicture){
-            .w = size.w + 9 * (kind == 'b'), .h = size.h + 5 * (kind == 'c'), .pts = 2 * i + 3,
-            .format = kind != 'd' ? format : format == AV_PIX_FMT_GRAY8 ? AV_PIX_FMT_P010LE
-                                                                        : AV_PIX_FMT_GRAY8,
+            .w = d.size.w + 9 * (kind == 'b'), .h = d.size.h + 5 * (kind == 'c'), .pts = 2 * i + 3,
+            .format = kind != 'd' ? d.format : d.format == AV_PIX_FMT_GRAY8 ? AV_PIX_FMT_P010LE
+                                                                            : AV_PIX_FMT_GRAY8,
         };
     }
-    if (c.backend && (pictures[0] || c.close_after >= 0))
+    if (c.backend && (d.pictures[0] || c.close_after >= 0))
         c.backend = 0;
     if (c.abandon)
         c.backend = 1;
@@ -995,8 +1010,11 @@ static void run_fixed(void)
         test_each_choice(trees[i], run_text, NULL);
 }
 
-/* Tests which parameters are rejected, and which values depend on the picture. */
-static void test_params(void)
+#define CHOSEN(...) { .block = 16, .range = 8, .nb_references = 1, .distance = { -1 }, __VA_ARGS__ }
+#define PYRAMID(...) CHOSEN(.algo = GPUME_ALGO_HME, __VA_ARGS__)
+
+/* Tests which pixel formats are rejected, and what follows from the others. */
+static void test_pixel_formats(void)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -1017,8 +1035,28 @@ static void test_params(void)
         { AV_PIX_FMT_YA8,         8, 0, 0 }, { AV_PIX_FMT_MONOWHITE,  0, 0, 0 },
         { AV_PIX_FMT_CUDA,        0, 0, 0 }, { AV_PIX_FMT_NONE,       0, 0, 0 },
     };
-#define CHOSEN(...) { .block = 16, .range = 8, .nb_references = 1, .distance = { -1 }, __VA_ARGS__ }
-#define PYRAMID(...) CHOSEN(.algo = GPUME_ALGO_HME, __VA_ARGS__)
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
+        GpumeParams p = CHOSEN();
+        int ret;
+
+        snprintf(test_context, sizeof(test_context), "format %d", known[i].format);
+        test_forget_log();
+        ret = ff_gpume_params_init(&p, 70, 33, known[i].format, NULL);
+        CHECK(ff_gpume_format_supported(known[i].format) == !!known[i].depth, "supported or not");
+        if (!known[i].depth)
+            CHECK(ret == AVERROR(EINVAL) && test_nb_errors == 1, "it is not refused");
+        else
+            CHECK(ret >= 0 && p.depth == known[i].depth && p.shift == known[i].shift &&
+                  !p.big_endian == !known[i].big_endian && p.width == 70 && p.height == 33 &&
+                  p.bw == 5 && p.bh == 3, "%s depth %d shift %d big-endian %d, %dx%d, %dx%d blocks",
+                  av_err2str(ret), p.depth, p.shift, p.big_endian, p.width, p.height, p.bw, p.bh);
+    }
+}
+
+/* Tests which parameters are rejected. */
+static void test_valid_params(void)
+{
     static const struct {
         GpumeParams p;
         int w, h;
@@ -1073,23 +1111,6 @@ static void test_params(void)
         { CHOSEN(.nb_references = GPUME_MAX_REFERENCES + 1), 9, 9, "references" },
     };
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
-        GpumeParams p = CHOSEN();
-        int ret;
-
-        snprintf(test_context, sizeof(test_context), "format %d", known[i].format);
-        test_forget_log();
-        ret = ff_gpume_params_init(&p, 70, 33, known[i].format, NULL);
-        CHECK(ff_gpume_format_supported(known[i].format) == !!known[i].depth, "supported or not");
-        if (!known[i].depth)
-            CHECK(ret == AVERROR(EINVAL) && test_nb_errors == 1, "it is not refused");
-        else
-            CHECK(ret >= 0 && p.depth == known[i].depth && p.shift == known[i].shift &&
-                  !p.big_endian == !known[i].big_endian && p.width == 70 && p.height == 33 &&
-                  p.bw == 5 && p.bh == 3, "%s depth %d shift %d big-endian %d, %dx%d, %dx%d blocks",
-                  av_err2str(ret), p.depth, p.shift, p.big_endian, p.width, p.height, p.bw, p.bh);
-    }
-
     for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
         GpumeParams p = rows[i].p;
         int ret;
@@ -1107,7 +1128,11 @@ static void test_params(void)
             CHECK(ff_gpume_params_init(&p, 9, 9, AV_PIX_FMT_GRAY8, NULL) >= 0, "with the next size: %s",
                   test_errors);
     }
+}
 
+/* Tests the default values of each search. */
+static void test_default_params(void)
+{
     for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
         GpumeParams p = CHOSEN(.algo = algo, .smooth = GPUME_AUTO, .check = GPUME_AUTO);
 
@@ -1122,6 +1147,13 @@ static void test_params(void)
               p.distance[1] == p.check, "%d distances of %d, the second is %d", p.nb_distances,
               p.nb_references, p.distance[1]);
     }
+}
+
+static void test_params(void)
+{
+    test_pixel_formats();
+    test_valid_params();
+    test_default_params();
 }
 
 /* Tests that an engine reports what it does not support, and is then NULL. */
