@@ -19,7 +19,7 @@
 #include "libavutil/frame.h"
 
 #include "gpume_harness.h"
-#include "gpume_samples.h"
+#include "gpume_filter_harness.h"
 
 typedef enum OrderContent { ORDER_PAN, ORDER_STILL, ORDER_NOISE, ORDER_NB } OrderContent;
 
