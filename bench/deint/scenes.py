@@ -187,6 +187,12 @@ class Scenes:
         self.box(230, 300, 180, 340)
         return out + cover * (220 - out)
 
+    def progressive(self, t):
+        return self.subtitle(t // 2 * 2)
+
+    def progressive_shifted(self, t):
+        return self.subtitle((t + 1) // 2 * 2)
+
     def stripes(self, t):
         self.box(0, H)
         return np.where(self.y % 2, 60, 180)
