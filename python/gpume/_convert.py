@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import os
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._arguments import (Device, Size, Time, Value, check_device, device_arguments, filter_text, input_arguments,
                          search_text, size_filters, size_of, texts, thread_options)
-from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, probe, write
+from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, ffmpeg_exe, probe, run, write
 
 
 class _Kind(NamedTuple):
@@ -32,14 +34,33 @@ def _picture(encoder: str, keeps_16_bits: bool) -> _Kind:
 _Y4M = "|".join(["gray", "gray10", "gray12", "gray16", "yuv411p"] + [
     f"yuv{sampling}p{bits}" for sampling in (420, 422, 444) for bits in ("", 10, 12, 14, 16)])
 _KINDS = {
-    ".mkv": _Kind("matroska", "ffv1", True), ".mp4": _Kind("mp4"), ".m4v": _Kind("mp4"), ".mov": _Kind("mov"),
-    ".avi": _Kind("avi"), ".nut": _Kind("nut"), ".ts": _Kind("mpegts"), ".mpg": _Kind("vob", "mpeg2video"),
+    ".mkv": _Kind("matroska", "ffv1", True), ".mp4": _Kind("mp4", "h264"), ".m4v": _Kind("mp4", "h264"),
+    ".mov": _Kind("mov", "h264"), ".avi": _Kind("avi"), ".nut": _Kind("nut"), ".ts": _Kind("mpegts"),
+    ".mpg": _Kind("vob", "mpeg2video"),
     ".flv": _Kind("flv", "flv"), ".webm": _Kind("webm", "vp9"), ".gif": _Kind("gif", "gif", has_sound=False),
     ".y4m": _Kind("yuv4mpegpipe", "rawvideo", True, False, False, ("-strict", "-1"), _Y4M),
     ".png": _picture("png", True), ".jpg": _picture("mjpeg", False), ".jpeg": _picture("mjpeg", False),
     ".bmp": _picture("bmp", False), ".tif": _picture("tiff", True), ".tiff": _picture("tiff", True),
     ".ppm": _picture("ppm", True), ".pgm": _picture("pgm", True),
 }
+
+
+@functools.lru_cache(maxsize=None)
+def _has_encoder(exe: str, name: str) -> bool:
+    return run(["-h", "encoder=" + name]).startswith(f"Encoder {name} ".encode())
+
+
+def _video_options(codec: str, is_chosen: bool, quality: int) -> List[str]:
+    """Return the options of an encoder. The name h264 is that of the first free one that this ffmpeg has, or MPEG-4."""
+    if not is_chosen and codec == "h264":
+        codec = next((name for name in ("libopenh264", "libx264") if _has_encoder(ffmpeg_exe(), name)), "mpeg4")
+    # about as good as MPEG-4 of this quality; players want 4:2:0
+    quantiser = str(round(12 + 6 * math.log2(quality)))
+    options = {"libopenh264": ["-b:v", "100M", "-qmin", quantiser, "-qmax", quantiser, "-pix_fmt", "yuv420p"],
+               "libx264": ["-crf", quantiser, "-pix_fmt", "yuv420p"]}.get(codec, []) if not is_chosen else []
+    if codec in ("mpeg4", "mjpeg", "mpeg2video", "flv"):
+        options = ["-q:v", str(quality)]
+    return ["-c:v", codec, *options]
 
 
 class _Target:
@@ -61,10 +82,7 @@ class _Target:
                              "pictures")
         if not 1 <= quality <= 31:
             raise ValueError(f"quality is {quality!r}; it must be from 1 (best) to 31")
-        codec = codec or self.kind.encoder
-        self._encoder = [] if is_named else ["-c:v", codec]
-        if not is_named and codec in ("mpeg4", "mjpeg", "mpeg2video", "flv"):
-            self._encoder += ["-q:v", str(quality)]
+        self._encoder = [] if is_named else _video_options(codec or self.kind.encoder, codec is not None, quality)
 
     def filters(self) -> List[str]:
         """Return the filters behind all others."""
@@ -95,8 +113,8 @@ def _process(input: PathLike, output: PathLike, filters: List[str], device: Devi
 
 _COMMON = """
         input, output: files. The output appears when it is complete. Its ending says how it is written: .mkv lossless
-            (FFV1), .y4m without compression, .png, .jpg, .bmp, .tif, .ppm or .pgm as one picture, .gif, others as
-            MPEG-4 (.mp4, .mov, .avi ...), unless codec says more.
+            (FFV1), .y4m without compression, .png, .jpg, .bmp, .tif, .ppm or .pgm as one picture, .gif, .mp4 and .mov
+            as H.264 if this ffmpeg can, others as MPEG-4 (.avi ...), unless codec says more.
         device: where the motion is searched: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the
             index of a GPU.
         start, duration: the part of the input, in seconds or as ffmpeg takes it ("1:02:03.5").
@@ -104,7 +122,7 @@ _COMMON = """
             one's.
         threads: of the filters; by default as many as there are processors.
         codec: an encoder of ffmpeg.
-        quality: of MPEG-4, MPEG-2 and JPEG, from 1 (best) to 31.
+        quality: of MPEG-4, MPEG-2, JPEG and, by default, H.264, from 1 (best) to 31.
         audio: copy the sound.
         overwrite: False: it is an error, FileExistsError, if the output exists.
         input_options, output_options: options of ffmpeg.
