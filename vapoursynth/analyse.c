@@ -205,7 +205,8 @@ static const char *add_blocks(const Analysis *a, VSMap *options, const VSAPI *vs
     if (!pel)
         return "'super' must be a clip that mvu.Super returned";
     if (!fits)
-        return "'super' must have square blocks of 8, 16, 32, 64 or 128 samples that overlap by 0 or by half a block";
+        return "'super' must have square blocks of 4, 8, 16, 32, 64 or 128 samples that overlap by 0 or, from 8 on, by "
+               "half a block";
     vs->mapSetInt(options, "block", step, maReplace);
     vs->mapSetInt(options, "pel", pel, maReplace);
     return NULL;

@@ -74,19 +74,36 @@ int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t other
     return error ? otherwise : value;
 }
 
+/* Returns whether a frame of DEINTERLACE has two fields. */
+static int is_interlaced(const Clip *c, const VSMap *map)
+{
+    const int64_t fields = property(c, map, "_FieldBased", 0);
+
+    return c->by_combed ? property(c, map, "_Combed", fields > 0) != 0 : fields > 0;
+}
+
+int check_order(const Clip *c, const VSFrame *f, int number)
+{
+    const VSMap *map = c->vs->getFramePropertiesRO(f);
+
+    if (!c->needs_order || property(c, map, "_FieldBased", 0) > 0 || c->by_combed && !is_interlaced(c, map))
+        return 0;
+    av_log(NULL, AV_LOG_ERROR, "frame %d does not say which field is first: set tff=1 or tff=0, or its property "
+           "_FieldBased to 2 (top) or 1 (bottom), as std.SetFieldBased does\n", number);
+    return AVERROR(EINVAL);
+}
+
 static void set_properties(const Clip *c, AVFrame *frame, const VSFrame *f)
 {
     const VSMap *map = c->vs->getFramePropertiesRO(f);
-    const int64_t fields = property(c, map, "_FieldBased", 0);
-    const int is_interlaced = c->by_combed ? property(c, map, "_Combed", fields > 0) != 0 : fields > 0;
     const int64_t range = property(c, map, "_Range", -1), old_range = property(c, map, "_ColorRange", -1);
 
     frame->colorspace  = property(c, map, "_Matrix", AVCOL_SPC_UNSPECIFIED);
     frame->color_range = range == 1 || range < 0 && old_range == 0 ? AVCOL_RANGE_JPEG :
                          range == 0 || range < 0 && old_range == 1 ? AVCOL_RANGE_MPEG : AVCOL_RANGE_UNSPECIFIED;
-    if (is_interlaced)
+    if (is_interlaced(c, map))
         frame->flags |= AV_FRAME_FLAG_INTERLACED;
-    if (fields == 2)
+    if (property(c, map, "_FieldBased", 0) == 2)
         frame->flags |= AV_FRAME_FLAG_TOP_FIELD_FIRST;
 }
 

@@ -38,7 +38,10 @@ static char message[512];
 
 static void take_message(void *ctx, int level, const char *format, va_list args)
 {
-    if (level > AV_LOG_ERROR)
+    const AVClass *class = ctx ? *(const AVClass **)ctx : NULL;
+
+    /* what the parser of expressions says does not name the option, as the next message does */
+    if (level > AV_LOG_ERROR || class && !strcmp(class->class_name, "Eval"))
         return;
     ff_mutex_lock(&message_lock);
     /* messages after the first one are less specific */
@@ -60,6 +63,8 @@ static void say_error(char *dst, size_t size, const char *name, int error)
 /** Options of gpume that are not arguments under their own names, or that do not suit a plugin. */
 #define NOT_HERE "algo,device,method,search_param,mb_size,tree,tree_max,lambda,qp,async_depth,mv_file,mv_format," \
                  "stats_file,stats_format,overwrite,metadata,hint"
+/** Options of gpume that the argument search cannot have: arguments of their own, files, what follows the search. */
+#define NOT_SEARCHED "backend,device,async_depth,mv_file,mv_format,stats_file,stats_format,overwrite,metadata,hint"
 #define SEARCH   "search:data:opt;backend:data:opt;device:int:opt;threads:int:opt;"
 
 /** Functions. Their arguments: first, then the options of the filter except those of without, then last. */
@@ -110,6 +115,14 @@ static void request(const Clip *c, int first, int end, VSFrameContext *ctx)
         c->vs->requestFrameFilter(i, c->node, ctx);
 }
 
+/* Requests frames before those that were requested. @return AVERROR(EAGAIN) */
+static int request_before(const Clip *c, Request *r, int first, VSFrameContext *ctx)
+{
+    request(c, first, r->first, ctx);
+    r->first = first;
+    return AVERROR(EAGAIN);
+}
+
 /* Returns whether an input frame has the same samples as the one before it. */
 static int is_repeat(const Clip *c, int m, VSFrameContext *ctx)
 {
@@ -141,13 +154,10 @@ static int find_start(const Clip *c, int m, Request *r, VSFrameContext *ctx, int
 
     *exact = m;
     if (!c->leaves_repeats)
-        return FFMAX(m - c->past, 0);
-    for (; at > 0 && m - at < MAX_STILL; at--) {
-        if (at == r->first) {
-            r->first = FFMAX(at - FFMAX(m - at, STEP), 0);
-            request(c, r->first, at, ctx);
-            return AVERROR(EAGAIN);
-        }
+        at = FFMAX(m - c->past, 0);
+    for (; c->leaves_repeats && at > 0 && m - at < MAX_STILL; at--) {
+        if (at <= r->first)
+            return request_before(c, r, FFMAX(at - FFMAX(m - at, STEP), 0), ctx);
         if (is_repeat(c, at, ctx))
             continue;
         if (!nb)
@@ -155,7 +165,7 @@ static int find_start(const Clip *c, int m, Request *r, VSFrameContext *ctx, int
         if (nb++ == c->past)
             break;
     }
-    return at;
+    return at < r->first ? request_before(c, r, at, ctx) : at;
 }
 
 /*
@@ -180,6 +190,15 @@ static Lane *choose_lane(Clip *c, int64_t n, int first, int *goes_on)
     return oldest;
 }
 
+/* Returns whether an output frame is one that a lane has just passed, so that those before it will be wanted next. */
+static int is_backwards(const Clip *c, int64_t n)
+{
+    for (int i = 0; i < MAX_LANES; i++)
+        if (c->lanes[i].graph && n < c->lanes[i].exact_from && n >= c->lanes[i].exact_from - MAX_KEPT / 2)
+            return 1;
+    return 0;
+}
+
 /* Makes an output frame. @return 0, AVERROR(EAGAIN) after more frames have been requested, or another error */
 static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const VSFrame **out)
 {
@@ -192,7 +211,7 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
         return 0;
     lane = choose_lane(c, n, r->first, &goes_on);
     if (!goes_on) {
-        start = find_start(c, m, r, ctx, &exact);
+        start = find_start(c, is_backwards(c, n) ? FFMAX(m - BACKWARDS, 0) : m, r, ctx, &exact);
         if (start < 0)
             return start;
         ret = start_lane(c, lane, start, exact, ctx);
@@ -269,27 +288,40 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
         vs->freeMap(c->kept[i].fields);
     }
     vs->freeNode(c->node);
-    av_bprint_finalize(&c->chain, NULL);
+    for (int i = 0; i < c->nb_filters; i++)
+        av_dict_free(&c->chain[i].options);
     av_free(c);
 }
 
 /* Options */
 
+/* Adds a filter to the chain. @param options name=value pairs that are joined by ':' */
+static AVDictionary **add_filter(Clip *c, const char *name, const char *options)
+{
+    ChainFilter *f = &c->chain[c->nb_filters++];
+
+    f->name = name;
+    av_dict_parse_string(&f->options, options, "=", ":", 0);
+    return &f->options;
+}
+
 /* Adds an argument, if it was given, as the option of the filter with the same name. */
-static void add_option(Clip *c, const VSMap *in, const char *name)
+static void add_option(const Clip *c, AVDictionary **options, const VSMap *in, const char *name)
 {
     const VSAPI *vs = c->vs;
+    char number[32];
     int error;
 
     switch (vs->mapGetType(in, name)) {
     case ptInt:
-        av_bprintf(&c->chain, ":%s=%"PRId64, name, vs->mapGetInt(in, name, 0, &error));
+        av_dict_set_int(options, name, vs->mapGetInt(in, name, 0, &error), 0);
         break;
     case ptFloat:
-        av_bprintf(&c->chain, ":%s=%.9g", name, vs->mapGetFloat(in, name, 0, &error));
+        snprintf(number, sizeof(number), "%.9g", vs->mapGetFloat(in, name, 0, &error));
+        av_dict_set(options, name, number, 0);
         break;
     case ptData:
-        av_bprintf(&c->chain, ":%s=%s", name, vs->mapGetData(in, name, 0, &error));
+        av_dict_set(options, name, vs->mapGetData(in, name, 0, &error), 0);
         break;
     }
 }
@@ -317,41 +349,131 @@ static const AVOption *next_option(enum Kind kind, const AVOption *o)
     return av_opt_next(&class, o);
 }
 
-static void add_options(Clip *c, const VSMap *in)
+static void add_options(const Clip *c, AVDictionary **options, const VSMap *in)
 {
     for (const AVOption *o = NULL; (o = next_option(c->kind, o));)
         if (argument_type(c->kind, o))
-            add_option(c, in, o->name);
+            add_option(c, options, in, o->name);
+}
+
+/*
+ * Returns whether a value of an option with named values can be one of these, or a number.
+ * @param text set to the names otherwise
+ */
+static int is_choice(const AVClass *class, const AVOption *o, const char *value, AVBPrint *text)
+{
+    const char *separators = o->type == AV_OPT_TYPE_FLAGS ? "+-|" : "";
+    char *end;
+
+    strtod(value, &end);
+    if (!o->unit || end != value && !*end)
+        return 1;
+    for (size_t length; *value; value += length + (value[length] != 0)) {
+        const AVOption *named = NULL;
+
+        length = strcspn(value, separators);
+        while ((named = av_opt_next(&class, named)))
+            if (named->type == AV_OPT_TYPE_CONST && !strcmp(named->unit, o->unit) &&
+                strlen(named->name) == length && !strncmp(named->name, value, length))
+                break;
+        if (length && !named) {
+            while ((named = av_opt_next(&class, named)))
+                if (named->type == AV_OPT_TYPE_CONST && !strcmp(named->unit, o->unit))
+                    av_bprintf(text, "%s%s", text->len ? ", " : "", named->name);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Writes an error message for an option of a filter that has a wrong name. @return the message, or NULL */
+static const char *check_choices(const Clip *c, char *message, size_t size)
+{
+    AVBPrint names;
+
+    for (int i = 0; i < c->nb_filters; i++) {
+        const AVClass *class = avfilter_get_by_name(c->chain[i].name)->priv_class;
+        const AVDictionaryEntry *e = NULL;
+
+        while ((e = av_dict_iterate(c->chain[i].options, e))) {
+            const AVOption *o = av_opt_find(&class, e->key, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ);
+
+            av_bprint_init(&names, 0, AV_BPRINT_SIZE_AUTOMATIC);
+            if (!o || is_choice(class, o, e->value, &names))
+                continue;
+            snprintf(message, size, "'%s' is \"%s\"; it must be one of %s", e->key, e->value, names.str);
+            return message;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Checks that the argument search has options of searches and nothing else.
+ * @return an error message, or NULL
+ */
+static const char *check_search(const Clip *c, const VSMap *in, char *message, size_t size)
+{
+    const AVClass *class = avfilter_get_by_name("gpume")->priv_class;
+    int error;
+    const char *search = c->vs->mapGetData(in, "search", 0, &error), *wrong = NULL;
+    AVDictionary *options = NULL;
+    const AVDictionaryEntry *e = NULL;
+
+    if (error)
+        return NULL;
+    if (av_dict_parse_string(&options, search, "=", ":", 0) < 0) {
+        snprintf(message, size, "'search' is \"%s\"; it must be a list of options such as \"algo=hme:block=8\"",
+                 search);
+        wrong = message;
+    }
+    while (!wrong && (e = av_dict_iterate(options, e)))
+        if (av_match_name(e->key, NOT_SEARCHED) || !av_opt_find(&class, e->key, NULL, 0, AV_OPT_SEARCH_FAKE_OBJ)) {
+            AVBPrint names;
+
+            av_bprint_init(&names, 0, AV_BPRINT_SIZE_AUTOMATIC);
+            for (const AVOption *o = NULL; (o = av_opt_next(&class, o));)
+                if (o->type != AV_OPT_TYPE_CONST && !av_match_name(o->name, NOT_SEARCHED))
+                    av_bprintf(&names, "%s%s", names.len ? ", " : "", o->name);
+            snprintf(message, size, "'search' has '%s', which is no option of the search: it can have %s", e->key,
+                     names.str);
+            wrong = message;
+        }
+    av_dict_free(&options);
+    return wrong;
 }
 
 /* Adds gpume with the argument search or, if only backend or device was given, with the usual search of the filter. */
 static void add_search(Clip *c, const VSMap *in, const char *usual)
 {
+    AVDictionary **options;
     int error;
     const char *search = c->vs->mapGetData(in, "search", 0, &error);
 
     if (error && c->vs->mapNumElements(in, "backend") < 0 && c->vs->mapNumElements(in, "device") < 0)
         return;
-    av_bprintf(&c->chain, "gpume=%s", error ? usual : search);
-    add_option(c, in, "backend");
-    add_option(c, in, "device");
-    av_bprintf(&c->chain, ",");
+    options = add_filter(c, "gpume", error ? usual : search);
+    add_option(c, options, in, "backend");
+    add_option(c, options, in, "device");
 }
 
 static void set_denoise(Clip *c, const VSMap *in)
 {
     const int nb_planes = c->vs->mapNumElements(in, "planes");
+    AVDictionary **options;
     char usual[128];
     int error, bits = nb_planes < 0 ? 7 : 0;
 
     snprintf(usual, sizeof(usual), GPUME_SEARCH_MVDENOISE, (int)FFMAX(property(c, in, "radius", 2), 1));
     add_search(c, in, usual);
-    c->leaves_repeats = !c->chain.len;
+    c->leaves_repeats = !c->nb_filters;
     for (int i = 0; i < nb_planes; i++)
         for (int j = 0; j < c->in.format.numPlanes; j++)
             if (plane_of(c, j) == c->vs->mapGetInt(in, "planes", i, &error))
                 bits |= 1 << j;
-    av_bprintf(&c->chain, "mvdenoise=planes=%d", bits);
+    options = add_filter(c, "mvdenoise", "");
+    av_dict_set_int(options, "planes", bits, 0);
+    add_options(c, options, in);
 }
 
 static void set_view(Clip *c, const VSMap *in)
@@ -361,33 +483,51 @@ static void set_view(Clip *c, const VSMap *in)
     char usual[128];
 
     snprintf(usual, sizeof(usual), GPUME_SEARCH_MVVIEW, error || strcmp(source, "future") ? "past" : "future",
-             (int)FFMAX(property(c, in, "distance", 1), 1));
+             (int)av_clip64(property(c, in, "distance", 1), 1, GPUME_MAX_REFS));
     add_search(c, in, usual);
-    av_bprintf(&c->chain, "mvview=search=auto");
+    add_options(c, add_filter(c, "mvview", ""), in);
 }
 
 static void set_fps(Clip *c, const VSMap *in)
 {
+    AVDictionary **options;
+    char rate[64];
+
     add_search(c, in, GPUME_SEARCH_MVFPS);
     c->out.fpsNum = property(c, in, "fpsnum", 2 * c->in.fpsNum);
     c->out.fpsDen = property(c, in, "fpsden", c->vs->mapNumElements(in, "fpsnum") < 0 ? c->in.fpsDen : 1);
-    av_bprintf(&c->chain, "mvfps=fps=%"PRId64"/%"PRId64, c->out.fpsNum, c->out.fpsDen);
+    snprintf(rate, sizeof(rate), "%"PRId64"/%"PRId64, c->out.fpsNum, c->out.fpsDen);
+    options = add_filter(c, "mvfps", "");
+    av_dict_set(options, "fps", rate, 0);
+    add_options(c, options, in);
 }
 
 static void set_deinterlace(Clip *c, const VSMap *in)
 {
     const int tff = property(c, in, "tff", -1);
+    AVDictionary **options = add_filter(c, "mvdeint", "");
     int error;
     const char *rate = c->vs->mapGetData(in, "rate", 0, &error), *which;
 
     c->per_frame = error || strcmp(rate, "single") ? 2 : 1;
-    av_bprintf(&c->chain, "mvdeint=mode=%s", c->per_frame == 2 ? "send_field" : "send_frame");
+    av_dict_set(options, "mode", c->per_frame == 2 ? "send_field" : "send_frame", 0);
     if (tff >= 0)
-        av_bprintf(&c->chain, ":parity=%s", tff ? "tff" : "bff");
+        av_dict_set(options, "parity", tff ? "tff" : "bff", 0);
+    add_options(c, options, in);
     which = c->vs->mapGetData(in, "deint", 0, &error);
     c->by_combed      = !error && !strcmp(which, "interlaced");
+    c->needs_order    = tff < 0;
     c->out.numFrames *= c->per_frame;
     c->out.fpsNum    *= c->per_frame;
+}
+
+static void set_vectors(Clip *c, const VSMap *in)
+{
+    AVDictionary **options = add_filter(c, "gpume", "algo=hme");
+
+    add_option(c, options, in, "algo");
+    add_option(c, options, in, "device");
+    add_options(c, options, in);
 }
 
 /* Returns an error message for an unsuitable clip, or NULL. */
@@ -415,6 +555,10 @@ static const char *check_arguments(const Clip *c, const VSMap *in)
         return "'rate' must be \"double\" or \"single\"";
     if (c->threads < 0)
         return "'threads' must not be negative";
+    if (c->vs->mapNumElements(in, "fpsden") > 0 && c->vs->mapNumElements(in, "fpsnum") < 0)
+        return "'fpsden' is only valid with 'fpsnum': the frame rate is fpsnum / fpsden";
+    if (property(c, in, "fpsnum", 1) < 1 || property(c, in, "fpsden", 1) < 1)
+        return "'fpsnum' and 'fpsden' must be above 0";
     for (int i = 0; i < c->vs->mapNumElements(in, "planes"); i++) {
         const int64_t plane = c->vs->mapGetInt(in, "planes", i, &error);
 
@@ -440,15 +584,9 @@ static void set_up(Clip *c, const VSMap *in)
     case DEINTERLACE:
         set_deinterlace(c, in);
         break;
-    case VECTORS:
-        av_bprintf(&c->chain, c->vs->mapNumElements(in, "algo") < 0 ? "gpume=algo=hme" : "gpume=overwrite=1");
-        add_option(c, in, "algo");
-        add_option(c, in, "device");
-        break;
     default:
-        break;
+        set_vectors(c, in);
     }
-    add_options(c, in);
 }
 
 /* Sets the number of earlier frames on which an output frame depends, from the options of a lane's filter. */
@@ -473,8 +611,8 @@ static void set_past(Clip *c, const Lane *lane)
     /* at least one output frame, made from frames that are not skipped */
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;
-    /* a field depends on all before it if there are several passes, but not noticeably on those this far */
-    case DEINTERLACE: c->past = passes > 1 ? 16 : 4;                    break;
+    /* a field depends on all before it if there are several passes, but hardly on those this far */
+    case DEINTERLACE: c->past = passes > 1 ? 2 + 4 * passes : 4;        break;
     default:          c->past = radius;                                 break;
     }
     if (c->kind == FPS)
@@ -486,7 +624,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     Clip *c = av_mallocz(sizeof(*c));
     VSCoreInfo info;
     const char *wrong;
-    char text[600];
+    char text[1000], message[900];
     int ret, error;
 
     if (!c) {
@@ -501,20 +639,23 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     c->per_frame = 1;
     vs->getCoreInfo(core, &info);
     c->threads = property(c, in, "threads", info.numThreads);
-    av_bprint_init(&c->chain, 0, AV_BPRINT_SIZE_UNLIMITED);
     wrong = check_clip(c);
     if (!wrong)
         wrong = check_arguments(c, in);
     if (!wrong)
+        wrong = check_search(c, in, message, sizeof(message));
+    if (!wrong) {
         set_up(c, in);
+        wrong = check_choices(c, message, sizeof(message));
+    }
     if (wrong) {
         snprintf(text, sizeof(text), "%s: %s", functions[c->kind].name, wrong);
         vs->mapSetError(out, text);
         free_clip(c, core, vs);
         return;
     }
-    if (c->kind == FPS && c->out.fpsNum > 0 && c->out.fpsDen > 0)
-        c->out.numFrames = FFMIN(output_of(c, c->in.numFrames, AV_ROUND_NEAR_INF), INT_MAX);
+    if (c->kind == FPS)
+        c->out.numFrames = FFMIN(output_of(c, c->in.numFrames, AV_ROUND_UP), INT_MAX);
     /* reports errors in options before a frame is requested */
     ret = open_lane(c, &c->lanes[0], NULL);
     if (ret >= 0)

@@ -28,18 +28,27 @@ void close_lane(const Clip *c, Lane *lane)
     lane->last = NULL;
 }
 
-static int parse_chain(Lane *lane, const char *chain)
+static int build_chain(const Clip *c, Lane *lane)
 {
-    AVFilterInOut *in = NULL, *out = NULL;
-    int ret = avfilter_graph_parse2(lane->graph, chain, &in, &out);
+    AVFilterContext *last = lane->source;
+    int ret;
 
-    if (ret >= 0)
-        ret = avfilter_link(lane->source, 0, in->filter_ctx, in->pad_idx);
-    if (ret >= 0)
-        ret = avfilter_link(out->filter_ctx, out->pad_idx, lane->sink, 0);
-    avfilter_inout_free(&in);
-    avfilter_inout_free(&out);
-    return ret;
+    for (int i = 0; i < c->nb_filters; i++) {
+        const ChainFilter *f = &c->chain[i];
+        AVFilterContext *ctx = avfilter_graph_alloc_filter(lane->graph, avfilter_get_by_name(f->name), f->name);
+        AVDictionary *options = NULL;
+
+        if (!ctx)
+            return AVERROR(ENOMEM);
+        ret = av_dict_copy(&options, f->options, 0);
+        if (ret >= 0)
+            ret = avfilter_init_dict(ctx, &options);
+        av_dict_free(&options);
+        if (ret < 0 || (ret = avfilter_link(last, 0, ctx, 0)) < 0)
+            return ret;
+        last = ctx;
+    }
+    return avfilter_link(last, 0, lane->sink, 0);
 }
 
 int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
@@ -69,7 +78,7 @@ int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
         (ret = avfilter_init_str(lane->source, NULL)) < 0 ||
         (ret = avfilter_graph_create_filter(&lane->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
                                             lane->graph)) < 0 ||
-        (ret = parse_chain(lane, c->chain.str)) < 0)
+        (ret = build_chain(c, lane)) < 0)
         goto end;
     for (int i = 0; i < lane->graph->nb_filters && c->kind == VECTORS; i++)
         if (!strcmp(lane->graph->filters[i]->filter->name, "gpume")) {
@@ -115,9 +124,11 @@ int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx)
 {
     const VSFrame *f = c->vs->getFrameFilter(first, c->node, ctx);
     const int64_t at = c->kind == FPS && first ? anchor(c, first) : first;
-    AVFrame *frame = import_frame(c, f, at);
-    int ret = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
+    int ret = check_order(c, f, first);
+    AVFrame *frame = ret < 0 ? NULL : import_frame(c, f, at);
 
+    if (ret >= 0)
+        ret = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
     c->vs->freeFrame(f);
     lane->next_in    = first;
     lane->next_out   = c->kind == FPS ? 0 : (int64_t)first * c->per_frame;
@@ -141,8 +152,10 @@ int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
         return av_buffersrc_add_frame(lane->source, NULL);
     }
     f     = c->vs->getFrameFilter(lane->next_in, c->node, ctx);
-    frame = import_frame(c, f, lane->next_in);
-    ret   = frame ? av_buffersrc_add_frame(lane->source, frame) : AVERROR(ENOMEM);
+    ret   = check_order(c, f, lane->next_in);
+    frame = ret < 0 ? NULL : import_frame(c, f, lane->next_in);
+    if (ret >= 0)
+        ret = frame ? av_buffersrc_add_frame(lane->source, frame) : AVERROR(ENOMEM);
     c->vs->freeFrame(f);
     av_frame_free(&frame);
     lane->next_in++;

@@ -17,6 +17,7 @@
 #include "VapourSynth4.h"
 
 #include "libavutil/bprint.h"
+#include "libavutil/dict.h"
 #include "libavutil/fifo.h"
 #include "libavutil/frame.h"
 #include "libavutil/mathematics.h"
@@ -28,6 +29,8 @@
 #define MAX_KEPT  48
 /** Number of input frames that are requested at once when some are missing. */
 #define STEP      4
+/** Number of input frames before the requested one whose output is kept when a clip is read backwards. */
+#define BACKWARDS 8
 /** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
@@ -48,12 +51,19 @@ typedef struct Lane {
     const VSAPI *vs;
 } Lane;
 
+/** A filter of a chain. Its options are never pasted into a text, so they can be nothing but options. */
+typedef struct ChainFilter {
+    const char *name;
+    AVDictionary *options;
+} ChainFilter;
+
 typedef struct Clip {
     enum Kind kind;
     VSNode *node;
     VSVideoInfo in, out;
     enum AVPixelFormat format;
-    AVBPrint chain;             ///< filter chain
+    ChainFilter chain[2];
+    int nb_filters;
     int past;                   ///< number of input frames, before that of an output frame, on which it depends
     atomic_int ahead;           ///< number of input frames after it that were needed so far
     int leaves_repeats;         ///< DENOISE: the filter skips frames that repeat the one before them
@@ -61,6 +71,7 @@ typedef struct Clip {
     int per_frame;              ///< number of output frames for each input frame; not for FPS
     int threads;
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass unchanged
+    int needs_order;            ///< DEINTERLACE: frames must say which field is first
     Lane lanes[MAX_LANES];
     unsigned clock;
     struct { int64_t n; const VSFrame *frame; VSMap *fields; } kept[MAX_KEPT];
@@ -74,6 +85,8 @@ typedef struct Clip {
 enum AVPixelFormat pixel_format(const VSVideoFormat *f);
 /** Returns the plane of libavutil, in which planes of RGB are green, blue, red. */
 int plane_of(const Clip *c, int plane);
+/** Returns 0, or an error after a message if a frame does not say which field is first and has to. */
+int check_order(const Clip *c, const VSFrame *f, int number);
 /** Returns a frame of libavutil with the content of a frame of VapourSynth and a reference to it, or NULL. */
 AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts);
 /** Returns a frame of VapourSynth with the content of an output frame of a lane. */

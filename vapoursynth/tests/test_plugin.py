@@ -75,6 +75,8 @@ CASES = [
     (lambda c: core.gpume.Deinterlace(c, tff=1, passes=1), "mvdeint=parity=tff:passes=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, passes=3, refs=1), "mvdeint=parity=tff:passes=3:refs=1"),
     (lambda c: core.gpume.Deinterlace(c, tff=0, rate="single", passes=1), "mvdeint=parity=bff:passes=1:mode=send_frame"),
+    (lambda c: core.gpume.Denoise(c, search="algo=hme:block=16:dir=both:refs=1", radius=1, sigma=6),
+     "gpume=algo=hme:block=16:dir=both:refs=1,mvdenoise=radius=1:sigma=6"),
 ]
 
 
@@ -96,8 +98,24 @@ def test_same_as_ffmpeg(make, filters):
     for n in order[:30]:
         assert data_of(fresh.get_frame(n)) == wanted[n], n
     back = make(clip_of(raw))
-    for n in (len(clip) - 1, len(clip) - 2, 0, len(clip) // 2):
+    for n in [*range(len(clip) - 1, max(len(clip) - 24, -1), -1), 0, len(clip) // 2]:
         assert data_of(back.get_frame(n)) == wanted[n], n
+
+
+@pytest.mark.parametrize("fps,rate", [((24, 1), "24"), ((25, 1), "25"), ((30, 1), "30"), ((30000, 1001), "30000/1001"),
+                                      ((24000, 1001), "24000/1001"), ((50, 1), "50")])
+def test_number_of_frames(fps, rate):
+    """FPS has as many frames as the filter, whatever the last one's time."""
+    raw = source(7)
+    size = len(raw) // 7
+    for nb in (1, 2, 5, 7):
+        for num, den in ((60, 1), (24, 1), (48000, 1001), (7, 2), (1, 1)):
+            clip = core.gpume.FPS(clip_of(raw[:nb * size], fps=fps), fpsnum=num, fpsden=den, mode="dup")
+            assert len(clip) == len(by_ffmpeg(raw[:nb * size], f"mvfps=fps={num}/{den}:mode=dup", rate=rate)) // size, (nb, num, den)
+            assert clip.get_frame(len(clip) - 1)
+    # as it was reported: 60 frames of 29.97 frames/s are 121 of 60
+    blank = core.std.BlankClip(width=64, height=48, length=60, fpsnum=30000, fpsden=1001, format=vs.GRAY8)
+    assert len(core.gpume.FPS(blank, fpsnum=60)) == 121
 
 
 REPEATS = {"double": [n // 2 for n in range(20)], "five": [n // 5 for n in range(40)],
@@ -184,7 +202,7 @@ def test_cuts():
     assert [n for n in range(1, 12) if clip.get_frame(n).props["_SceneChangePrev"]] == [6]
 
 
-@pytest.mark.parametrize("blksize,overlap", [(16, 0), (16, 8), (8, 4), (32, 16)])
+@pytest.mark.parametrize("blksize,overlap", [(16, 0), (16, 8), (8, 4), (4, 0), (32, 16)])
 def test_analyse(blksize, overlap, capfd):
     """MVUtensils takes the vectors, and they are as good as its own."""
     # a texture that moves
@@ -245,14 +263,59 @@ def test_properties():
     assert data_of(made.get_frame(3)) == data_of(clip.get_frame(3))
 
 
+def test_search_is_only_a_search(tmp_path):
+    """No option of search writes a file, and no text becomes a filter."""
+    clip, before = clip_of(source(3)), set(os.listdir("."))
+    for function in (core.gpume.Denoise, core.gpume.FPS, core.gpume.View):
+        for text, wrong in ((f"mv_file={tmp_path}/x.csv", "'mv_file', which is no option of the search"), ("mv_file=x.csv", "mv_file"),
+                            (f"algo=ds:stats_file={tmp_path}/x", "stats_file"), ("hint=constant", "hint"), ("metadata=1", "metadata"),
+                            ("backend=cpu", "backend"), ("async_depth=4", "async_depth"), ("nosuch=1", "it can have algo, .*range"),
+                            ("algo", "must be a list of options"), ("hme", "must be a list"), ("range=8,negate", "range.*8,negate"),
+                            ("algo=ds,mvview[x];[x]null", "algo"), ("algo=best", "algo.* must be one of fs, .*hme"), ("range=9999", "range")):
+            with pytest.raises(vs.Error, match=wrong):
+                function(clip, search=text).get_frame(0)
+    for call in (lambda: core.gpume.FPS(clip, mode="dup,negate"), lambda: core.gpume.View(clip, mode="flow[x];[x]negate"),
+                 lambda: core.gpume.Vectors(clip, algo="ds:mv_file=x.csv"), lambda: core.gpume.Vectors(clip, cost="sad,negate"),
+                 lambda: core.gpume.Denoise(clip, backend="cpu,negate")):
+        with pytest.raises(vs.Error, match="must be one of"):
+            call()
+    assert not os.listdir(tmp_path) and set(os.listdir(".")) == before
+
+
+def test_field_order():
+    """Without tff, each frame has to say which field is first."""
+    raw = source(4)
+    clip = clip_of(raw)
+    for unknown in (clip, clip.std.SetFrameProps(_FieldBased=0)):
+        with pytest.raises(vs.Error, match="frame 0 does not say which field is first: set tff"):
+            core.gpume.Deinterlace(unknown, passes=1).get_frame(0)
+        assert core.gpume.Deinterlace(unknown, tff=1, passes=1).get_frame(0)
+    mixed = clip.std.SetFieldBased(2)[:2] + clip[2:]
+    with pytest.raises(vs.Error, match="frame 2 does not say"):
+        core.gpume.Deinterlace(mixed, passes=1).get_frame(7)
+    # frames that are not interlaced need no order
+    made = core.gpume.Deinterlace(clip, deint="interlaced", rate="single", passes=1)
+    assert data_of(made.get_frame(2)) == data_of(clip.get_frame(2))
+    with pytest.raises(vs.Error, match="does not say"):
+        core.gpume.Deinterlace(clip.std.SetFrameProps(_Combed=1), deint="interlaced", passes=1).get_frame(0)
+    for value, parity in ((2, "tff"), (1, "bff")):
+        made = core.gpume.Deinterlace(clip.std.SetFieldBased(value), passes=1)
+        assert b"".join(data_of(f) for f in made.frames()) == by_ffmpeg(raw, f"mvdeint=parity={parity}:passes=1")
+
+
 @pytest.mark.parametrize("call,text", [
     (lambda c: core.gpume.Denoise(c, radius=9), "radius"), (lambda c: core.gpume.FPS(c, mode="best"), "best"),
     (lambda c: core.gpume.Denoise(c.resize.Point(format=vs.YUV420PS)), "YUV420P16"),
     (lambda c: core.gpume.Vectors(c, algo="ds", levels=3), "'levels' is only valid with algo=hme"),
-    (lambda c: core.gpume.FPS(c, fpsnum=0), "fps"), (lambda c: core.gpume.Analyse(c, c), "mvu.Super"),
+    (lambda c: core.gpume.FPS(c, fpsnum=0), "fpsnum.*above 0"), (lambda c: core.gpume.FPS(c, fpsden=2), "'fpsden' is only valid with 'fpsnum'"),
+    (lambda c: core.gpume.FPS(c, fpsnum=60, fpsden=0), "fpsden.*above 0"), (lambda c: core.gpume.FPS(c, mode="best"), "'mode' is .best.; it must be one of mci, blend, dup"),
+    (lambda c: core.gpume.View(c, mode="arrows+best"), "'mode' is .arrows.best.; it must be one of arrows, flow, blocks"),
+    (lambda c: core.gpume.Denoise(c, backend="gpu"), "'backend' is .gpu.; it must be one of auto, cpu, cuda"),
+    (lambda c: core.gpume.Vectors(c, algo="no"), "'algo' is .no.; it must be one of fs, .*hme"),
+    (lambda c: core.gpume.Vectors(c, dir="up"), "'dir' is .up.; it must be one of past, future, both"), (lambda c: core.gpume.Analyse(c, c), "mvu.Super"),
     (lambda c: core.gpume.AnalyseMany(c, c, radius=-1), "radius"), (lambda c: core.gpume.Analyse(c, c, delta=9), "delta"),
     (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[8, 8], overlap=0), c, algo="no"), "no"),
-    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "square blocks"),
+    (lambda c: core.gpume.Analyse(core.mvu.Super(c, blksize=[16, 8], overlap=0), c), "square blocks of 4, 8"),
     (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
     (lambda c: core.gpume.Denoise(c, search="algo=hme,negate"), "negate"), (lambda c: core.gpume.Denoise(c, threads=-1), "threads"),
     (lambda c: core.gpume.Denoise(c, planes=[0, 7]), "planes"), (lambda c: core.gpume.Deinterlace(c, rate="half"), "rate"),
