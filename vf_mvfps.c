@@ -606,7 +606,8 @@ static void set_time(AVFilterContext *ctx, AVFrame *frame)
     }
     s->end_of_input = AV_NOPTS_VALUE;
     /* ignores a damaged duration */
-    if (frame->pts != AV_NOPTS_VALUE && frame->duration > 0 && !ff_mvfps_timeline_is_jump(&s->timeline, duration(s, frame)))
+    if (frame->pts != AV_NOPTS_VALUE && frame->duration > 0 &&
+        !ff_mvfps_timeline_is_jump(&s->timeline, duration(s, frame)))
         s->end_of_input = av_sat_add64(frame->pts, frame->duration);
 }
 
@@ -728,7 +729,8 @@ static int end_timeline(AVFilterContext *ctx)
         if (frame->pts == AV_NOPTS_VALUE)
             continue;
         ret = ff_mvfps_captions_take(&s->captions, frame, pts);
-        end_of_repeats = frame->duration > 0 ? av_sat_add64(pts, duration(s, frame)) : end != AV_NOPTS_VALUE ? end : pts;
+        end_of_repeats = frame->duration > 0   ? av_sat_add64(pts, duration(s, frame)) :
+                         end != AV_NOPTS_VALUE ? end : pts;
     }
     ff_mvfps_repeats_close(&s->repeats);
     ff_mvfps_timeline_end(&s->timeline, end_of_repeats, end);

@@ -37,7 +37,8 @@ av_cold void ff_mvfps_timeline_init(MvfpsTimeline *t, const MvfpsTimelineConfig 
     };
     t->longest_fill = convert(t, LONGEST_FILL, step, AV_ROUND_NEAR_INF);
     t->longest_gap  = FFMIN(convert(t, cfg->gap, AV_TIME_BASE_Q, AV_ROUND_NEAR_INF), t->longest_fill);
-    if (in_rate.num <= 0 || in_rate.den <= 0 || !((int64_t)in_rate.den * in_base.den % ((int64_t)in_rate.num * in_base.num)))
+    if (in_rate.num <= 0 || in_rate.den <= 0 ||
+        !((int64_t)in_rate.den * in_base.den % ((int64_t)in_rate.num * in_base.num)))
         return;
     /* the times of the first frame, from which output times are counted, and of another frame are
      * off by up to half a tick each */

@@ -18,7 +18,7 @@
 
 /** Latest time, so that sums and differences of times fit into 64 bits. */
 #define MVFPS_MAX_TIME (INT64_MAX / 4)
-/** Maximum number of frames that wait; where times are made even, all of them are known before the second one counts. */
+/** Maximum number of frames that wait. Where times are made even, the second one gets its time when all are known. */
 #define MVFPS_MAX_FRAMES 11
 
 typedef struct MvfpsTimelineConfig {
@@ -27,7 +27,7 @@ typedef struct MvfpsTimelineConfig {
     AVRational in_rate;         ///< of the input; 0/1: unknown
     AVRational in_time_base;    ///< time base in which the input's times have been rounded
     int64_t gap;                ///< longest time that is interpolated, in microseconds
-    /** Whether repeats have been left out: the others become even if the grid of the input's rate has made them uneven. */
+    /** Whether repeats have been left out: times that the grid of the input's rate made uneven become even. */
     int is_sparse;
 } MvfpsTimelineConfig;
 

@@ -25,6 +25,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvfps/mvfps.h"
+#include "libavfilter/gpume/mvfps/timeline.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/field/sidedata.h"
@@ -779,6 +780,122 @@ static void find_cuts(int nb)
         }
 }
 
+/* Tests what is made before, between and after frames, at the end, at jumps and behind damaged times. */
+static void decisions(void)
+{
+    /* times in units of 1/100 s, -1 at the end, for an output frame each 2; what is decided, as enum MvfpsAction has
+     * it, with the tenth of each B; and the end of the last frame, or 0 */
+    static const struct {
+        const char *name;
+        int64_t pts[5];
+        int end;
+        const char *actions;
+    } rows[] = {
+        { "twice the rate",   { 0, 4, 8, -1 },              0, "WOWB5NOWB5NOWW" },
+        { "the last lasts",   { 0, 4, -1 },                 8, "WOWB5NOWAW" },
+        { "half the rate",    { 0, 1, 2, 3, -1 },           0, "WOWNWNOWNWW" },
+        { "3/2 of the rate",  { 0, 3, 6, -1 },              0, "WOWB7NWB3NOWW" },
+        { "not later",        { 5, 5, 9, 8, -1 },           0, "WOWWB5NOWWW" },
+        { "a jump",           { 0, 1000000, 1000004, -1 },  0, "WOWWJOB5NOWW" },
+        { "a damaged time",   { 0, 1000000, 4, -1 },        0, "WOWWDB5NOWW" },
+        { "a jump at the end", { 0, 1000000, -1 },          0, "WOWWJOW" },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
+        char actions[64] = "";
+        MvfpsTimeline t;
+        int next = 0, is_over = 0, part;
+
+        ff_mvfps_timeline_init(&t, &(MvfpsTimelineConfig) {
+            .rate = { 50, 1 }, .time_base = { 1, 100 }, .in_time_base = { 1, 100 }, .gap = 2000000,
+        });
+        while (!is_over && strlen(actions) + 3 < sizeof(actions)) {
+            const enum MvfpsAction action = ff_mvfps_timeline_decide(&t, &part, 10);
+
+            snprintf(actions + strlen(actions), 3, action == MVFPS_BETWEEN ? "%c%d" : "%c", "WNJDOAB"[action], part);
+            t.index += action >= MVFPS_ORIGINAL;
+            if (action != MVFPS_WAIT)
+                continue;
+            is_over = t.has_ended;
+            if (rows[i].pts[next] < 0)
+                ff_mvfps_timeline_end(&t, AV_NOPTS_VALUE, rows[i].end);
+            else
+                ff_mvfps_timeline_take(&t, rows[i].pts[next++], 0);
+        }
+        CHECK(!strcmp(actions, rows[i].actions), "%s: %s instead of %s", rows[i].name, actions, rows[i].actions);
+    }
+}
+
+/* Puts the times of frames, in steps of a grid of 3000 units, into a timeline. Replaces them by their final times. */
+static void run_timeline(int64_t *times, int nb, int is_sparse)
+{
+    MvfpsTimeline t;
+    int next = 0, first = 0, part;
+
+    ff_mvfps_timeline_init(&t, &(MvfpsTimelineConfig) {
+        .rate = { 60, 1 }, .time_base = { 1, 180000 }, .in_rate = { 60, 1 }, .in_time_base = { 1, 60 },
+        .gap = 2000000, .is_sparse = is_sparse,
+    });
+    for (;;) {
+        switch (ff_mvfps_timeline_decide(&t, &part, MVFPS_PARTS)) {
+        case MVFPS_WAIT:
+            if (t.has_ended)
+                return;
+            if (next == nb)
+                ff_mvfps_timeline_end(&t, AV_NOPTS_VALUE, AV_NOPTS_VALUE);
+            else
+                CHECK(ff_mvfps_timeline_take(&t, 3000 * times[next], 3000), "frame %d is not taken", next);
+            next += next < nb;
+            break;
+        case MVFPS_NEXT:
+            first++;
+            break;
+        default:
+            t.index++;
+        }
+        times[first] = t.pts[0];
+    }
+}
+
+/* Tests that even sequences on a grid become even again, and that other times stay. */
+static void even_times(void)
+{
+    enum { NB = 60 };
+    /* frames of the sequence take so many steps of the grid; even: whether the grid explains enough of it */
+    static const struct { int num, den, even; } rows[] = {
+        { 5, 2, 1 }, { 5, 4, 1 }, { 6, 5, 1 }, { 12, 5, 1 }, { 3, 2, 1 }, { 4, 3, 1 }, { 5, 3, 1 }, { 7, 3, 1 },
+        { 2, 1, 0 }, { 1, 1, 0 }, { 4, 1, 0 }, { 31, 30, 0 },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++)
+        for (int offset = 0; offset < rows[i].den; offset++) {
+            int64_t times[NB], own[NB];
+
+            snprintf(test_context, sizeof(test_context), "%d/%d steps, offset %d", rows[i].num, rows[i].den, offset);
+            for (int k = 0; k < NB; k++)
+                times[k] = own[k] = (k * rows[i].num + offset) / rows[i].den;
+            run_timeline(times, NB, 1);
+            for (int k = 1; k < NB; k++) {
+                const int64_t step = rows[i].even ? 3000 * rows[i].num / rows[i].den : 3000 * (own[k] - own[k - 1]);
+
+                CHECK(times[k] - times[k - 1] == step, "frame %d is %"PRId64" behind the one before it, not %"PRId64, k,
+                      times[k] - times[k - 1], step);
+                CHECK(llabs(times[k] - 3000 * own[k]) < 3000, "frame %d is shown at %"PRId64, k, times[k]);
+            }
+        }
+    /* a single duplicate, and a frame that was lost */
+    for (int is_sparse = 0; is_sparse < 2; is_sparse++) {
+        int64_t times[NB];
+
+        snprintf(test_context, sizeof(test_context), "a single duplicate, sparse: %d", is_sparse);
+        for (int k = 0; k < NB; k++)
+            times[k] = k + (k > NB / 2);
+        run_timeline(times, NB, is_sparse);
+        for (int k = 0; k < NB; k++)
+            CHECK(times[k] == 3000 * (k + (k > NB / 2)), "frame %d is shown at %"PRId64, k, times[k]);
+    }
+}
+
 /* Tests which side data is read: complete vectors whose block is at least partly in the picture. */
 static void side_data(void)
 {
@@ -1283,6 +1400,8 @@ int main(int argc, char **argv)
         nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 250 : 2500;
         if (o.only < 0) {
             side_data();
+            decisions();
+            even_times();
             find_cuts(nb > 600 ? 8 : 3);
             cells_of_fields();
             travelling_fields(nb / 20, 0);

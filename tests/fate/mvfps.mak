@@ -143,7 +143,7 @@ fate-mvfps-before-mvfps-removed fate-mvfps-before-denoise-removed: REF = $(SRC_P
 # Animation drawn on twos or threes must move as if each frame had been drawn; a still must not
 # move. $(1): the source
 MVFPS_REPEATS = $(call MVFPS_CRC,testsrc2=s=128x96$(GPUME_COMMA)format=yuv420p$(GPUME_COMMA)$(1),fps=48:$(2))
-FATE_MVFPS_REPEATS = $(foreach N,twos threes still,fate-mvfps-repeats-$(N) fate-mvfps-repeats-$(N)-once)
+FATE_MVFPS_REPEATS = $(foreach N,twos threes still film,fate-mvfps-repeats-$(N) fate-mvfps-repeats-$(N)-once) fate-mvfps-repeats-fifth
 fate-mvfps-repeats-twos:        CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
 # some of the frames and repeats have no timestamps
 fate-mvfps-repeats-twos-untimed: CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24$(GPUME_COMMA)setpts=if(mod(N\,4)\,NAN\,PTS),repeats=interpolate)
@@ -151,9 +151,14 @@ fate-mvfps-repeats-twos-untimed: REF = $(SRC_PATH)/tests/ref/fate/mvfps-repeats-
 fate-mvfps-repeats-twos-once:   CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=12$(GPUME_COMMA)settb=1/24,repeats=keep)
 fate-mvfps-repeats-threes:      CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
 fate-mvfps-repeats-threes-once: CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=8$(GPUME_COMMA)settb=1/24,repeats=keep)
+# a film at 60 frames/s, and with one duplicate in five
+fate-mvfps-repeats-film:        CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)fps=60,repeats=interpolate)
+fate-mvfps-repeats-film-once:   CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)settb=1/240,repeats=keep)
+fate-mvfps-repeats-fifth:       CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)fps=30,repeats=interpolate)
 fate-mvfps-repeats-still:       CMD = $(call MVFPS_REPEATS,trim=end_frame=8$(GPUME_COMMA)loop=4:1:2,repeats=interpolate)
 fate-mvfps-repeats-still-once:  CMD = $(call MVFPS_REPEATS,trim=end_frame=8$(GPUME_COMMA)loop=4:1:2,repeats=keep)
 $(FATE_MVFPS_REPEATS): REF = $(SRC_PATH)/tests/ref/fate/$(patsubst fate-%,%,$(@:%-once=%))
+fate-mvfps-repeats-fifth: REF = $(SRC_PATH)/tests/ref/fate/mvfps-repeats-film
 
 # Vectors of another producer
 fate-mvfps-mestimate: CMD = $(call MVFPS_CRC,$(GPUME_SRC)$(GPUME_COMMA)mestimate=epzs:8,scene=0)
