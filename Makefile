@@ -341,5 +341,8 @@ clean:
 distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
-.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling bench-stereo divergence mpi gpl quality configured demo play check check-series check-others check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches sanitized tests \
-        install dist deb wheel vapoursynth source-patch clean distclean
+.PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint \
+        bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling \
+        bench-stereo divergence mpi gpl quality configured demo play check check-series check-others \
+        check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches \
+        sanitized tests install dist deb wheel vapoursynth source-patch clean distclean

@@ -22,9 +22,8 @@
 /** A picture with a side below this is not halved. */
 #define GPUME_COARSEST     32
 
-/** Largest and smallest side of a root: a block that may be split into smaller ones. */
+/** Largest side of a root: a block that may be split into smaller ones. */
 #define GPUME_MAX_ROOT     64
-#define GPUME_MIN_ROOT     16
 /** Largest number of sizes of blocks: 4, 8, 16, 32, 64. */
 #define GPUME_MAX_SIZES     5
 /** Largest cost of a bit, in 1/256 of a cost. */

@@ -48,7 +48,7 @@ typedef struct Visit {
 } Visit;
 
 /** State of a search, including the current block and data for evaluating its candidates. */
-struct GpumeSearcher {
+struct GpumePropagationSearcher {
     uint64_t number;                ///< number of the run
     const GpumePropagation *p;
     const GpumeCpuStep *s;
@@ -74,7 +74,7 @@ struct GpumeSearcher {
     DECLARE_ALIGNED(32, uint8_t, means)[GPUME_MAX_BLOCK * GPUME_AVERAGE_LINESIZE];
 };
 
-typedef struct GpumeSearcher Searcher;
+typedef struct GpumePropagationSearcher Searcher;
 
 static void set_block(Searcher *c, int bx, int by)
 {

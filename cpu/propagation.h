@@ -45,7 +45,7 @@ typedef struct GpumeCpuStep {
 } GpumeCpuStep;
 
 /** State of each thread. */
-typedef struct GpumeSearcher GpumeSearcher;
+typedef struct GpumePropagationSearcher GpumePropagationSearcher;
 
 /** The steps of a plan. */
 typedef struct GpumePropagation {
@@ -56,7 +56,7 @@ typedef struct GpumePropagation {
     GpumeParams global;     ///< ff_gpume_global_params()
     GpumeCpuStep steps[GPUME_MAX_STEPS];
     int nb_steps;
-    GpumeSearcher *searchers;
+    GpumePropagationSearcher *searchers;
     uint64_t nb_runs;       ///< number of runs that have begun
 } GpumePropagation;
 

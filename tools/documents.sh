@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 dir=${1:?usage: documents.sh DIR}
 
 for f in README.md CONTRIBUTING.md LICENSE doc/*.md doc/*.texi doc/*.jpg doc/*.png examples/* bench/README.md \
-         python/README.md python/examples/* tests/fuzz/README.md tests/standin/README.md; do
+         python/README.md python/examples/* tests/README.md tests/fuzz/README.md tests/standin/README.md; do
     mkdir -p "$dir/$(dirname "$f")"
     rm -f "$dir/$f"
     cp "$f" "$dir/$f"

@@ -14,7 +14,6 @@
 #define HALF           184
 #define QUARTER        200
 #define HALF_LIMIT     264
-#define QUARTER_LIMIT  268
 #define NB_QUARTERS    272
 #define NB_CANDIDATES  276
 #define MAP            288
