@@ -194,6 +194,9 @@ fate-mvfps-writing-fast: CMD = $(call MVFPS_WRITING,mandelbrot=s=960x480:r=50,8)
 # without writing: smooth samples that move by four do not stand still
 fate-mvfps-pan-slow: MVFPS_LETTERS =
 fate-mvfps-pan-slow: CMD = $(call MVFPS_WRITING,color=gray:s=40x30:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=640:480:flags=accurate_rnd+bitexact,2)
+# a pan of 5/16 of the width from frame to frame is no cut
+fate-mvfps-pan-fast: MVFPS_LETTERS =
+fate-mvfps-pan-fast: CMD = $(call MVFPS_WRITING,color=gray:s=160x60:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=1280:480:flags=accurate_rnd+bitexact,50)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
 MVFPS_OTHER_IN_7 = $(foreach N,untimed untimed-first untimed-all gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
@@ -208,7 +211,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER 
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-writing
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
                   fate-mvfps-writing-fast
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-pan-slow
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-pan-slow fate-mvfps-pan-fast
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS) $(if $(GPUME_SERIES_7),,fate-mvfps-repeats-twos-untimed)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER MESTIMATE_FILTER) += fate-mvfps-mestimate
