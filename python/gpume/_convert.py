@@ -31,8 +31,8 @@ def _picture(encoder: str, keeps_16_bits: bool) -> _Kind:
     return _Kind("image2pipe", encoder, keeps_16_bits, True, False)
 
 
-_Y4M = "|".join(["gray", "gray10", "gray12", "gray16", "yuv411p"] + [
-    f"yuv{sampling}p{bits}" for sampling in (420, 422, 444) for bits in ("", 10, 12, 14, 16)])
+_Y4M = "|".join(["gray", "gray9", "gray10", "gray12", "gray16", "yuv411p"] + [
+    f"yuv{sampling}p{bits}" for sampling in (420, 422, 444) for bits in ("", 9, 10, 12, 14, 16)])
 _KINDS = {
     ".mkv": _Kind("matroska", "ffv1", True), ".mp4": _Kind("mp4", "h264"), ".m4v": _Kind("mp4", "h264"),
     ".mov": _Kind("mov", "h264"), ".avi": _Kind("avi"), ".nut": _Kind("nut"), ".ts": _Kind("mpegts"),

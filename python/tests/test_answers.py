@@ -100,7 +100,8 @@ def test_missing_encoder(views, tmp_path):
             assert not (tmp_path / ("x." + ending)).exists()
 
 
-@pytest.mark.parametrize("pix_fmt", ["gray", "gray10le", "gray16le", "yuv420p10le", "yuv422p12le", "yuv444p16le"])
+@pytest.mark.parametrize("pix_fmt", ["gray", "gray10le", "gray16le", "yuv420p9le", "yuv420p10le", "yuv422p12le", "yuv444p14le",
+                                     "yuv444p16le"])
 def test_deep_y4m(tmp_path, pix_fmt):
     film = make(tmp_path / "film.mkv", PAN + f",trim=end_frame=3,format={pix_fmt}", "-c:v", "ffv1")
     gpume.denoise(film, tmp_path / "x.y4m", sigma=3)
