@@ -67,7 +67,7 @@ help-all: help
 	@echo '  make distclean       remove build/ except for the downloaded tarballs in build/dist'
 	@echo
 	@echo 'Tests:'
-	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: only those in tests/fate/seams.mak'
+	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: only those in tests/fate/other_builds.mak'
 	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: as above'
 	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: as above'
 	@echo '  make check-others    both of these, all other series and the wheels, side by side; OTHERS="series windows" chooses; QUICK=1: as above'
@@ -151,7 +151,7 @@ endurance: check-deps
 check-series:
 	+@tests/run.sh -s $(SERIES) fate
 
-# Tests for another system, by an emulator. QUICK=1: the tests of tests/fate/seams.mak.
+# Tests for another system, by an emulator. QUICK=1: the tests of tests/fate/other_builds.mak.
 check-aarch64:
 	@tools/deps.sh $(NO_INSTALL) aarch64 tests
 	+@tests/run.sh -s $(SERIES) aarch64

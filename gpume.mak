@@ -67,7 +67,7 @@ libavfilter/gpume/%_80.ptx: NVCCFLAGS += -Xclang -target-cpu -Xclang sm_80 -Xcla
 endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
-# The headers that kernels of a folder may include: its own and those of the common rooms below it.
+# The headers that kernels of a folder may include: its own and those of the common folders below it.
 gpume_headers   = $(foreach D,$(sort $(filter-out cuda,$(call gpume_folders,common)) $(1)),$(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
 
 # A module from its family's source; FFmpeg's rules make an object of it.

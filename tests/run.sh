@@ -6,7 +6,7 @@
 #
 # usage: tests/run.sh [-s SERIES] PART...
 #   fate       builds the series and runs all its FATE tests, units included; with QUICK=1 the tests of
-#              tests/fate/seams.mak
+#              tests/fate/other_builds.mak
 #   san        FATE under AddressSanitizer and UndefinedBehaviorSanitizer. Tests that reach a device run on the
 #              stand-in for the driver. Driver calls fail in turn, and the fuzzers' corpora run once
 #   valgrind   units and two tests under valgrind
@@ -24,11 +24,11 @@
 #   demo       the demonstration on a short clip
 #   gpl        a build under the GPL, if there is libx264, and the FATE tests that need it
 #   mpi        gpume-mpi with 1 to 4 ranks, and under Slurm, if there is MPI
-#   series     builds every other series and runs the tests of seams.mak, without QUICK all tests
+#   series     builds every other series and runs the tests of other_builds.mak, without QUICK all tests
 #   aarch64    for 64-bit Arm, by QEMU: checkasm, units and FATE on two processors, the choice between
-#              them, the kernels on the stand-in; with QUICK=1 the tests of seams.mak, no kernels
+#              them, the kernels on the stand-in; with QUICK=1 the tests of other_builds.mak, no kernels
 #   windows    for Windows, by Wine: checkasm, units, FATE, files, and with the stand-in as nvcuda.dll the FATE
-#              tests that reach a device; with QUICK=1 the tests of seams.mak, no kernels
+#              tests that reach a device; with QUICK=1 the tests of other_builds.mak, no kernels
 #   packages   the packages in bare Debians, for Arm by QEMU, for Windows by Wine, and Debian's own source with the
 #              patch; PARTS: those of tests/packages.sh. Needs root, and an hour
 #   shared     the shared libraries, built and installed, and programs that link them
@@ -191,14 +191,14 @@ part_fate() {
         return
     fi
     ok "build-$series"
-    # The newest series has all tests that seams.mak names; other series may lack some.
-    missing=$(make -s --no-print-directory -C "$base/obj" fate-gpume-seams-missing 2>&1)
+    # The newest series has all tests that other_builds.mak names; other series may lack some.
+    missing=$(make -s --no-print-directory -C "$base/obj" fate-gpume-other-builds-missing 2>&1)
     if [ -z "${QUICK-}" ] && [ "$series" = "$(all_series . | sed -n 1p)" ]; then
-        check fate-seams-names "tests/fate/seams.mak names tests that there are not: $missing" test -z "$missing"
+        check fate-other-builds-names "tests/fate/other_builds.mak names tests that there are not: $missing" test -z "$missing"
     elif [ -n "$missing" ]; then
         say "not tested with FFmpeg $series: $missing"
     fi
-    run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-seams}"
+    run_fate "fate-$series" "$base/obj" "fate-gpume${QUICK:+-other-builds}"
 }
 
 part_series() {
@@ -385,7 +385,7 @@ part_aarch64() {
     sh tests/aarch64.sh "$results" "$obj" "$exec"
     # the whole set takes longer than here
     limit=${GPUME_TEST_LIMIT:-7200}
-    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-seams}" GPUME_EVERY="${QUICK:+23}"
+    run_fate "aarch64-$series" "$obj" "fate-gpume${QUICK:+-other-builds}" GPUME_EVERY="${QUICK:+23}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi
@@ -404,7 +404,7 @@ part_windows() {
         return
     fi
     sh tests/windows.sh "$results" "$obj" "$exec"
-    run_fate "windows-$series" "$obj" "fate-gpume${QUICK:+-seams}"
+    run_fate "windows-$series" "$obj" "fate-gpume${QUICK:+-other-builds}"
     if [ -n "${QUICK-}" ] || ! has_cuda "$obj"; then
         return
     fi

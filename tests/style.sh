@@ -100,7 +100,7 @@ else
     skip style/shellcheck "there is no shellcheck"
 fi
 
-# the table of files that a stranger reads first; functions for one processor have one row a room
+# the table of files that a stranger reads first; functions for one processor have one row a folder
 grep -E '^(core|cpu|cuda|device|field|mpi|mv[a-z]*|output|picture|python/gpume|util|vapoursynth)/[^/]*\.(c|cu|cuh|py)$' \
     $work/text | grep -v '/_version\.py$' | while read -r f; do
     name=${f##*/}

@@ -2,7 +2,7 @@
 # Copied into FFmpeg as tests/fate/gpume.mak.
 #
 # fate-gpume            all tests
-# fate-gpume-seams      the tests for other series, processors and systems (seams.mak)
+# fate-gpume-other-builds      the tests for other series, processors and systems (other_builds.mak)
 # fate-gpume-san        the tests for a build with sanitizers on the stand-in for the driver
 # fate-gpume-valgrind   the tests that run under TARGET_EXEC=valgrind
 # fate-gpume-gpl        the tests that need a build under the GPL
@@ -341,7 +341,7 @@ include $(SRC_PATH)/tests/fate/mvfps.mak
 include $(SRC_PATH)/tests/fate/mvdenoise.mak
 include $(SRC_PATH)/tests/fate/mvdeint.mak
 include $(SRC_PATH)/tests/fate/mvstereo.mak
-include $(SRC_PATH)/tests/fate/seams.mak
+include $(SRC_PATH)/tests/fate/other_builds.mak
 
 FATE_GPUME_HELP-$(CONFIG_GPUME_FILTER) += fate-gpume-help
 # FFmpeg 9.0 adds a line 'Exiting ...'
@@ -441,8 +441,8 @@ FATE        += $(FATE_GPUME_PROGRAMS)
 
 FATE_GPUME     = $(if $(CONFIG_FFMPEG),$(FATE_GPUME_FFMPEG)) $(filter-out $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) \
                  $(FATE_GPUME_CHECKASM)
-# For the other series, processors and systems: the tests in seams.mak and the quick programs.
-FATE_GPUME_SEAMS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_SEAMS:%=fate-%),$(FATE_GPUME_FFMPEG))) \
+# For the other series, processors and systems: the tests in other_builds.mak and the quick programs.
+FATE_GPUME_OTHER_BUILDS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_OTHER_BUILDS:%=fate-%),$(FATE_GPUME_FFMPEG))) \
                    $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS)) $(FATE_GPUME_CHECKASM)
 # The excluded tests are about options, messages and the CPU's threads, or hide the device.
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
@@ -474,15 +474,15 @@ GPUME_LONGEST = fate-gpume-unit-% fate-gpume-robustness% fate-gpume-disks% fate-
 gpume_order   = $(filter $(GPUME_LONGEST),$(1)) $(filter-out $(GPUME_LONGEST),$(1))
 
 fate-gpume:          $(call gpume_order,$(FATE_GPUME))
-fate-gpume-seams:    $(call gpume_order,$(FATE_GPUME_SEAMS))
+fate-gpume-other-builds:    $(call gpume_order,$(FATE_GPUME_OTHER_BUILDS))
 fate-gpume-san:      $(call gpume_order,$(FATE_GPUME_SAN))
 fate-gpume-standin:  $(call gpume_order,$(FATE_GPUME_STANDIN))
 fate-gpume-valgrind: $(FATE_GPUME_VALGRIND)
 fate-gpume-device:   $(FATE_GPUME_DEVICE)
 fate-gpume-gpl:      $(FATE_GPUME_GPL)
-fate-gpume fate-gpume-seams fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
+fate-gpume fate-gpume-other-builds fate-gpume-san fate-gpume-standin fate-gpume-valgrind fate-gpume-device fate-gpume-gpl:
 	$(if $(strip $^),,@echo "$@: this FFmpeg has nothing that $@ could test"; false)
 
-# Prints the names in seams.mak that are not tests.
-fate-gpume-seams-missing:
-	@echo $(filter-out $(FATE_GPUME_FFMPEG:fate-%=%),$(GPUME_SEAMS))
+# Prints the names in other_builds.mak that are not tests.
+fate-gpume-other-builds-missing:
+	@echo $(filter-out $(FATE_GPUME_FFMPEG:fate-%=%),$(GPUME_OTHER_BUILDS))

@@ -21,37 +21,37 @@
 # format of more than 8 bits, and its behaviour at the end and at a change of the stream.
 
 # Options and messages
-GPUME_SEAMS  = gpume-help gpume-defaults gpume-alias-method gpume-auto gpume-bad-nosuch-1 gpume-bad-range-far \
+GPUME_OTHER_BUILDS  = gpume-help gpume-defaults gpume-alias-method gpume-auto gpume-bad-nosuch-1 gpume-bad-range-far \
                gpume-error-folder gpume-error-full gpume-error-instances gpume-error-spelling gpume-error-cuda
 
 # Files, standard output, statistics
-GPUME_SEAMS += gpume-npy gpume-npys gpume-npys-change gpume-npy-stdout gpume-numpy gpume-stdout-dev gpume-pipe gpume-jsonl gpume-metadata \
+GPUME_OTHER_BUILDS += gpume-npy gpume-npys gpume-npys-change gpume-npy-stdout gpume-numpy gpume-stdout-dev gpume-pipe gpume-jsonl gpume-metadata \
                gpume-stats-hme
 
 # Streams that are empty, end, or change their format; threads
-GPUME_SEAMS += gpume-frames-0 gpume-change-hme gpume-change-input gpume-change-files gpume-change-message \
+GPUME_OTHER_BUILDS += gpume-frames-0 gpume-change-hme gpume-change-input gpume-change-files gpume-change-message \
                gpume-vf-4 gpume-hme-threads-5
 
 # Samples of more than 8 bits, side data that other filters read
-GPUME_SEAMS += gpume-hme-10bit-p010be gpume-tree-npy gpume-overlay-twice
+GPUME_OTHER_BUILDS += gpume-hme-10bit-p010be gpume-tree-npy gpume-overlay-twice
 
 # Encoders
-GPUME_SEAMS += gpume-encode-mpeg4-b-3 gpume-encode-mpeg2video gpume-encode-h263p-off
+GPUME_OTHER_BUILDS += gpume-encode-mpeg4-b-3 gpume-encode-mpeg2video gpume-encode-h263p-off
 
 # mvview
-GPUME_SEAMS += mvview-all mvview-alone mvview-byte-order mvview-no-vectors mvview-format
+GPUME_OTHER_BUILDS += mvview-all mvview-alone mvview-byte-order mvview-no-vectors mvview-format
 
 # mvfps: pictures, times, messages
-GPUME_SEAMS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late mvfps-ntsc-ms mvfps-statistics \
+GPUME_OTHER_BUILDS += mvfps-defaults mvfps-alone mvfps-gap mvfps-jump mvfps-film-late mvfps-ntsc-ms mvfps-statistics \
                mvfps-error-size mvfps-error-fields mvfps-error-removed mvfps-error-gap mvfps-repeats-twos mvfps-format
 
 # mvdenoise: pictures, messages
-GPUME_SEAMS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
+GPUME_OTHER_BUILDS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvdenoise-error-removed \
                mvdenoise-format
 
 # mvdeint: pictures, times, a change of the size
-GPUME_SEAMS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
+GPUME_OTHER_BUILDS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
                mvdeint-format
 
 # mvstereo: maps, views in one frame or one after the other, messages
-GPUME_SEAMS += mvstereo-max mvstereo-rows mvstereo-layout-sbsr mvstereo-layout-al mvstereo-color mvstereo-error-layout
+GPUME_OTHER_BUILDS += mvstereo-max mvstereo-rows mvstereo-layout-sbsr mvstereo-layout-al mvstereo-color mvstereo-error-layout
