@@ -7,7 +7,7 @@
 # usage: 24-to-60.sh INPUT OUTPUT [RATE]
 # A Matroska file (.mkv) as OUTPUT can hold nearly every kind of sound and subtitles.
 # RATE is the option fps of mvfps: a number, a ratio, or a factor such as 2x [60]. FFMPEG names an ffmpeg
-# with mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v mpeg4 -q:v 3].
+# with mvfps [ffmpeg]; ENCODER has the options of an encoder [-c:v h264 -b:v 8M].
 
 set -eu
 if [ $# -lt 2 ]; then
@@ -32,4 +32,4 @@ subtitles=$("${FFMPEG:-ffmpeg}" -hide_banner -nostdin -i "$1" 2>&1 | awk -v from
 # shellcheck disable=SC2086  # options
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' -map '0:s?' -c copy \
     -vf "mvfps=fps=${3:-60}" \
-    $subtitles ${ENCODER:--c:v mpeg4 -q:v 3} "$2"
+    $subtitles ${ENCODER:--c:v h264 -b:v 8M} "$2"

@@ -18,7 +18,7 @@ trap 'rm -f "$stats"' EXIT
 trap 'exit 1' HUP INT TERM
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map '0:v:0' -map '0:a?' -c:a copy \
     -vf "gpume=algo=hme:tree=1:qp=${3:-28}:stats_file=$stats,mvview=mode=blocks:background=gray" \
-    -c:v mpeg4 -q:v 3 "$2"
+    -c:v h264 -b:v 8M "$2"
 awk '{ line = ""
        for (i = 1; i <= NF; i++)
            if (split($i, a, ":") == 2 && sub(/^leaves/, "", a[1]))

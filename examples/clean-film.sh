@@ -14,4 +14,4 @@ fi
 
 # Three frames on each side, because time matters less than the picture.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' \
-    -vf mvdenoise=radius=3:strength="${3:-1}" -c:a copy -c:v mpeg4 -q:v 2 "$2"
+    -vf mvdenoise=radius=3:strength="${3:-1}" -c:a copy -c:v h264 -b:v 12M "$2"

@@ -14,4 +14,4 @@ fi
 
 # Three passes, because time matters less than the picture. mvdenoise comes second because it needs whole frames.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -map '0:a?' \
-    -vf mvdeint=passes=3:parity="${3:-auto}",mvdenoise -c:a copy -c:v mpeg4 -q:v 2 "$2"
+    -vf mvdeint=passes=3:parity="${3:-auto}",mvdenoise -c:a copy -c:v h264 -b:v 12M "$2"

@@ -35,4 +35,4 @@ esac
 "$ffmpeg" -hide_banner -loglevel error -nostdin -y -i "$1" -map '0:a?' -c:a copy -filter_complex \
     "[0:v:0]$views,mvstereo=layout=$layout:output=left+gray8,setsar=1,split[a][b];[a]crop=iw/2:x=0,format=yuv420p[left];
      [b]crop=iw/2:x=iw/2,format=gbrp,pseudocolor=preset=turbo,format=yuv420p[map];[left][map]hstack[v]" \
-    -map '[v]' -c:v mpeg4 -q:v 3 "$2"
+    -map '[v]' -c:v h264 -b:v 8M "$2"

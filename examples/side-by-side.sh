@@ -13,4 +13,4 @@ fi
 
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map '0:a?' -c:a copy -filter_complex \
     "[0:v:0]split[plain][a];[a]gpume=${3:-algo=hme:block=8},mvview=mode=flow+arrows:legend=1[drawn];[plain][drawn]hstack[v]" \
-    -map '[v]' -c:v mpeg4 -q:v 3 "$2"
+    -map '[v]' -c:v h264 -b:v 8M "$2"

@@ -21,4 +21,4 @@ fi
 
 # gap is the longest time that is interpolated. With scene=0 no cuts are detected: stills differ as much as scenes.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -framerate "$rate" -i "$1" \
-    -vf "format=yuv420p,mvfps=fps=25:gap=$seconds:scene=0" -c:v mpeg4 -q:v 2 "$2"
+    -vf "format=yuv420p,mvfps=fps=25:gap=$seconds:scene=0" -c:v h264 -b:v 12M "$2"

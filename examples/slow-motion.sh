@@ -23,4 +23,4 @@ fi
 # The last frame's duration is not stretched by -itsscale, but by tpad.
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -itsscale "$factor" -i "$1" -map 0:v:0 \
     -vf "mvfps=fps=1x,tpad=stop_mode=clone:stop=$held" \
-    -c:v mpeg4 -q:v 2 "$2"
+    -c:v h264 -b:v 12M "$2"

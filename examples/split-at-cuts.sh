@@ -35,6 +35,6 @@ if [ -z "$frames" ]; then
     frames=1000000000   # one scene
 fi
 "${FFMPEG:-ffmpeg}" -hide_banner -loglevel error -nostdin -y -i "$1" -map 0:v:0 -vf fps=25 \
-    -c:v mpeg4 -q:v 3 -force_key_frames "expr:eq(n,0)$(
+    -c:v h264 -b:v 8M -force_key_frames "expr:eq(n,0)$(
         echo "$frames" | tr , '\n' | sed 's/.*/+eq(n,&)/' | tr -d '\n')" \
     -f segment -segment_frames "$frames" -reset_timestamps 1 "$2/%03d.mkv"

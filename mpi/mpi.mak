@@ -12,8 +12,9 @@ MPI_LIBS   = $(foreach L,avfilter avformat avcodec swscale swresample avutil,$(O
 MPI_CFLAGS = -std=c17 -O2 -g -Wall -Wno-parentheses -Wno-pointer-sign -Wno-switch -Wmissing-prototypes -Werror=implicit-function-declaration \
              -D_FILE_OFFSET_BITS=64 -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700 -pthread \
              -I. -I$(OBJ) -I$(SRC) $(if $(CONFIG_FFNVCODEC),-I$(NV))
-MPI_EXTRA  = $(EXTRALIBS-avfilter) $(EXTRALIBS-avformat) $(EXTRALIBS-avcodec) $(EXTRALIBS-swscale) \
-             $(EXTRALIBS-swresample) $(EXTRALIBS-avutil) $(EXTRALIBS) -ldl
+# paths are relative to OBJ there
+MPI_EXTRA  = $(subst ../../,build/,$(EXTRALIBS-avfilter) $(EXTRALIBS-avformat) $(EXTRALIBS-avcodec) \
+             $(EXTRALIBS-swscale) $(EXTRALIBS-swresample) $(EXTRALIBS-avutil) $(EXTRALIBS)) -ldl
 # the compiler that configure chose
 MPI_CC     = OMPI_CC='$(CC)' MPICH_CC='$(CC)' $(MPICC)
 MPI_LINK   = $(MPI_CC) -pthread -o $@ $(filter %.o,$^) -Wl,--start-group $(MPI_LIBS) -Wl,--end-group $(MPI_EXTRA)

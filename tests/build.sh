@@ -58,6 +58,7 @@ else
 fi
 ln -s "$top/build/dist" "$copy/build/dist"
 config() { (cd "$copy" && ./configure "$@"); }
+small() { config --no-install-deps --disable-cuda --disable-libdav1d --disable-libopenh264 "$@"; }
 
 # Arguments.
 expect help 0 '^  --ffmpeg-source=PATH' config --help
@@ -92,15 +93,15 @@ done
 # Unknown options are passed to FFmpeg's configure, which rejects the first one here
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
-    config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
+    small --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
 expect ffmpeg-accepts 0 'filters: gpume mvview mvfps mvdenoise mvdeint mvstereo   CUDA: no   ffplay: no' \
-    config --no-install-deps --disable-cuda --ffmpeg-source="$top/build/$series/src" \
+    small --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 check build/no-folders-of-other-trees "$(echo "$copy"/build/*)" \
     test ! -e "$copy/build/$series-san" -a ! -e "$copy/build/$series-gpl" -a -d "$copy/build/$series/obj"
 check build/ffmpeg-got-the-words "FFmpeg's configuration does not have both words in one option" \
     grep -q -- "--extra-cflags='-DTWO -DWORDS'" "$copy/build/$series/obj/config.h"
-expect configured-once 0 '^now run: make$' config --no-install-deps --disable-cuda \
+expect configured-once 0 '^now run: make$' small \
     --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 grep -q '^configuring FFmpeg' "$out"
@@ -117,8 +118,7 @@ for f in build/dist/*; do
 done
 if (cd "$copy" && tools/fetch.sh build ffmpeg 99.0) > "$out" 2>&1 || [ $? = 2 ]; then
     newest=$(all_series . | sed -n 1p)
-    expect series-has-left 0 "^warning: FFmpeg 99.0 is no longer in Debian's archive" config --no-install-deps \
-        --disable-cuda --disable-ffprobe --disable-ffplay --disable-x86asm
+    expect series-has-left 0 "^warning: FFmpeg 99.0 is no longer in Debian's archive" small --disable-ffprobe --disable-ffplay --disable-x86asm
     check build/series-before-it "DEFAULT_SERIES is not $newest" \
         grep -qx "DEFAULT_SERIES = $newest" "$copy/build/config.mk"
     expect series-has-left-by-name 1 '--ffmpeg-source=PATH/TO/ffmpeg-99.0.tar.xz' \
@@ -256,31 +256,104 @@ else
     check build/redistributable "its licence is not the LGPL" grep -q 'GNU Lesser General Public' "$out"
 fi
 # the demonstration and the README's command lines need these
-for what in 'protocols fd' 'protocols file' 'protocols pipe' 'demuxers yuv4mpegpipe' 'demuxers rawvideo' 'demuxers matroska' \
-            'demuxers mov' 'muxers mp4' 'muxers matroska' 'muxers yuv4mpegpipe' 'muxers rawvideo' 'muxers null' \
-            'decoders h264' 'decoders hevc' 'decoders mpeg4' 'decoders ffv1' 'encoders ffv1' 'encoders mpeg4' \
-            'encoders png' 'devices lavfi' 'filters codecview' 'filters mvview' 'filters mvfps' 'filters mvdenoise' 'filters mestimate' 'filters scale' \
-            'filters hwupload' 'filters testsrc2' 'muxers webm' 'muxers srt' 'decoders mov_text' 'decoders prores' 'decoders av1' \
-            'encoders srt' 'encoders prores_ks' 'demuxers gif' 'demuxers flv' 'filters atempo' 'filters minterpolate'; do
+for what in 'protocols fd' 'protocols file' 'protocols pipe' 'devices lavfi' 'filters codecview' 'filters mvview' \
+            'filters mvfps' 'filters mvdenoise' 'filters mestimate' 'filters scale' 'filters hwupload' 'filters testsrc2' \
+            'filters atempo' 'filters minterpolate' 'muxers null' 'muxers srt' 'decoders mov_text' 'encoders srt'; do
     "build/$series/obj/ffmpeg" -hide_banner "-${what% *}" > "$out" 2>&1
     check "build/has-$(echo "$what" | tr ' ' -)" "not in the build" \
         grep -qE "(^| |,)${what#* }( |,|\$)" "$out"
 done
 
+# all formats of doc/install.md are in the build, but for libraries that could not be built
+for kind in demuxers decoders muxers encoders; do
+    "build/$series/obj/ffmpeg" -hide_banner -$kind 2> /dev/null | awk '{ print $2 }' | tr , '\n' > "$work/there"
+    # shellcheck disable=SC2016
+    sed -n "/^## Formats/,/^## Systems/s/^| [^|]*($kind) |//p" doc/install.md | grep -o '`[a-z0-9_]*`' | tr -d '`' > "$work/named"
+    check "build/$kind-named" "$(grep -c . "$work/named") are in doc/install.md" test "$(grep -c . "$work/named")" -gt 15
+    while read -r named; do
+        case $named in
+            lib*) if ! grep -q "enable-$named" "build/$series/configure-ffmpeg.sh"; then
+                      skip "build/$kind-$named" "it was not built"
+                      continue
+                  fi ;;
+        esac
+        check "build/$kind-$named" "doc/install.md names it, but the build does not have it" grep -qx "$named" "$work/there"
+    done < "$work/named"
+done
+
+encode() { "build/$series/obj/ffmpeg" -nostdin -v error -y "$@" > "$out" 2>&1; }
+frames_of() {
+    "build/$series/obj/ffprobe" -v error -count_frames -select_streams v -show_entries stream=nb_read_frames \
+        -of default=nk=1:nw=1 "$@" 2>&1 | sed -n 1p
+}
+
 # users' formats: a picture and, if the format can have it, sound, with the default encoders
-for f in avi flv gif mkv mov mp4 mpg ts vob; do
+for f in avi flv gif mkv mov mp4 mpg ts vob wtv; do
     sound=
     [ $f = gif ] || sound='-f lavfi -i sine=r=44100'
     # shellcheck disable=SC2086  # options
-    "build/$series/obj/ffmpeg" -nostdin -v error -y -f lavfi -i testsrc2=s=64x48:r=25 $sound -t 0.4 "$work/out.$f" \
-        > "$out" 2>&1
+    encode -f lavfi -i testsrc2=s=64x48:r=25 $sound -t 0.4 "$work/out.$f"
     check "build/writes-$f" "$(tail -n 1 "$out")" test $? = 0
-    "build/$series/obj/ffmpeg" -nostdin -v error -xerror -i "$work/out.$f" -f null - > "$out" 2>&1
+    encode -xerror -i "$work/out.$f" -f null -
     check "build/reads-$f" "$(tail -n 1 "$out")" test $? = 0
     n=$("build/$series/obj/ffprobe" -v error -show_entries stream=codec_type -of csv=p=0 "$work/out.$f" |
         tr -d , | sed '/^$/d' | sort -u | paste -s -d ' ')
     check "build/streams-of-$f" "they are '$n'" test "$n" = "${sound:+audio }video"
 done
+
+# Editing, film scans, tapes and screen recordings: 24 frames must be 24 frames again. The least PSNR says that they are
+# the same pictures; lossless encoders have 'inf'.
+while read -r to least options; do
+    file=$work/round.${to##*.}
+    case $to in
+        *%*) mkdir -p "$work/round"
+             rm -f "$work/round"/*
+             file=$work/round/$to ;;
+    esac
+    # shellcheck disable=SC2086  # options
+    encode -f lavfi -i testsrc2=s=720x576:r=25 -frames:v 24 $options "$file"
+    check "build/writes-$to-${options##*-c:v }" "$(tail -n 1 "$out")" test $? = 0
+    n=$(frames_of "$file")
+    check "build/reads-$to-${options##*-c:v }" "'$n' of 24 frames" test "$n" = 24
+    encode -v info -i "$file" -f lavfi -i testsrc2=s=720x576:r=25 -lavfi \
+        '[0:v]setpts=N/25/TB,format=yuv422p[a];[1:v]setpts=N/25/TB,format=yuv422p[b];[a][b]psnr=shortest=1' -f null -
+    psnr=$(sed -n 's/.*average:\([0-9.inf]*\).*/\1/p' "$out" | tail -n 1)
+    check "build/same-$to-${options##*-c:v }" "PSNR '$psnr'" \
+        awk -v a="${psnr:-0}" -v b="$least" 'BEGIN { exit !(a == "inf" || (b != "inf" && a + 0 >= b + 0)) }'
+done << 'END'
+mxf 30 -b:v 20M -c:v mpeg2video
+mxf 20 -pix_fmt yuv422p -profile:v dnxhr_hq -c:v dnxhd
+mxf 30 -pix_fmt yuv422p10 -c:v prores_ks
+mxf 30 -pix_fmt yuv422p -c:v jpeg2000
+gxf 30 -b:v 20M -c:v mpeg2video
+dv 25 -pix_fmt yuv420p -c:v dvvideo
+mov 30 -pix_fmt yuv422p10 -c:v cfhd
+mov 30 -pix_fmt rgb24 -c:v qtrle
+mov 60 -pix_fmt yuv422p10 -c:v v210
+avi inf -pix_fmt yuv422p -c:v utvideo
+avi inf -pix_fmt yuv422p -c:v magicyuv
+avi inf -pix_fmt yuv422p -c:v huffyuv
+avi inf -pix_fmt yuv422p -c:v ffvhuff
+mkv inf -pix_fmt yuv422p -c:v ffv1
+%d.dpx 30 -pix_fmt gbrp10be -c:v dpx
+%d.exr 30 -pix_fmt gbrpf32 -c:v exr
+%d.tif 30 -pix_fmt rgb48 -c:v tiff
+%d.tga 30 -pix_fmt bgr24 -c:v targa
+%d.jp2 30 -pix_fmt yuv422p -c:v jpeg2000
+END
+if grep -q enable-libopenh264 "build/$series/configure-ffmpeg.sh"; then
+    encode -f lavfi -i testsrc2=s=322x242:r=25 -frames:v 24 -b:v 4M -c:v h264 "$work/out.mp4"
+    check build/writes-h264 "$(tail -n 1 "$out")" test $? = 0
+    n=$("build/$series/obj/ffprobe" -v error -show_entries stream=codec_name,width,height,pix_fmt -of csv=p=0 "$work/out.mp4")
+    check build/h264-for-browsers "it is '$n'" test "$n" = h264,322,242,yuv420p -a "$(frames_of "$work/out.mp4")" = 24
+fi
+if grep -q enable-libdav1d "build/$series/configure-ffmpeg.sh"; then
+    # 6 frames of 10 bits
+    encode -c:v libdav1d -i tests/clips/av1.mkv -f framecrc "$work/named.crc"
+    encode -xerror -i tests/clips/av1.mkv -f framecrc "$work/default.crc"
+    check build/av1-without-a-gpu "$(grep -c '^0, ' "$work/default.crc") frames; $(tail -n 1 "$out")" \
+        eval "[ \$(grep -c '^0, ' '$work/default.crc') = 6 ] && cmp -s '$work/named.crc' '$work/default.crc'"
+fi
 
 # standard input and output
 "build/$series/obj/ffmpeg" -v error -f lavfi -i testsrc2=s=64x48 -frames:v 3 -c:v ffv1 -f nut - 2> "$out" |

@@ -69,45 +69,45 @@ ffmpeg -f lavfi -i "$moving" -c:v mpeg4 -q:v 2 "$work/clips/moving clip.mkv"
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,trim=end_frame=10" -c:v mpeg4 -q:v 2 "$work/clips/other.mp4"
 
 example side-by-side "$work/clips/moving clip.mkv" "$work/side.mkv"
-expect side-by-side-frames mpeg4,12 "$(frames "$work/side.mkv")"
+expect side-by-side-frames h264,12 "$(frames "$work/side.mkv")"
 
 example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv"
-expect 24-to-60-frames mpeg4,29 "$(frames "$work/smooth.mkv")"
+expect 24-to-60-frames h264,29 "$(frames "$work/smooth.mkv")"
 example 24-to-60 "$work/clips/moving clip.mkv" "$work/smooth.mkv" 2x
-expect 24-to-60-factor mpeg4,24 "$(frames "$work/smooth.mkv")"
+expect 24-to-60-factor h264,24 "$(frames "$work/smooth.mkv")"
 
 # subtitles that the other format cannot have
 printf '1\n00:00:00,100 --> 00:00:00,400\nIt moves.\n' > "$work/words.srt"
 ffmpeg -i "$work/clips/other.mp4" -i "$work/words.srt" -i "$work/words.srt" -f lavfi -i sine=d=0.4 \
     -map 0 -map 3 -map 1 -map 2 -c:v copy -c:a aac -c:s mov_text "$work/words.mp4"
 example 24-to-60 "$work/words.mp4" "$work/words.mkv" 2x
-expect 24-to-60-mov_text 'mpeg4 aac subrip subrip' "$(codecs "$work/words.mkv")"
+expect 24-to-60-mov_text 'h264 aac subrip subrip' "$(codecs "$work/words.mkv")"
 example 24-to-60 "$work/words.mkv" "$work/back.mp4" 2x
-expect 24-to-60-subrip 'mpeg4 aac mov_text mov_text' "$(codecs "$work/back.mp4")"
+expect 24-to-60-subrip 'h264 aac mov_text mov_text' "$(codecs "$work/back.mp4")"
 example 24-to-60 "$work/words.mp4" "$work/same.mp4" 2x
-expect 24-to-60-copied 'mpeg4 aac mov_text mov_text' "$(codecs "$work/same.mp4")"
+expect 24-to-60-copied 'h264 aac mov_text mov_text' "$(codecs "$work/same.mp4")"
 
 # every frame, the last one too, lasts FACTOR times as long
 example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 2
-expect slow-motion-twice mpeg4,24 "$(frames "$work/slow.mkv")"
+expect slow-motion-twice h264,24 "$(frames "$work/slow.mkv")"
 example slow-motion "$work/clips/other.mp4" "$work/slow.mp4" 2.5
-expect slow-motion-fraction mpeg4,25 "$(frames "$work/slow.mp4")"
+expect slow-motion-fraction h264,25 "$(frames "$work/slow.mp4")"
 for factor in 0.5 -1 fast; do
     refuses slow-motion "FACTOR is a number from 1, not $factor" "$work/clips/other.mp4" "$work/none.mkv" $factor
 done
 example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
-expect slow-motion-frames 'mpeg4,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
+expect slow-motion-frames 'h264,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
 mkdir -p "$work/stills"
 "$bin/ffmpeg" -v error -nostdin -i "$work/clips/other.mp4" -frames:v 3 -pix_fmt gray -c:v pgm -f image2 "$work/stills/%d.pgm"
 example slow-morph "$work/stills/%d.pgm" "$work/morph.mkv" 3
-expect slow-morph-frames mpeg4,225 "$(frames "$work/morph.mkv")"
+expect slow-morph-frames h264,225 "$(frames "$work/morph.mkv")"
 refuses slow-morph "SECONDS is a number above 0, not 0" "$work/stills/%d.pgm" "$work/none.mkv" 0
 
 example blocks "$work/clips/moving clip.mkv" "$work/blocks.mkv" 40
 expect blocks-sizes 11 "$(grep -cE '^frame [0-9]+  8x8: [0-9]+  16x16: [0-9]+  32x32: [0-9]+  64x64: [0-9]+$' "$work/log")"
-expect blocks-frames mpeg4,12 "$(frames "$work/blocks.mkv")"
+expect blocks-frames h264,12 "$(frames "$work/blocks.mkv")"
 # statistics that end early are an error
 sh examples/blocks.sh "$work/none.mkv" "$work/other.mkv" > "$work/log" 2>&1
 check examples/blocks-fails "it succeeded" test $? != 0
@@ -117,27 +117,27 @@ ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=yuv420p,trim=end_frame=4,spli
 # FFmpeg 7.1 does not tell filters the layout
 case $("$bin/ffmpeg" -version) in "ffmpeg version 7"*) layout=sbsl ;; *) layout=auto ;; esac
 example depth-map "$work/both views.mkv" "$work/depth.mkv" $layout
-expect depth-map-frames mpeg4,4 "$(frames "$work/depth.mkv")"
+expect depth-map-frames h264,4 "$(frames "$work/depth.mkv")"
 # its left half is the left view, after two encoders
 ffmpeg -i "$work/depth.mkv" -i "$work/both views.mkv" -lavfi "[0:v]crop=200:x=0[a];[1:v]crop=200:x=0[b];[a][b]psnr=f=$work/psnr" -f null -
 # shellcheck disable=SC2016  # awk expands it
 check examples/depth-map-left-view "$(tail -n 1 "$work/psnr")" awk '{ sub(/.*psnr_y:/, ""); if ($1 < 30) exit 1 }' "$work/psnr"
 example depth-map "$work/both views.mkv" "$work/depth.mkv" irl
-expect depth-map-of-rows mpeg4,4 "$(frames "$work/depth.mkv")"
+expect depth-map-of-rows h264,4 "$(frames "$work/depth.mkv")"
 ffmpeg -f lavfi -i "testsrc2=s=240x176:r=25,format=gbrp,trim=end_frame=4,split[a][b];[a]crop=200:176:0:0,extractplanes=r[r];[b]crop=200:176:8:0,split[c][d];[c]extractplanes=g[g];[d]extractplanes=b[u];[g][u][r]mergeplanes=0x001020:gbrp" \
     -c:v mpeg4 -q:v 2 "$work/anaglyph.mkv"
 example depth-map "$work/anaglyph.mkv" "$work/depth.mkv" anaglyph
-expect depth-map-of-an-anaglyph mpeg4,4 "$(frames "$work/depth.mkv")"
+expect depth-map-of-an-anaglyph h264,4 "$(frames "$work/depth.mkv")"
 example depth-map "$work/both views.mkv" "$work/depth.mkv" vr180
-expect depth-map-of-half-spheres mpeg4,4 "$(frames "$work/depth.mkv")"
+expect depth-map-of-half-spheres h264,4 "$(frames "$work/depth.mkv")"
 INPUT='-f lavfi' example depth-live 'testsrc2=s=200x176:r=25:d=0.2' 'testsrc2=s=200x176:r=25:d=0.2' "$work/live.nut" max=32
 expect depth-live-frames mpeg4,5 "$(frames "$work/live.nut")"
 refuses depth-map "'up' is none of" "$work/both views.mkv" "$work/none.mkv" up
 
 example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
-expect clean-film-frames mpeg4,12 "$(frames "$work/clean.mkv")"
+expect clean-film-frames h264,12 "$(frames "$work/clean.mkv")"
 example deinterlace-tape "$work/clips/moving clip.mkv" "$work/tape.mkv" bff
-expect deinterlace-tape-frames mpeg4,24 "$(frames "$work/tape.mkv")"
+expect deinterlace-tape-frames h264,24 "$(frames "$work/tape.mkv")"
 
 # the format of its samples
 samples_of() { "$bin/ffprobe" -v error -select_streams v -show_entries stream=pix_fmt -of csv=p=0 "$1" | tr -d ,; }
@@ -231,7 +231,7 @@ ffmpeg -i "$work/clips/moving clip.mkv" -i "$work/clips/other.mp4" -i "$work/cli
     -c:v ffv1 "$work/film.mkv"
 example split-at-cuts "$work/film.mkv" "$work/scenes"
 expect split-at-cuts-times '12 0.48,22 0.88' "$(paste -s -d , "$work/scenes/cuts.txt")"
-expect split-at-cuts-files 'mpeg4,12 mpeg4,10 mpeg4,12' \
+expect split-at-cuts-files 'h264,12 h264,10 h264,12' \
     "$(for f in "$work/scenes"/*.mkv; do frames "$f"; done | paste -s -d ' ')"
 
 # the manual's example: 12 frames that move, and the last one 6 times more
@@ -248,7 +248,7 @@ grep -q 'has no cut' "$work/log"
 check examples/split-at-cuts-says-one-thing "it says that a film which it cannot read has no cut" test $? != 0
 check examples/split-at-cuts-leaves-no-folder "it made a folder" test ! -e "$work/no-scenes"
 example split-at-cuts "$work/clips/other.mp4" "$work/one-scene"
-expect split-at-cuts-none "mpeg4,10" "$(frames "$work/one-scene/000.mkv")"
+expect split-at-cuts-none "h264,10" "$(frames "$work/one-scene/000.mkv")"
 
 example h264-to-mpeg2 tests/clips/h264.mkv "$work/mpeg2.ts"
 expect h264-to-mpeg2-frames "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.*,//')" \
@@ -295,9 +295,9 @@ while IFS= read -r line; do
     check "examples/readme-$n" "$line: $(tail -n 1 "$work/log")" test $? = 0
 done < "$work/commands"
 check examples/readme-commands "found $n" test "$n" -ge 6
-# a constant quality instead of the encoder's 200 kbit/s
-grep '^ffmpeg' "$work/commands" | head -n 1 | grep -q -e '-q:v [1-5] '
-check examples/readme-quality "the first command line asks for no quality" test $? = 0
+# what browsers play, with a bit rate instead of the encoder's 2 Mbit/s
+grep '^ffmpeg' "$work/commands" | head -n 1 | grep -q -e '-c:v h264 -b:v [1-9]'
+check examples/readme-quality "the first command line names no encoder or no bit rate" test $? = 0
 
 if "$bin/ffmpeg" -v error -f lavfi -i color=s=256x256 -frames:v 1 -c:v h264_nvenc -f null - 2> "$work/log"; then
     FFMPEG=$bin/ffmpeg

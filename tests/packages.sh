@@ -80,7 +80,7 @@ readme() {
     number=0
     while read -r line; do
         number=$((number + 1))
-        encoded=${line% -q:v 3 *}
+        encoded=${line% -c:v h264 *}
         [ "$encoded" = "$line" ] || line="$line && $encoded -f framemd5 frames.md5"
         (cd "$folder" && "$@" "$line") < /dev/null > "$work/said" 2>&1
         status=$?
@@ -124,7 +124,7 @@ archive() {
         tar -C "$root/test" -xf "$file"
         mv "$root/test"/ffmpeg-gpume-* "$root/gpume"
         clip "$root/test"
-        inside "$root" sh -c 'cd /test && /gpume/bin/ffmpeg -v error -i in.mp4 -vf mvview -q:v 3 overlay.mp4' >> "$log" 2>&1
+        inside "$root" sh -c 'cd /test && /gpume/bin/ffmpeg -v error -i in.mp4 -vf mvview -c:v h264 -b:v 8M overlay.mp4' >> "$log" 2>&1
         check "packages/$1-$release/first" "no picture with vectors; see $log" test -s "$root/test/overlay.mp4"
         say "$1, $release: $(seconds "$started") s to unpack and to draw vectors"
         rm -f "$root/test"/overlay.mp4

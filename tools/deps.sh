@@ -22,6 +22,11 @@ build     cmd:patch             patch            applies patches/
 build     cmd:xz                xz-utils         unpacks the sources
 build     inc:zlib.h            zlib1g-dev       PNG pictures
 cuda      cmd:clang             clang            compiles CUDA kernels without a CUDA toolkit
+dav1d     cmd:meson             meson            builds dav1d, which decodes AV1
+dav1d     cmd:ninja             ninja-build      builds dav1d, which decodes AV1
+openh264  cmd:meson             meson            builds OpenH264, which encodes H.264
+openh264  cmd:ninja             ninja-build      builds OpenH264, which encodes H.264
+openh264  cmd:g++               g++              builds OpenH264, which encodes H.264
 tests     cmd:g++               g++              the stand-in for the CUDA driver
 tests     cmd:python3           python3          reads the vectors back
 tests     python:numpy          python3-numpy    reads .npy files
@@ -41,6 +46,7 @@ aarch64   file:/usr/aarch64-linux-gnu/include/stdlib.h   libc6-dev-arm64-cross  
 aarch64   cmd:aarch64-linux-gnu-g++   g++-aarch64-linux-gnu   the stand-in for the CUDA driver, for Arm
 aarch64   cmd:qemu-aarch64      qemu-user        runs programs for Arm
 windows   cmd:x86_64-w64-mingw32-gcc   gcc-mingw-w64-x86-64-win32   C compiler for Windows
+windows   cmd:x86_64-w64-mingw32-g++   g++-mingw-w64-x86-64-win32   C++ compiler for Windows
 windows   file:/usr/x86_64-w64-mingw32/include/zlib.h   libz-mingw-w64-dev   PNG pictures, for Windows
 wine      cmd:wine              wine             runs programs for Windows
 wine      file:/usr/lib/wine/wine64   wine64     runs programs for Windows
