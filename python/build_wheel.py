@@ -3,9 +3,9 @@
 """Packs a folder as a wheel, with nothing but Python. The same files and times make the same bytes.
 
 usage: build_wheel.py OUT_DIR TREE METADATA README LICENSES TAG EPOCH
-TREE: what is installed; METADATA: without the version's line, which VERSION in the environment is, and
-without the lines that name licences; LICENSES: a folder of them; EPOCH: the time of all files.
-Prints the wheel's path."""
+TREE: what is installed; METADATA: without the lines of the version, of licences and of addresses, which VERSION and
+HOMEPAGE in the environment are; entry_points.txt may be beside it; LICENSES: a folder of them; EPOCH: the time of all
+files. Prints the wheel's path."""
 
 import base64
 import hashlib
@@ -28,6 +28,8 @@ def metadata(path, readme, version, licenses):
         lines = f.read().rstrip("\n").split("\n")
     lines.insert(2, "Version: " + version)
     lines += ["License-File: " + name for name in licenses]
+    home = os.environ["HOMEPAGE"]
+    lines += [f"Project-URL: {name}, {home}" for name in ("Homepage", "Source")]
     with open(readme, encoding="utf-8") as f:
         return "\n".join(lines) + "\nDescription-Content-Type: text/markdown\n\n" + f.read()
 
@@ -46,6 +48,10 @@ def main(out, tree, path, readme, licenses, tag, epoch):
         with open(os.path.join(licenses, file), "rb") as f:
             contents[info + "licenses/" + file] = f.read()
     contents[info + "METADATA"] = text.encode()
+    entries = os.path.join(os.path.dirname(path), "entry_points.txt")
+    if os.path.exists(entries):
+        with open(entries, "rb") as f:
+            contents[info + "entry_points.txt"] = f.read()
     contents[info + "WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: gpume\nRoot-Is-Purelib: false\n"
                                 f"Tag: py3-none-{tag}\n").encode()
     record = "".join(

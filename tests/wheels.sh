@@ -120,13 +120,14 @@ with_filters() {
 
 part_python() {
     made wheel || return
+    check wheels/size "$(stat -c %s "$file") bytes are more than 20 MiB" test "$(stat -c %s "$file")" -le 20971520
     for release in ${WHEELS_RELEASES-trixie $([ -n "$quick" ] || echo bookworm)}; do
         room "$release" amd64 || continue
         # shellcheck disable=SC2046  # a word or none
         in_env python -m pip install -q numpy pytest auditwheel mypy tqdm $([ -n "$quick" ] || echo av)
         check "wheels/$release/peers" "$said; see $log" test $? = 0
         [ -n "$quick" ] || with_filters "$release"
-        cp "$file" tests/clips/h264.mkv "$root/test/"
+        cp "$file" tests/clips/h264.mkv tests/clips/av1.mkv "$root/test/"
         files_of > "$work/before"
         tagged "python-$release" "$file"
         in_env python -m venv /fresh
@@ -141,6 +142,15 @@ print(\"first array:\", field.mv.shape)"' > "$work/said" 2>&1
         check "wheels/python-$release/installed" "$said; see $log" test $? = 0
         in_env python -c "import os, sys; sys.exit(os.path.exists('/env/bin/ffmpeg') or os.path.exists('/env/bin/ffprobe'))"
         check "wheels/python-$release/no-ffmpeg-on-the-path" "there is one" test $? = 0
+        in_env gpume --help
+        check "wheels/python-$release/entry-point" "$said; see $log" test $? = 0
+        in_env pip show gpume
+        check "wheels/python-$release/metadata" "$(cat "$work/said")" eval "grep -q '^Author: .*gpume' '$work/said'"
+        in_env python -c "import gpume; print('AV1:', len(list(gpume.vectors('av1.mkv', device='cpu'))))"
+        check "wheels/python-$release/av1" "$said" grep -qx 'AV1: 5' "$work/said"
+        in_env python -c "import gpume, subprocess; subprocess.run([gpume.ffmpeg_exe(), '-v', 'error', '-i', 'h264.mkv', '-c:v',
+            'libopenh264', '-b:v', '4M', 'out.mp4'], check=True)"
+        check "wheels/python-$release/h264" "$said" test $? = 0 -a -s "$root/test/out.mp4"
         suite "python-$release" python/tests
         in_env python -m mypy --strict -p gpume
         check "wheels/python-$release/mypy" "$said; see $log" test $? = 0
@@ -198,7 +208,7 @@ on_arm() {
     check wheels/aarch64/room "see $log and $bare_folder/trixie-arm64.log" test $? = 0
     "$work/env/bin/pip" install -q --ignore-requires-python --no-compile --target "$root/site" --python-version 3.13 \
         --implementation cp --abi cp313 --abi abi3 --abi none --only-binary :all: --platform manylinux_2_36_aarch64 \
-        --platform manylinux_2_35_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
+        --platform manylinux_2_35_aarch64 --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
         numpy pytest vapoursynth "$python" "$plugin" >> "$log" 2>&1
     check wheels/aarch64/installed "see $log" test $? = 0
     mkdir -p "$root/env/bin" "$root/opt/ffmpeg"

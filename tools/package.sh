@@ -13,7 +13,8 @@
 #        package.sh patch SERIES OUT_DIR   the filters as one patch for a source package of that FFmpeg, as
 #                                        distributions have them: debian/patches/gpume.patch
 #
-# MAINTAINER is the maintainer of the Debian package, 'name <address>'.
+# MAINTAINER is the maintainer of the Debian package, 'name <address>'; HOMEPAGE is the address of gpume's source, by
+# default that from which the repository was cloned.
 # Programs that need a newer glibc than GLIBC [2.36, that of Debian 12] are an error.
 
 set -eu
@@ -30,6 +31,9 @@ out=$(cd "$3" && pwd)
 cd "$top"
 glibc=${GLIBC:-2.36}
 maintainer=${MAINTAINER:-gpume <gpume@gpume.invalid>}
+HOMEPAGE=${HOMEPAGE:-$(git remote get-url origin 2> /dev/null | sed -n 's,^\(https://.*[^/]\)/*$,\1,p' | sed 's,//[^/@]*@,//,; s,\.git$,,')}
+HOMEPAGE=${HOMEPAGE:-https://gpume.invalid}
+export HOMEPAGE
 # the names of the filters, for texts
 filters=$(sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | paste -s -d, - | sed 's/,/, /g; s/, \([^,]*\)$/ and \1/')
 
@@ -97,7 +101,29 @@ sources() {
         tar -C "$tmp/headers" --strip-components=1 -xf "$headers_source"
         same_source "$tmp/headers" build/ffnvcodec/src "the code for CUDA"
     fi
+    contained=
+    for library in dav1d openh264; do
+        if grep -q "^CONFIG_LIB$(echo $library | tr '[:lower:]' '[:upper:]')=yes" "$conf"; then
+            origin=$(source_of build/$library/src $library)
+            mkdir "$tmp/$library"
+            tar -C "$tmp/$library" --strip-components=1 -xf "$origin"
+            same_source "$tmp/$library" build/$library/src $library
+            rm -rf "${tmp:?}/$library"
+            contained="$contained $origin"
+        fi
+    done
     rm -rf "$tmp/ffmpeg" "$tmp/headers"
+}
+
+# texts DIR: copies the licences
+texts() {
+    mkdir -p "$1"
+    cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$1/"
+    for f in $contained; do
+        f=${f##*/}
+        f=${f%%_*}
+        cat build/"$f"/src/COPYING build/"$f"/src/LICENSE > "$1/$f.txt" 2> /dev/null || :
+    done
 }
 
 # programs DIR: copies the programs, without symbols
@@ -147,8 +173,8 @@ dist() {
         options "$dir/share" ffmpeg
         ln -s ffmpeg "$dir/share/bash-completion/completions/ffplay"
     fi
-    mkdir -p "$dir/licenses" "$dir/source"
-    cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$dir/licenses/"
+    mkdir -p "$dir/source"
+    texts "$dir/licenses"
     # add the source and the configuration
     git archive --prefix="gpume-$version/" -o "$tmp/source.tar" HEAD
     gzip -n9 < "$tmp/source.tar" > "$dir/source/gpume-$version.tar.gz"
@@ -159,12 +185,14 @@ dist() {
         *) named=ffmpeg-$release.tar.${named##*.} ;;
     esac
     cp "$ffmpeg_source" "$dir/source/$named"
-    [ -z "$headers_source" ] || cp "$headers_source" "$dir/source/"
+    for f in $headers_source $contained; do
+        cp "$f" "$dir/source/"
+    done
     {
         echo "ffmpeg-gpume $version, gpume's commit $commit"
         echo
         echo "The programs are in bin/. They are FFmpeg $series with the filters $filters,"
-        echo "under the LGPL 2.1 or later (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy"
+        echo "under the LGPL 2.1 or later${contained:+, with dav1d and OpenH264, under BSD licences} (licenses/). Their source is in source/: unpack gpume-$version.tar.gz, copy"
         echo "the other archives into its folder build/dist, and run ./configure and make."
         echo "To use a GPU, only NVIDIA's driver is needed."
     } > "$dir/ABOUT.txt"
@@ -224,8 +252,8 @@ deb() {
     tools/documents.sh "$doc"
     # Debian has the same text there
     ln -sf ../../common-licenses/LGPL-2.1 "$doc/LICENSE"
-    mkdir "$doc/ffmpeg"
-    cp "build/$series/src/LICENSE.md" "$doc/ffmpeg/"
+    texts "$doc/ffmpeg"
+    rm "$doc/ffmpeg/COPYING.LGPLv2.1"
     chmod 644 "$doc/examples"/*
     cat > "$dir/usr/share/man/man1/$package.1" << END
 .TH FFMPEG\-GPUME 1 "$(date -u -d "@$epoch" +%Y-%m-%d)" "gpume $version" "User Commands"
@@ -251,6 +279,7 @@ Upstream-Name: gpume
 Comment: FFmpeg $series, see https://ffmpeg.org, with the filters of gpume, commit $commit.
  Some files of FFmpeg have licenses like those of MIT, X11 and BSD; the whole is
  under the license below. The file ffmpeg/LICENSE.md beside this one has the details.
+ dav1d and OpenH264, if they are inside, have the BSD licenses in ffmpeg/.
 
 Files: *
 Copyright: 2000-$(date -u -d "@$epoch" +%Y) the FFmpeg developers
@@ -287,7 +316,7 @@ Depends: libc6 (>= $needed), zlib1g (>= 1:1.2.11)$([ ! -f "$dir/usr/lib/$package
 Suggests: libcuda1, bash-completion
 Section: video
 Priority: optional
-Homepage: https://ffmpeg.org
+Homepage: $HOMEPAGE
 Description: FFmpeg with filters for motion estimation and its uses
  The filter gpume searches motion vectors on the CPU or an NVIDIA GPU. mvview
  draws them; mvfps interpolates frames, mvdenoise denoises and mvdeint
@@ -323,16 +352,21 @@ pack_wheel() {
 
 # licences DIR: writes the texts of the licences, and where the source is
 licences() {
-    mkdir -p "$1"
+    texts "$1"
     cp LICENSE "$1/LICENSE"
-    cp "build/$series/src/COPYING.LGPLv2.1" "build/$series/src/LICENSE.md" "$1/"
     {
         echo "The programs and libraries here are FFmpeg $release with the filters of gpume, commit $commit, under the"
-        echo "LGPL 2.1 or later. They were built from gpume's repository at that commit with"
-        echo "  ${ffmpeg_source##*/}"
-        [ -z "$headers_source" ] || echo "  ${headers_source##*/}"
-        echo "from Debian's archive, by its ./configure and make. 'make dist' there packs the same programs with their"
-        echo "whole source; whoever passes these files on has to offer it."
+        echo "LGPL 2.1 or later.${contained:+ They contain dav1d and the encoder of OpenH264, under BSD licences.}"
+        echo "They were built from gpume's repository at that commit,"
+        echo "  $HOMEPAGE"
+        echo "with these archives of Debian's sources:"
+        for f in $ffmpeg_source $headers_source $contained; do
+            echo "  ${f##*/}"
+        done
+        echo "by its ./configure and make. FFmpeg's own source is also at"
+        echo "  https://ffmpeg.org/releases/ffmpeg-$release.tar.xz"
+        echo "'make dist' there packs the same programs with their whole source; whoever passes these files on has to"
+        echo "offer it. Patents on H.264 may be valid in your country."
     } > "$1/SOURCE.txt"
 }
 
