@@ -86,6 +86,9 @@ class _Target:
 
     def filters(self) -> List[str]:
         """Return the filters behind all others."""
+        # 4:2:0 of these encoders has no odd sizes: OpenH264 would cut pictures without a word
+        if any(name in self._encoder for name in ("libopenh264", "libx264")) and "yuv420p" in self._encoder:
+            return ["pad=ceil(iw/2)*2:ceil(ih/2)*2"]
         return [f"format={self.kind.formats}"] if self.kind.formats else []
 
     def write(self, before: List[str], device: Device, overwrite: bool, progress: Optional[Progress],
@@ -114,7 +117,8 @@ def _process(input: PathLike, output: PathLike, filters: List[str], device: Devi
 _COMMON = """
         input, output: files. The output appears when it is complete. Its ending says how it is written: .mkv lossless
             (FFV1), .y4m without compression, .png, .jpg, .bmp, .tif, .ppm or .pgm as one picture, .gif, .mp4 and .mov
-            as H.264 if this ffmpeg can, others as MPEG-4 (.avi ...), unless codec says more.
+            as H.264 if this ffmpeg can (an odd width or height gets one more column or row), others as MPEG-4
+            (.avi ...), unless codec says more.
         device: where the motion is searched: "auto" for a GPU if one can be used, else the CPU; "cpu"; or the
             index of a GPU.
         start, duration: the part of the input, in seconds or as ffmpeg takes it ("1:02:03.5").

@@ -65,6 +65,15 @@ def test_devices(tmp_path):
     assert not (tmp_path / "x.mkv").exists()
 
 
+def test_odd_size(tmp_path):
+    """No column or row is lost in .mp4."""
+    clip = make(tmp_path / "odd.mkv", "testsrc2=s=164x100:r=10,format=yuv444p,crop=161:97,trim=end_frame=2", "-c:v", "ffv1")
+    gpume.denoise(clip, tmp_path / "odd.mp4")
+    w, h = map(int, subprocess.run([gpume.ffmpeg_exe("ffprobe"), "-v", "error", "-show_entries", "stream=width,height", "-of",
+                                    "csv=p=0", str(tmp_path / "odd.mp4")], check=True, stdout=subprocess.PIPE).stdout.split(b","))
+    assert (w, h) in ((161, 97), (162, 98))
+
+
 @pytest.mark.parametrize("ending,codec", [("mp4", "h264"), ("mov", "h264"), ("mkv", "ffv1"), ("avi", "mpeg4"), ("y4m", "rawvideo")])
 def test_endings(clip, tmp_path, ending, codec):
     known = subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-encoders"], check=True, stdout=subprocess.PIPE).stdout.decode()
