@@ -80,7 +80,8 @@ typedef struct MvstereoContext {
     AVFrame *first;             ///< first of the two frames of a pair
     int had_pair;               ///< whether two alternating frames were a pair
     enum AVStereo3DView first_view;     ///< the view that the first one said it is
-    int told_min, told_max;     ///< range of the last frame
+    int told_min, told_max;     ///< scale of the last frame
+    int told_nearer;            ///< whether things were found to be nearer than the scale
     int warned;                 ///< whether the views were found to be of different times
 } MvstereoContext;
 
@@ -112,7 +113,7 @@ static const AVOption mvstereo_options[] = {
     { "max", "largest disparity plus one, in samples; 0 without a negative min: find the range from the frames",
       OFFSET(max), AV_OPT_TYPE_INT, { .i64 = 0 }, -MVSTEREO_MAX_RANGE + 1, MVSTEREO_MAX_RANGE, FLAGS },
     { "rows", "number of rows above and below that are searched, too", OFFSET(rows), AV_OPT_TYPE_INT, { .i64 = 0 },
-      0, 1, FLAGS },
+      0, MVSTEREO_MAX_ROWS, FLAGS },
     { "fast", "match views of half the size first, then only 32 disparities around the result", OFFSET(fast),
       AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "temporal", "stabilise disparities along the motion of the view", OFFSET(temporal), AV_OPT_TYPE_BOOL,
@@ -564,18 +565,28 @@ static int set_properties(AVFilterContext *ctx, AVFrame *out, const AVFrame *in,
     return 0;
 }
 
-/* Sets the range of disparities in a frame's metadata. Logs a range that was determined and has changed. */
-static int tell_range(AVFilterContext *ctx, AVFrame *out)
+/* Returns whether the output has the scale from the least to the greatest disparity. */
+static int has_scale(const MvstereoContext *s)
+{
+    return s->output == MVSTEREO_GRAY || s->output == MVSTEREO_COLOR || s->output == MVSTEREO_LEFT_GRAY;
+}
+
+/* Sets the scale of disparities in a frame's metadata. Logs one that was determined and has changed. */
+static int tell_scale(AVFilterContext *ctx, AVFrame *out)
 {
     MvstereoContext *s = ctx->priv;
     int min, max, ret;
+    const int is_nearer = ff_mvstereo_get_scale(s->mvstereo, &min, &max);
 
-    ff_mvstereo_get_range(s->mvstereo, &min, &max);
     ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.min", min, 0);
     if (ret >= 0)
         ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.max", max, 0);
     if (finds_range(s) && (min != s->told_min || max != s->told_max))
         av_log(ctx, AV_LOG_INFO, "Range of disparities from now on: min=%d, max=%d\n", min, max);
+    if (is_nearer && has_scale(s) && !s->told_nearer)
+        av_log(ctx, AV_LOG_WARNING, "Things come nearer than the scale of this shot, min=%d, max=%d, which stays: they "
+               "have the value of max. Set a greater max.\n", min, max);
+    s->told_nearer |= is_nearer;
     s->told_min = min;
     s->told_max = max;
     return FFMIN(ret, 0);
@@ -606,7 +617,7 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     if (ret >= 0)
         ret = make_maps(ctx, &pair, out);
     if (ret >= 0)
-        ret = tell_range(ctx, out);
+        ret = tell_scale(ctx, out);
 end:
     av_frame_free(frame);
     s->failed |= ret < 0;

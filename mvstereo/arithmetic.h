@@ -46,11 +46,23 @@
 #define MVSTEREO_STEADY     24      ///< limit of the product of a change and of the weight of what was before
 #define MVSTEREO_SURE       96      ///< a disparity with at least this confidence replaces the one before
 #define MVSTEREO_INVALID    (-1)
+#define MVSTEREO_EVEN       (-2)    ///< an invalid sample whose surroundings have nothing that could be matched
 #define MVSTEREO_NOISY      16      ///< views with at least this measured noise are noisy
 #define MVSTEREO_NOISES     64      ///< noise is counted up to this, exclusive; what has more counts as the greatest
 #define MVSTEREO_DARKER     4       ///< views whose mean luma differs by at least this are matched in brightness
+#define MVSTEREO_MAX_ROWS   3       ///< maximum number of rows above and below that are searched
+#define MVSTEREO_JUDGED     16      ///< of so many rows one is judged: how the views agree
+#define MVSTEREO_STRIPS     4       ///< parts of the width in which rows are judged
 /** Limit of the sums of four paths, exclusive. */
 #define MVSTEREO_MAX_SUM    1024
+
+/** What is counted in rows that are judged. */
+enum MvstereoCount {
+    MVSTEREO_UNEVEN,            ///< samples with texture
+    MVSTEREO_VALID,
+    MVSTEREO_VOTES,             ///< of each strip: valid samples that fit to rows below, minus those that fit above
+    MVSTEREO_NB_COUNTS = MVSTEREO_VOTES + MVSTEREO_STRIPS
+};
 
 /** Returns the penalty of a disparity that changes by more than one, for a step of luma. */
 GPUME_INLINE int mvstereo_p2(int luma_step)
@@ -113,6 +125,29 @@ GPUME_INLINE int mvstereo_base(int halved, int halved_min, int min, int span)
     return av_clip(d, 0, span - MVSTEREO_WINDOW);
 }
 
+/**
+ * Returns the value of a hole. One without texture is on the line between its ends, if this rises by at most half a
+ * sample for each sample; others are of what is farther away.
+ * @param before, after values at the ends; a negative one does not exist
+ * @param i, nb         distances of the sample and of the end behind from the end before
+ */
+GPUME_INLINE int mvstereo_fill(int before, int after, int i, int nb, int is_even)
+{
+    const int difference = before - after;
+
+    if (before < 0 || after < 0)
+        return FFMAX(before, after);
+    if (!is_even || FFABS(difference) > MVSTEREO_ONE / 2 * nb)
+        return FFMIN(before, after);
+    return (before * (nb - i) + after * i + nb / 2) / nb;
+}
+
+/** Returns the value of a disparity of 0, or the nearest one. */
+GPUME_INLINE int mvstereo_zero(int min, int span)
+{
+    return av_clip(-min, 0, span - 1) * MVSTEREO_ONE;
+}
+
 /** Returns a sample between four, in quarters of the distances to the second column and to the second row. */
 GPUME_INLINE int mvstereo_between(int a, int b, int c, int d, int x, int y)
 {
@@ -145,7 +180,7 @@ GPUME_INLINE int mvstereo_steadiness(int change)
  * Returns a disparity of a sample that was seen before, when it had another disparity.
  * @param before  expected disparity
  * @param limit   mvstereo_steadiness() of the part of the view
- * @param is_sure whether the disparity has MVSTEREO_SURE
+ * @param is_sure whether the disparity has MVSTEREO_SURE, or that before is refuted
  * @param age     how often disparities before have confirmed each other; set to that of the result
  */
 GPUME_INLINE int mvstereo_stabilise(int v, int before, int limit, int is_sure, int *age)
@@ -161,6 +196,50 @@ GPUME_INLINE int mvstereo_stabilise(int v, int before, int limit, int is_sure, i
     }
     *age = is_sure ? 0 : FFMAX(a - 1, 0);
     return a && !is_sure ? before : v;
+}
+
+/** Returns the whole number nearest to a disparity in 1/16. */
+GPUME_INLINE int mvstereo_whole(int v)
+{
+    return (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE;
+}
+
+/** Returns whether a disparity in 1/16 of one view is that of the other view, seen. */
+GPUME_INLINE int mvstereo_agrees(int v, int seen)
+{
+    const int difference = mvstereo_whole(v) - seen;
+
+    return FFABS(difference) <= MVSTEREO_CHECK;
+}
+
+/** Returns the strip of a column. */
+GPUME_INLINE int mvstereo_strip(int x, int w)
+{
+    return (x & ~31) * MVSTEREO_STRIPS / w;
+}
+
+/**
+ * Returns -1 or 1 if a sample fits best to rows above or below those that are searched, otherwise 0.
+ * @param costs of the sample and of those of the right view 3 rows above to 3 rows below its match
+ */
+GPUME_INLINE int mvstereo_vote(const int *costs, int rows)
+{
+    int above = 1 << 20, searched = 1 << 20, below = 1 << 20;
+
+    for (int i = -MVSTEREO_MAX_ROWS; i <= MVSTEREO_MAX_ROWS; i++) {
+        const int cost = costs[i + MVSTEREO_MAX_ROWS];
+
+        above    = i < -rows ? FFMIN(above, cost) : above;
+        below    = i > rows ? FFMIN(below, cost) : below;
+        searched = FFABS(i) <= rows ? FFMIN(searched, cost) : searched;
+    }
+    return FFMIN(above, below) >= searched ? 0 : (below < above) - (above < below);
+}
+
+/** Returns whether a sample of the right view, seen, is behind where the sample of a disparity k should be. */
+GPUME_INLINE int mvstereo_is_behind(int seen, int k)
+{
+    return seen >= 0 && seen < k - MVSTEREO_CHECK;
 }
 
 /** Returns the weight of a disparity in the weighted median. */

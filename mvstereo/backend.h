@@ -27,6 +27,12 @@ typedef struct MvstereoBackend {
     int  (*make)(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out);
     /** Reads the last map, as it was painted: in 1/16 sample, from the range's least one; MVSTEREO_INVALID: hole. */
     int  (*read)(void *priv, int16_t *map);
+    /**
+     * Gets how the last views agree: MVSTEREO_NB_COUNTS numbers.
+     * @param wait 0: returns 0 if they are not known yet
+     * @return 1 if they are known, or an AVERROR code
+     */
+    int  (*judge)(void *priv, int *counts, int wait);
 } MvstereoBackend;
 
 extern const MvstereoBackend ff_mvstereo_backend_cpu;

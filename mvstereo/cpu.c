@@ -236,7 +236,7 @@ static void find_range(CPUBackend *s)
             if (confidence[x])
                 counts[(row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE]++;
     }
-    mvstereo_range_widen(s->range, counts, m->range, m->min, nb);
+    mvstereo_range_widen(s->range, counts, m->range, m->min, nb, s->counts[0][0].luma);
 }
 
 /* Opens the matcher for the range again, and sets how values are painted, if the range has changed. */
@@ -245,9 +245,9 @@ static int fit_range(CPUBackend *s)
     const int range = FFALIGN(s->range->max - s->range->min, MVSTEREO_LANES);
     int half_min, half_range, ret;
 
+    ff_mvstereo_painter_init(&s->painter, s->cfg, s->range, s->w, s->h);
     if (s->matcher.span == range && s->matcher.min == s->range->min)
         return 0;
-    ff_mvstereo_painter_init(&s->painter, s->cfg, s->range, s->w, s->h);
     ret = ff_mvstereo_matcher_open(&s->matcher, &s->cfg->executor, s->w, s->h, s->range->min, range,
                                    s->cfg->fast ? MVSTEREO_WINDOW : range, s->cfg->rows);
     if (ret < 0 || !s->matcher.base)
@@ -339,8 +339,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     }
     ff_mvstereo_refine(&s->refiner, &s->matcher, s->cfg->fill, &s->chain);
     if (s->cfg->temporal)
-        ff_mvstereo_temporal_stabilise(temporal, &s->refiner.disparity, s->matcher.confidence, range->min,
-                                       s->matcher.span, &s->chain, s->cfg->executor.nb_threads);
+        ff_mvstereo_temporal_stabilise(temporal, &s->refiner.disparity, &s->matcher, &s->chain);
     ff_gpume_chain_add(&s->chain, ff_mvstereo_paint_rows, &s->painter, s->h);
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
@@ -356,6 +355,15 @@ static int read_map(void *priv, int16_t *map)
     return 0;
 }
 
+static int judge(void *priv, int *counts, int wait)
+{
+    const CPUBackend *s = priv;
+
+    for (int i = 0; i < MVSTEREO_NB_COUNTS; i++)
+        counts[i] = atomic_load(&s->refiner.agreement[i]);
+    return 1;
+}
+
 const MvstereoBackend ff_mvstereo_backend_cpu = {
     .common = {
         .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
@@ -363,4 +371,5 @@ const MvstereoBackend ff_mvstereo_backend_cpu = {
     },
     .make      = make,
     .read      = read_map,
+    .judge     = judge,
 };

@@ -83,6 +83,8 @@ typedef struct CUDABackend {
     /* where halved views are matched first: for what is done beside that, as it leaves much of the device idle */
     CUstream beside;
     CUevent reached;            ///< of the stream that recorded it last
+    CUevent judged;             ///< MvstereoCudaStats.agreement is in pinned memory
+    int has_judged;             ///< whether it was recorded for the last pair
 } CUDABackend;
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
@@ -129,10 +131,13 @@ static av_cold int load_kernels(CUDABackend *s, int depth)
                                sizeof(MvstereoCudaStats), "statistics");
 }
 
-static av_cold int open_beside(CUDABackend *s)
+static av_cold int open_events(CUDABackend *s)
 {
     int ret;
 
+    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->judged, CU_EVENT_DISABLE_TIMING), "create an event")
+    if (!s->cfg->fast)
+        return 0;
     GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->beside, CU_STREAM_NON_BLOCKING), "create a stream")
     GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->reached, CU_EVENT_DISABLE_TIMING), "create an event")
     return 0;
@@ -153,8 +158,8 @@ static av_cold int init(void *priv, const void *config)
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout.depth);
-    if (ret >= 0 && cfg->fast)
-        ret = open_beside(s);
+    if (ret >= 0)
+        ret = open_events(s);
     ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }
@@ -206,7 +211,8 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
     const int is_window = map == &s->map && s->cfg->fast && range > MVSTEREO_WINDOW;
     const size_t nb     = w * (size_t)h, costs = nb * (is_window ? MVSTEREO_WINDOW : range);
     const Part parts[]  = {
-        { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->p2[0], nb }, { &a->p2[1], nb },
+        { &a->features[0], 8 * nb }, { &a->features[1], 8 * nb }, { &a->even, nb }, { &a->p2[0], nb },
+        { &a->p2[1], nb },
         { &a->costs, costs }, { &a->paths[0], costs },
         { &a->paths[1], costs }, { &a->paths[2], costs }, { &a->paths[3], costs }, { &a->matched, 2 * nb },
         { &a->checked, 4 * nb }, { &a->filled, 2 * nb }, { &a->smoothed, 2 * nb },
@@ -326,12 +332,16 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 {
     const int kind  = a->base ? 0 : FFMIN(av_ceil_log2((a->range + MVSTEREO_WINDOW - 1) / MVSTEREO_WINDOW), 4);
     const int lines = MVSTEREO_CUDA_PATH_THREADS / FFMIN(4 << kind, 32);
-    int ret;
+    int ret = 0;
 
-    s->shell.launches[COSTS].shared          = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
-                                               8 * (1 + 2 * a->rows) * (MVSTEREO_CUDA_COST_COLS + a->range);
     s->shell.launches[WINNERS + kind].shared = 4 * (a->w + a->range);
-    ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
+    /* shared memory has place for three rows */
+    for (a->first_row = -a->rows; a->first_row <= a->rows && ret >= 0; a->first_row += 3) {
+        a->last_row = FFMIN(a->first_row + 2, a->rows);
+        s->shell.launches[COSTS].shared = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
+                                          8 * (1 + a->last_row - a->first_row) * (MVSTEREO_CUDA_COST_COLS + a->range);
+        ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
+    }
     if (ret >= 0)
         ret = launch(s, PATHS + kind, 2 * gpume_divide_up(a->h, lines) + (kind ? 2 : 1) * gpume_divide_up(a->w, lines),
                      1, 1, a);
@@ -356,6 +366,7 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
 static int find_range(CUDABackend *s)
 {
     const int nb = mvstereo_range_halvings(s->w);
+    const MvstereoCudaStats *stats;
     MvstereoCudaArgs a = s->views;
     int ret, min, range;
 
@@ -378,18 +389,20 @@ static int find_range(CUDABackend *s)
     if (ret < 0)
         return ret;
     memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
-    s->coarse.args.counts = 1;
+    s->coarse.args.counts = MVSTEREO_CUDA_DISPARITIES;
     ret = make_features(s, ff_gpume_shell_stream(&s->shell), &s->coarse.args);
     if (ret >= 0)
         ret = match(s, &s->coarse.args);
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data, s->stats.size,
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data,
+                                                 offsetof(MvstereoCudaStats, agreement),
                                                  ff_gpume_shell_stream(&s->shell)), "read statistics")
     ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
-    mvstereo_range_widen(s->range, ((const MvstereoCudaStats *)s->stats.pinned)->counts, range, min, nb);
+    stats = s->stats.pinned;
+    mvstereo_range_widen(s->range, stats->counts, range, min, nb, stats->histograms[0]);
     return 0;
 }
 
@@ -481,11 +494,50 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
     a->out_linesize    = out ? out->linesize[0] : 0;
     a->chroma_linesize = out ? out->linesize[1] : 0;
     a->paint = (MvstereoPaint) {
-        .first = s->range->min * MVSTEREO_ONE, .greatest = s->range->max * MVSTEREO_ONE,
+        .first = s->range->min * MVSTEREO_ONE, .least = s->range->least * MVSTEREO_ONE,
+        .greatest = s->range->greatest * MVSTEREO_ONE,
         .legend = s->cfg->legend, .mirrored = pair->right,
         .w = s->w, .h = s->h, .depth_one = s->cfg->depth_one,
     };
     return smooth_and_paint(s, a);
+}
+
+/* Reads how the views agree. Nobody waits for that, see judge(). */
+static int read_agreement(CUDABackend *s)
+{
+    const size_t offset = offsetof(MvstereoCudaStats, agreement);
+    CUstream stream     = ff_gpume_shell_stream(&s->shell);
+    int ret;
+
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync((uint8_t *)s->stats.pinned + offset, s->stats.data + offset,
+                                                 sizeof(int) * MVSTEREO_NB_COUNTS, stream), "read statistics")
+    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->judged, stream), "record an event")
+    s->has_judged = 1;
+    return 0;
+}
+
+/* Gets what read_agreement() has read. The caller has pushed the CUDA context. */
+static int get_agreement(CUDABackend *s, int *counts, int wait)
+{
+    const CudaFunctions *cu = s->shell.cuda.cu;
+    const CUresult state    = wait ? cu->cuEventSynchronize(s->judged) : cu->cuEventQuery(s->judged);
+    const int ret = state == CUDA_ERROR_NOT_READY ? 0 : ff_gpume_shell_check(&s->shell, state, "read statistics");
+
+    if (state == CUDA_ERROR_NOT_READY || ret < 0)
+        return ret;
+    memcpy(counts, ((const MvstereoCudaStats *)s->stats.pinned)->agreement, sizeof(int) * MVSTEREO_NB_COUNTS);
+    return 1;
+}
+
+static int judge(void *priv, int *counts, int wait)
+{
+    CUDABackend *s = priv;
+    const int ret  = s->has_judged ? ff_gpume_shell_enter(&s->shell) : 0;
+
+    if (!s->has_judged || ret < 0)
+        return ret;
+    s->has_judged = 0;
+    return ff_gpume_shell_leave(&s->shell, get_agreement(s, counts, wait));
 }
 
 /* Makes the map of a pair. The caller has pushed the CUDA context. */
@@ -513,11 +565,14 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     if (ret < 0)
         return ret;
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
-    s->map.args.fill = s->cfg->fill;
+    s->map.args.fill   = s->cfg->fill;
+    s->map.args.counts = MVSTEREO_CUDA_AGREEMENT;
     ret = s->map.args.base ? match_half(s) : make_features(s, ff_gpume_shell_stream(&s->shell), &s->map.args);
     if (ret >= 0)
         ret = match(s, &s->map.args);
-    return ret < 0 ? ret : finish(s, pair, out);
+    if (ret >= 0)
+        ret = finish(s, pair, out);
+    return ret < 0 ? ret : read_agreement(s);
 }
 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
@@ -580,6 +635,8 @@ static av_cold void free_all(void *priv)
     forget(s);
     if (s->reached)
         s->shell.cuda.cu->cuEventDestroy(s->reached);
+    if (s->judged)
+        s->shell.cuda.cu->cuEventDestroy(s->judged);
     if (s->beside)
         s->shell.cuda.cu->cuStreamDestroy(s->beside);
     ff_gpume_cuda_free(&s->stats);
@@ -599,4 +656,5 @@ const MvstereoBackend ff_mvstereo_backend_cuda = {
     },
     .make      = make,
     .read      = read_map,
+    .judge     = judge,
 };

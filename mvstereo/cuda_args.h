@@ -110,12 +110,21 @@ typedef struct MvstereoCudaStats {
     int is_rough;                       ///< both views are smoothed, and matched with tolerance
     unsigned counts[2 * MVSTEREO_COARSE_W];     ///< histogram of whole disparities
     unsigned char table[256];           ///< luma of the left view that corresponds to luma of the right one
+    int agreement[MVSTEREO_NB_COUNTS];  ///< enum MvstereoCount; the last member, as it is read later than the others
 } MvstereoCudaStats;
+
+/** What is counted of a map. */
+enum MvstereoCudaCounts {
+    MVSTEREO_CUDA_NOTHING,
+    MVSTEREO_CUDA_DISPARITIES,          ///< MvstereoCudaStats.counts
+    MVSTEREO_CUDA_AGREEMENT,            ///< MvstereoCudaStats.agreement
+};
 
 /** The only parameter of all kernels. Planes have rows of w samples. */
 typedef struct MvstereoCudaArgs {
     int w, h;
     int min, range, rows;
+    int first_row, last_row;            ///< of a kernel that compares features: rows from that of the sample
     unsigned long long stats;
 
     /* views in frames: address of the first sample, and distances in bytes to the next sample and to the next row */
@@ -126,6 +135,7 @@ typedef struct MvstereoCudaArgs {
     unsigned long long raw[2], luma[2]; ///< luma of 8 bits, before and after smoothing
     unsigned long long halved[2];       ///< luma of half the size; 0: not needed
     unsigned long long features[2];     ///< words of 64 bits: census, luma << 48, gradient << 56
+    unsigned long long even;            ///< bytes: whether what a census compares has no texture
     unsigned long long p2[2];           ///< bytes: penalties of steps from the sample on the left, and from the
                                         ///< sample above
     /* where halved views are matched first: their disparities from the least one, half_min, and bases made of them */
@@ -134,7 +144,8 @@ typedef struct MvstereoCudaArgs {
     unsigned long long costs;           ///< range bytes a sample, or MVSTEREO_WINDOW with base
     unsigned long long paths[4];        ///< range bytes for each sample; from left, right, above, below
     unsigned long long matched;         ///< map of 16 bits, as are those after the next steps
-    unsigned long long checked;         ///< words: the value, whether the piece is large, and the root in the part
+    unsigned long long checked;         ///< words: the value, MVSTEREO_EVEN or MVSTEREO_INVALID; whether the piece is
+                                        ///< large; the root in the part
     unsigned long long filled;          ///< with MVSTEREO_CUDA_HOLE where there was a hole, or MVSTEREO_INVALID
     unsigned long long smoothed, disparity;
     unsigned long long right;           ///< map of the right view, 16 bits
@@ -148,7 +159,7 @@ typedef struct MvstereoCudaArgs {
     int temporal, vectors_w;
     /* arrays of the pair before and of this pair; disparities in 1/16, from 0 */
     unsigned long long disparities[2], ages[2];
-    int fill, output, counts;           ///< counts: whether to count disparities
+    int fill, output, counts;           ///< counts: enum MvstereoCudaCounts
     unsigned long long out, chroma;     ///< planes of the output; 0: the output has no chroma
     long long out_linesize, chroma_linesize;
     MvstereoPaint paint;

@@ -39,7 +39,6 @@ typedef struct Upload {
     GpumeCudaBuffer luma;       ///< luma of both views, in pinned memory
     int16_t *map;               ///< as MvstereoPainter.disparity
     uint8_t *confidence;
-    MvstereoRange range;        ///< for which the painter is prepared
     MvstereoPainter painter;
 
     /* the current work */
@@ -117,9 +116,8 @@ static av_cold int open_size(Upload *u, int w, int h)
     u->confidence = av_malloc(w * (size_t)h);
     if (!u->map || !u->confidence)
         return AVERROR(ENOMEM);
-    u->range = (MvstereoRange) { 0, 0 };
-    u->w     = w;
-    u->h     = h;
+    u->w = w;
+    u->h = h;
     return 0;
 }
 
@@ -211,9 +209,7 @@ static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout,
     av_frame_free(&views[1]);
     if (ret < 0)
         return ret;
-    if (memcmp(&u->range, range, sizeof(*range)))
-        ff_mvstereo_painter_init(p, u->cfg, range, u->w, u->h);
-    u->range      = *range;
+    ff_mvstereo_painter_init(p, u->cfg, range, u->w, u->h);
     p->disparity  = u->map;
     p->stride     = u->w;
     p->confidence = u->confidence;
@@ -230,6 +226,13 @@ static int read_map(void *priv, int16_t *map)
     return 0;
 }
 
+static int judge(void *priv, int *counts, int wait)
+{
+    const Upload *u = priv;
+
+    return u->priv ? ff_mvstereo_backend_cuda.judge(u->priv, counts, wait) : 0;
+}
+
 const MvstereoBackend ff_mvstereo_backend_upload = {
     .common = {
         .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(Upload),
@@ -237,4 +240,5 @@ const MvstereoBackend ff_mvstereo_backend_upload = {
     },
     .make   = make,
     .read   = read_map,
+    .judge  = judge,
 };

@@ -230,6 +230,46 @@ static __device__ __forceinline__ GpumeU32 mvstereo_bytes(GpumeU32 a, GpumeU32 b
 #endif
 }
 
+/** Returns the absolute differences of four bytes. */
+static __device__ __forceinline__ GpumeU32 mvstereo_absolute_differences(GpumeU32 a, GpumeU32 b)
+{
+#ifdef GPUME_HOST
+    GpumeU32 bytes = 0;
+
+    for (int i = 0; i < 32; i += 8) {
+        const int difference = (int)(a >> i & 0xff) - (int)(b >> i & 0xff);
+
+        bytes |= (GpumeU32)FFABS(difference) << i;
+    }
+    return bytes;
+#else
+    GpumeU32 bytes;
+
+    asm("vabsdiff4.u32.u32.u32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(a), "r"(b), "r"(0));
+    return bytes;
+#endif
+}
+
+/** Returns how many bits of a census differ. */
+static __device__ __forceinline__ GpumeU32 mvstereo_hamming(GpumeU64 a, GpumeU64 b)
+{
+    return (GpumeU32)(gpume_popcount((GpumeU32)a ^ (GpumeU32)b) +
+                      gpume_popcount(((GpumeU32)(a >> 32) ^ (GpumeU32)(b >> 32)) & 0xffff));
+}
+
+/** Returns the costs of a sample and of two of the other view, a and b, in the halves of a word. */
+static __device__ __forceinline__ GpumeU32 mvstereo_costs_of(GpumeU64 sample, GpumeU64 a, GpumeU64 b)
+{
+    const GpumeU32 mine   = mvstereo_bytes((GpumeU32)(sample >> 32), 0, 0x3232);
+    const GpumeU32 others = mvstereo_bytes((GpumeU32)(a >> 32), (GpumeU32)(b >> 32), 0x7632);
+    /* the bytes are luma, gradient, luma, gradient; this is mvstereo_difference() of two samples */
+    const GpumeU32 differences = mvstereo_absolute_differences(mine, others);
+    const GpumeU32 luma     = mvstereo_min2(differences & 0x00fe00fe, MVSTEREO_PAIR(MVSTEREO_AD_CAP)) >> 1;
+    const GpumeU32 gradient = mvstereo_min2(mvstereo_bytes(differences, 0, 0x4341), MVSTEREO_PAIR(MVSTEREO_GRAD_CAP));
+
+    return luma + gradient + mvstereo_hamming(sample, a) + (mvstereo_hamming(sample, b) << 16);
+}
+
 /** The least sum of a sample: sum << 16 | disparity, those beside it, or the same again at an end; the second least. */
 typedef struct MvstereoFound {
     GpumeU32 key, sides, second;

@@ -15,6 +15,8 @@
 #define SIDE   (2 * R + 1)
 /** Number of pairs of a thread's samples, one above the other. */
 #define PAIRS  (MVSTEREO_CUDA_THREAD_ROWS / 2)
+/** Number of pairs that have all rows of a thread's samples and of those that these are compared with. */
+#define EVEN_PAIRS (R + PAIRS)
 /** Number of samples that a sample is compared with, and of those whose bits are in a word. */
 #define OTHERS (SIDE * SIDE - 1)
 #define BITS   8
@@ -70,7 +72,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
     const int tx = (int)(threadIdx.x % MVSTEREO_CUDA_COLS), x = (int)blockIdx.x * MVSTEREO_CUDA_COLS + tx;
     const int ty = (int)(threadIdx.x / MVSTEREO_CUDA_COLS) * 2 * PAIRS, y = (int)blockIdx.y * MVSTEREO_CUDA_SIDE + ty;
     GpumeU32 centre[PAIRS], add[PAIRS][BITS], bits[PAIRS][OTHERS / BITS] = { { 0 } };
-    GpumeU32 left[PAIRS], above[PAIRS], before[PAIRS], after[PAIRS];
+    GpumeU32 left[PAIRS], above[PAIRS], before[PAIRS], after[PAIRS], first[EVEN_PAIRS], differ[EVEN_PAIRS] = { 0 };
+    GpumeU32 uneven = 0;
 
     load_tile(tile, args, blockIdx.z ? args.luma[1] : args.luma[0]);
     __syncthreads();
@@ -87,6 +90,10 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
 
         GPUME_UNROLL for (int j = 0; j < SIDE + 2 * PAIRS - 2; j++)
             column[j] = tile->pairs[ty + j][tx + i];
+        GPUME_UNROLL for (int j = 0; j < EVEN_PAIRS; j++) {
+            first[j]   = i ? first[j] : column[2 * j];
+            differ[j] |= first[j] ^ column[2 * j];
+        }
         GPUME_UNROLL for (int p = 0; p < PAIRS; p++) {
             const GpumeU32 sum = column[2 * p + R - 1] + 2 * column[2 * p + R] + column[2 * p + R + 1];
 
@@ -106,6 +113,8 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
             }
         }
     }
+    GPUME_UNROLL for (int j = 0; j < EVEN_PAIRS; j++)
+        uneven |= (GpumeU32)((differ[j] & 0xffff ? 1 : 0) | (differ[j] >> 16 ? 2 : 0)) << 2 * j;
     GPUME_UNROLL for (int i = 0; i < 2 * PAIRS; i++) {
         const int p = i / 2, shift = 16 * (i % 2);
         const int sobel   = (int)(after[p] >> shift & 0xffff) - (int)(before[p] >> shift & 0xffff);
@@ -117,6 +126,7 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_THREADS, 3)
             return;
         set_features(args, bits[p], centre[p], mvstereo_gradient(sobel), i % 2, q);
         if (!blockIdx.z) {
+            ((GpumeU8 *)args.even)[q]  = !(uneven >> i & ((1 << SIDE) - 1));
             ((GpumeU8 *)args.p2[0])[q] = (GpumeU8)mvstereo_p2(FFABS(across));
             ((GpumeU8 *)args.p2[1])[q] = (GpumeU8)mvstereo_p2(FFABS(down));
         }

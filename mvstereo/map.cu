@@ -18,18 +18,26 @@
 #define PAIRS   ((SIDE + 1) / 2)
 #define NB      (SIDE * PAIRS)
 
-/** Returns a pair of the next row above that has valid disparities, as holes. */
-static __device__ __forceinline__ GpumeU32 get_above(const MvstereoCudaArgs &args, int x0, int x1, int y)
+/** Returns a pair of the next row above, or else below, that has valid disparities, as holes. */
+static __device__ __forceinline__ GpumeU32 get_filled(const MvstereoCudaArgs &args, int x0, int x1, int y)
 {
     const GpumeU16 *filled = (const GpumeU16 *)args.filled;
 
-    while (--y >= 0) {
-        const GpumeU32 before = (GpumeU32)(y * args.w), v = filled[before + x0];
+    for (int i = 0, step = -1, row = y; i < args.h; i++, row += step) {
+        GpumeU32 before, v;
 
+        if (row < 0) {
+            row  = y + 1;
+            step = 1;
+        }
+        if (row >= args.h)
+            break;
+        before = (GpumeU32)(row * args.w);
+        v      = filled[before + x0];
         if (v != (GpumeU16)MVSTEREO_INVALID)
             return v | (GpumeU32)filled[before + x1] << 16 | MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
     }
-    return MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
+    return MVSTEREO_PAIR(mvstereo_zero(args.min, args.range) | MVSTEREO_CUDA_HOLE);
 }
 
 /** Loads the neighbourhood of a thread block's samples: a warp two rows, and what is left on the right. */
@@ -58,7 +66,7 @@ static __device__ __forceinline__ void load_tile(MvstereoCudaTile *tile, const M
             break;
         /* a row without valid disparities */
         if (values[n] == (GpumeU32)MVSTEREO_INVALID)
-            values[n] = get_above(args, x[n][0], x[n][1], y[n]);
+            values[n] = get_filled(args, x[n][0], x[n][1], y[n]);
         tile->values[rows[n]][pairs[n]] = values[n] & ~MVSTEREO_PAIR(MVSTEREO_CUDA_HOLE);
         tile->luma[rows[n]][pairs[n]]   = luma[n] + MVSTEREO_LUMA +
                                           ((GpumeU64)((values[n] >> 14 & MVSTEREO_PAIR(2)) + MVSTEREO_SHIFTS) << 32);

@@ -91,6 +91,7 @@ av_cold void ff_mvstereo_matcher_close(MvstereoMatcher *m)
 {
     av_freep(&m->progress);
     ff_mvstereo_plane_free(&m->disparity);
+    ff_mvstereo_plane_free(&m->even);
     av_freep(&m->right_index);
     av_freep(&m->confidence);
     av_freep(&m->base);
@@ -205,6 +206,8 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     m->right_plane = FFALIGN(m->right_first + w + FFMAX(min + span, 0) + MVSTEREO_LANES, 16);
     ret = ff_mvstereo_plane_alloc(&m->disparity, w, h, sizeof(int16_t));
     if (ret >= 0)
+        ret = ff_mvstereo_plane_alloc(&m->even, w, h, 1);
+    if (ret >= 0)
         ret = get(&m->features[0], MVSTEREO_FEATURES * m->left_plane, h);
     if (ret >= 0)
         ret = get(&m->features[1], MVSTEREO_FEATURES * m->right_plane, h);
@@ -262,6 +265,18 @@ static void set_features(uint8_t *dst, ptrdiff_t plane, const MvstereoPlane *lum
                                    below[x + 1] - below[x - 1]);
 }
 
+/* Sets where the samples of a row that a census compares are equal. */
+static void set_even(uint8_t *restrict dst, const uint8_t *luma, int w)
+{
+    for (int x = 0; x < w; x++) {
+        int differences = 0;
+
+        for (int i = 1; i <= MVSTEREO_CENSUS_R; i++)
+            differences |= (luma[x - i] ^ luma[x]) | (luma[x + i] ^ luma[x]);
+        dst[x] = differences ? 0 : 255;
+    }
+}
+
 /* Writes a row of features from right to left, with both ends repeated. */
 static void mirror(uint8_t *dst, const uint8_t *src, int w, int before, int total)
 {
@@ -292,7 +307,9 @@ static void feature_rows(void *arg, int worker, int first, int end)
             luma[x] = m->table[luma[x]];
         for (int i = 0; i < MVSTEREO_FEATURES; i++)
             mirror(right + i * m->right_plane, s.features + i * m->left_plane, m->w, m->right_first, m->right_plane);
+        set_even(mvstereo_row8(&m->even, y), mvstereo_row8(m->left, y), m->w);
     }
+    ff_mvstereo_plane_extend(&m->even, first, end);
 }
 
 /* Returns the first disparity of a sample, relative to min. */
@@ -652,6 +669,19 @@ static void match_row(const MvstereoMatcher *m, int worker, int y)
         right_index[x] = i >= 0 && i < right_nb ? s.right_index[i] : MVSTEREO_NOWHERE;
     }
     ff_mvstereo_plane_extend(&m->disparity, y, y + 1);
+}
+
+int ff_mvstereo_cost(const MvstereoMatcher *m, int x, int y, int z, int right_y)
+{
+    const uint8_t *left  = m->features[0] + y * MVSTEREO_FEATURES * m->left_plane + x;
+    const uint8_t *right = m->features[1] + av_clip(right_y, 0, m->h - 1) * MVSTEREO_FEATURES * m->right_plane +
+                           m->right_first + m->w - 1 - z;
+    int cost = 0, i;
+
+    for (i = 0; i < MVSTEREO_NIBBLES; i++)
+        cost += av_popcount(left[i * m->left_plane] ^ right[i * m->right_plane]);
+    return cost + mvstereo_difference(FFABS(left[i * m->left_plane] - right[i * m->right_plane]),
+                                      FFABS(left[(i + 1) * m->left_plane] - right[(i + 1) * m->right_plane]));
 }
 
 static int load(const atomic_int *a)

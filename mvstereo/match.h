@@ -38,6 +38,7 @@ typedef struct MvstereoMatcher {
     MvstereoPlane disparity;    ///< disparity of the left view, in 1/16, relative to min
     int16_t *right_index;       ///< whole disparity of the right view, relative to min; or MVSTEREO_NOWHERE
     uint8_t *confidence;
+    MvstereoPlane even;         ///< 255 where samples of a row of the left view that a census compares are equal
 
     /* features of a row of either view, in planes of left_plane and right_plane bytes */
     uint8_t *features[2];
@@ -74,5 +75,8 @@ void ff_mvstereo_matcher_close(MvstereoMatcher *m);
 /** Adds tasks that set disparity, with edges, right_index and confidence. */
 void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
                        const uint8_t table[256], int tolerance, GpumeTaskChain *chain);
+
+/** Returns the cost of sample (x, y) of the left view and (z, right_y) of the right one, with the last features. */
+int ff_mvstereo_cost(const MvstereoMatcher *m, int x, int y, int z, int right_y);
 
 #endif /* AVFILTER_GPUME_MVSTEREO_MATCH_H */

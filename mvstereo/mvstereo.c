@@ -13,6 +13,9 @@
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
 
+/** Number of samples with texture from which views are judged. */
+#define MIN_JUDGED 1000
+
 static const GpumeFrameBackend *const backends[] = {
     &ff_mvstereo_backend_cpu.common,
 #if GPUME_HAS_CUDA
@@ -38,6 +41,8 @@ struct Mvstereo {
     int uploads;                ///< whether frames in system memory are matched on a GPU
     int temporal;               ///< the option; cfg.temporal is what is done for the last views
     int w, h;                   ///< size of the last views
+    int64_t agreement[MVSTEREO_NB_COUNTS];      ///< sums of all views, enum MvstereoCount
+    int is_warned;              ///< whether views were found to disagree
     MvstereoRange range;        ///< range of the maps since views had this size
 };
 
@@ -101,6 +106,34 @@ static const MvstereoBackend *backend_of(const Mvstereo *s)
     return (const MvstereoBackend *)s->sequence.backend;
 }
 
+/* Warns once if the last views and those before them disagree. */
+static void judge(Mvstereo *s, int wait)
+{
+    int64_t votes = 0, *sums = s->agreement;
+    int counts[MVSTEREO_NB_COUNTS];
+
+    if (s->is_warned || !s->w || !s->sequence.priv || backend_of(s)->judge(s->sequence.priv, counts, wait) <= 0)
+        return;
+    for (int i = 0; i < MVSTEREO_NB_COUNTS; i++) {
+        sums[i] += counts[i];
+        votes   += i >= MVSTEREO_VOTES ? FFABS(sums[i]) : 0;
+    }
+    s->is_warned = 1;
+    if (sums[MVSTEREO_UNEVEN] < MIN_JUDGED)
+        s->is_warned = 0;
+    else if (votes * 9 > sums[MVSTEREO_VALID] * 2)
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "The rows of the views disagree: many samples fit better to rows above "
+               "or below those that are searched, so maps have errors. Rectify the views, or increase rows from %d to "
+               "up to %d.\n", s->cfg.rows, MVSTEREO_MAX_ROWS);
+    else if (3 * sums[MVSTEREO_VALID] < sums[MVSTEREO_UNEVEN])
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Most samples of the views disagree: of those with texture, only %d %% "
+               "have a disparity that both views confirm. Exchange the views if they are swapped (sbsl and sbsr in "
+               "'layout', for example, or the inputs), set min and max to the disparities of the scene, or rectify the "
+               "views.\n", (int)(100 * sums[MVSTEREO_VALID] / sums[MVSTEREO_UNEVEN]));
+    else
+        s->is_warned = 0;
+}
+
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 {
     Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
@@ -125,6 +158,7 @@ av_cold void ff_mvstereo_close(Mvstereo **mvstereo)
 
     if (!s)
         return;
+    judge(s, 1);
     ff_gpume_sequence_close(&s->sequence);
     av_freep(mvstereo);
 }
@@ -146,10 +180,13 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
         }
         pair = &mirrored;
     }
+    judge(s, 0);
     ff_gpume_layout_init(&layout, s->cfg.hw_frames ? s->sequence.sw_format : frame->format, frame->width,
                          frame->height);
     if (s->w != pair->w || s->h != pair->h)
-        s->range = (MvstereoRange) { s->cfg.min, s->cfg.max };
+        s->range = (MvstereoRange) {
+            s->cfg.min, s->cfg.max, .least = s->cfg.min, .greatest = s->cfg.max,
+        };
     /* larger views cannot be searched */
     s->cfg.temporal = s->temporal && FFMAX(pair->w, pair->h) <= GPUME_MAX_SIDE;
     s->w = pair->w;
@@ -166,10 +203,16 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     return ret;
 }
 
-void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max)
+int ff_mvstereo_get_scale(const Mvstereo *s, int *min, int *max)
 {
-    *min = s->range.min;
-    *max = s->range.max;
+    *min = s->range.least;
+    *max = s->range.greatest;
+    return s->range.max > s->range.greatest;
+}
+
+int ff_mvstereo_judge(Mvstereo *s, int counts[MVSTEREO_NB_COUNTS])
+{
+    return backend_of(s)->judge(s->sequence.priv, counts, 1);
 }
 
 int ff_mvstereo_read(Mvstereo *s, int16_t *disparity)

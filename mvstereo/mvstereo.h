@@ -93,8 +93,11 @@ void ff_mvstereo_close(Mvstereo **mvstereo);
  */
 int ff_mvstereo_make(Mvstereo *mvstereo, const MvstereoPair *pair, AVFrame *out);
 
-/** Gets the range of disparities of the last map: min to max - 1. */
-void ff_mvstereo_get_range(const Mvstereo *s, int *min, int *max);
+/** Gets the scale of the last map, from min to max. @return whether things can be nearer than max */
+int ff_mvstereo_get_scale(const Mvstereo *s, int *min, int *max);
+
+/** Gets how the views of the last map agree, as enum MvstereoCount. @return 1, 0 if it is not known, or an error */
+int ff_mvstereo_judge(Mvstereo *mvstereo, int counts[MVSTEREO_NB_COUNTS]);
 
 /** Gets the disparities of the last pair, in 1/16 sample; holes are MVSTEREO_HOLE. @return 0 or an AVERROR code */
 int ff_mvstereo_read(Mvstereo *mvstereo, int16_t *disparity);

@@ -18,7 +18,8 @@
 
 /** Parameters for painting the disparities of a picture. */
 typedef struct MvstereoPaint {
-    int first, greatest;        ///< disparity of value 0 of a map, and that of the end of the scale; in 1/16 sample
+    int first;                  ///< disparity of value 0 of a map, in 1/16 sample
+    int least, greatest;        ///< ends of the scale, in 1/16 sample; none of a map is below least
     int legend;
     int mirrored;               ///< whether the map is painted from right to left
     int w, h;
@@ -37,7 +38,7 @@ GPUME_INLINE int mvstereo_paint_column(const MvstereoPaint *p, int x)
  */
 GPUME_INLINE int mvstereo_paint_disparity(const MvstereoPaint *p, int v)
 {
-    return v < 0 ? 65535 : v + p->first - FFMIN(p->first, 0);
+    return v < 0 ? 65535 : v + p->first - FFMIN(p->least, 0);
 }
 
 GPUME_INLINE int mvstereo_paint_depth(const MvstereoPaint *p, int v)
@@ -60,7 +61,7 @@ GPUME_INLINE float mvstereo_paint_float(const MvstereoPaint *p, int v)
 /** Returns the position of a value on the scale, from 0 to steps, which is at most 1024. */
 GPUME_INLINE int mvstereo_paint_level(const MvstereoPaint *p, int v, int steps)
 {
-    const unsigned level = (unsigned)(v * steps) / (unsigned)(p->greatest - p->first);
+    const unsigned level = (unsigned)((v + p->first - p->least) * steps) / (unsigned)(p->greatest - p->least);
 
     return FFMIN((int)level, steps);
 }

@@ -26,9 +26,15 @@ void ff_mvstereo_painter_init(MvstereoPainter *p, const MvstereoConfig *cfg, con
 {
     const int nb = FFALIGN(range->max - range->min, MVSTEREO_LANES) * MVSTEREO_ONE;
 
+    if (p->paint.w == w && p->paint.h == h && p->paint.first == range->min * MVSTEREO_ONE &&
+        p->paint.least == range->least * MVSTEREO_ONE && p->paint.greatest == range->greatest * MVSTEREO_ONE &&
+        p->nb >= nb)
+        return;
+    p->nb     = nb;
     p->output = cfg->output;
     p->paint  = (MvstereoPaint) {
-        .first = range->min * MVSTEREO_ONE, .greatest = range->max * MVSTEREO_ONE, .legend = cfg->legend,
+        .first = range->min * MVSTEREO_ONE, .least = range->least * MVSTEREO_ONE,
+        .greatest = range->greatest * MVSTEREO_ONE, .legend = cfg->legend,
         .w = w, .h = h, .depth_one = cfg->depth_one,
     };
     for (int v = MVSTEREO_INVALID; v < nb; v++)

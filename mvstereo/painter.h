@@ -22,6 +22,7 @@
 typedef struct MvstereoPainter {
     enum MvstereoOutput output;
     MvstereoPaint paint;
+    int nb;                     ///< number of values that have samples
     uint32_t painted[1 + MVSTEREO_MAX_RANGE * MVSTEREO_ONE];   ///< samples of the output: of a hole, of 0, of 1 ...
 
     const int16_t *disparity;   ///< in 1/16 sample, from the range's least one; MVSTEREO_INVALID: hole

@@ -70,13 +70,13 @@ static __device__ __forceinline__ GpumeU32 join(GpumeU32 *parents, GpumeU32 a, G
     }
 }
 
-/** Returns a median, or a hole where the views do not agree. */
+/** Returns a median, or a hole where there is no texture or the views do not agree. */
 static __device__ __forceinline__ int compare(const MvstereoCudaArgs &args, int v, int x, int y)
 {
-    const int k = (v + MVSTEREO_ONE / 2) / MVSTEREO_ONE, z = x - args.min - k;
-    const int difference = mvstereo_short(args.right, args, z, y) - k;
+    const int z = x - args.min - mvstereo_whole(v);
+    const int is_valid = mvstereo_agrees(v, mvstereo_short(args.right, args, z, y)) && z >= 0 && z < args.w;
 
-    return z >= 0 && z < args.w && FFABS(difference) <= MVSTEREO_CHECK ? v : MVSTEREO_INVALID;
+    return mvstereo_byte(args.even, args, x, y) ? MVSTEREO_EVEN : is_valid ? v : MVSTEREO_INVALID;
 }
 
 /** Computes the first medians, sets holes, joins samples of the part to pieces, and counts them. */
@@ -217,23 +217,55 @@ static __device__ __forceinline__ int is_large(const MvstereoCudaArgs &args, Gpu
     return ((const GpumeU32 *)args.sizes)[root] >= MVSTEREO_PIECE;
 }
 
-/** Returns the smaller of the valid values of a row before and behind a hole. A word of are_valid is for 32 samples. */
+/** Returns the value of a hole from the valid values of a row before and behind it. A word of are_valid is for 32. */
 static __device__ __forceinline__ int fill(const GpumeU32 *are_valid, const short *row, int nb, int x)
 {
     int before = x / 32, after = before;
     GpumeU32 are_before = are_valid[before] & ((1u << x % 32) - 1), are_after = are_valid[after] & ~0u << x % 32;
-    int v = -1, next;
+    int v = MVSTEREO_INVALID, next = MVSTEREO_INVALID;
 
     while (!are_before && before)
         are_before = are_valid[--before];
     while (!are_after && after < nb - 1)
         are_after = are_valid[++after];
-    if (are_before)
-        v = row[before * 32 + gpume_log2(are_before)];
-    if (!are_after)
-        return v;
-    next = row[after * 32 + gpume_first_bit(are_after)];
-    return are_before ? gpume_min(v, next) : next;
+    before = before * 32 + (are_before ? gpume_log2(are_before) : 0);
+    after  = after * 32 + (are_after ? (int)gpume_first_bit(are_after) : 0);
+    v      = are_before ? row[before] : v;
+    next   = are_after ? row[after] : next;
+    return mvstereo_fill(v, next, x - before, after - before, row[x] == MVSTEREO_EVEN);
+}
+
+/** Counts how the views agree in the samples of a warp. All of its lanes call this. */
+static __device__ __forceinline__ void judge(const MvstereoCudaArgs &args, int v, int is_valid, int x, int y)
+{
+    int *counts = ((MvstereoCudaStats *)args.stats)->agreement;
+    const int is_uneven = x < args.w && v != MVSTEREO_EVEN;
+    int vote = 0, costs[2 * MVSTEREO_MAX_ROWS + 1];
+
+    if (is_valid) {
+        const int z = x - args.min - mvstereo_whole(v);
+        const GpumeU64 sample = ((const GpumeU64 *)args.features[0])[y * (long long)args.w + x];
+
+        GPUME_UNROLL for (int i = -MVSTEREO_MAX_ROWS; i <= MVSTEREO_MAX_ROWS; i++) {
+            const long long row = av_clip(y + i, 0, args.h - 1);
+            const GpumeU64 other = ((const GpumeU64 *)args.features[1])[row * args.w + z];
+
+            costs[i + MVSTEREO_MAX_ROWS] = (int)(mvstereo_costs_of(sample, other, other) & 0xffff);
+        }
+        vote = mvstereo_vote(costs, args.rows);
+    }
+    {
+        const int nb_uneven = gpume_popcount(__ballot_sync(GPUME_WHOLE_WARP, is_uneven));
+        const int nb_valid  = gpume_popcount(__ballot_sync(GPUME_WHOLE_WARP, is_valid));
+        const int sum       = gpume_popcount(__ballot_sync(GPUME_WHOLE_WARP, vote > 0)) -
+                              gpume_popcount(__ballot_sync(GPUME_WHOLE_WARP, vote < 0));
+
+        if (!(x % 32) && x < args.w) {
+            atomicAdd(&counts[MVSTEREO_UNEVEN], nb_uneven);
+            atomicAdd(&counts[MVSTEREO_VALID], nb_valid);
+            atomicAdd(&counts[MVSTEREO_VOTES + mvstereo_strip(x, args.w)], sum);
+        }
+    }
 }
 
 /** Keeps the disparities of large pieces of a row, and fills holes if wanted. */
@@ -257,7 +289,9 @@ static __device__ __forceinline__ void drop(const MvstereoCudaArgs &args)
         any |= valid;
         if (!is_valid && x < args.w)
             ((GpumeU8 *)args.confidence)[begin + x] = 0;
-        if (is_valid && args.counts && ((const GpumeU8 *)args.confidence)[begin + x])
+        if (args.counts == MVSTEREO_CUDA_AGREEMENT && y % MVSTEREO_JUDGED == MVSTEREO_JUDGED / 2)
+            judge(args, v, is_valid, x, y);
+        if (is_valid && args.counts == MVSTEREO_CUDA_DISPARITIES && ((const GpumeU8 *)args.confidence)[begin + x])
             atomicAdd(&((MvstereoCudaStats *)args.stats)->counts[(v + MVSTEREO_ONE / 2) / MVSTEREO_ONE], 1u);
     }
     any = (GpumeU32)__syncthreads_or(any != 0);

@@ -16,10 +16,14 @@
 /** Views are halved until they are at most this wide. */
 #define MVSTEREO_COARSE_W   256
 
+#define MVSTEREO_TONES      16
+
 /** The smallest disparity, and the largest plus one; equal: unknown. */
 typedef struct MvstereoRange {
     int min, max;
     int is_guess;               ///< whether no view had certain disparities so far
+    int least, greatest;        ///< scale of maps: the range of disparities, with headroom if the range is determined
+    unsigned luma[MVSTEREO_TONES];      ///< how many samples of the left view before had which sixteenth of luma
 } MvstereoRange;
 
 /** Returns how often a view of this width is halved before its range is determined. */
@@ -41,13 +45,49 @@ GPUME_INLINE int mvstereo_range_coarse(int w, int *range)
     return -below;
 }
 
+/** Sets what is known of the left view before. Returns whether more than half of its samples have other tones now. */
+GPUME_INLINE int mvstereo_range_is_cut(MvstereoRange *r, const unsigned *luma)
+{
+    int64_t nb = 0, differ = 0;
+
+    for (int i = 0; i < MVSTEREO_TONES; i++) {
+        unsigned count = 0;
+
+        for (int k = 0; k < 256 / MVSTEREO_TONES; k++)
+            count += luma[i * (256 / MVSTEREO_TONES) + k];
+        nb        += count;
+        differ    += FFABS((int64_t)count - r->luma[i]);
+        r->luma[i] = count;
+    }
+    return differ > nb;
+}
+
+/**
+ * Sets the scale for a range, with headroom of its size for what is nearer, and of a quarter of it for what is farther
+ * away; only ranges with negative disparities have negative scales. The scale stays until the view is cut, unless
+ * something is farther away.
+ * @param luma histogram of the left view
+ */
+GPUME_INLINE void mvstereo_range_set_scale(MvstereoRange *r, const unsigned *luma, int was_guess)
+{
+    const int is_cut = mvstereo_range_is_cut(r, luma), size = r->max - r->min;
+
+    if (r->least < r->greatest && !was_guess && r->min >= r->least && (r->max <= r->greatest || !is_cut))
+        return;
+    r->least    = FFMAX(r->min - size / 4, r->min >= 0 ? 0 : -MVSTEREO_MAX_RANGE);
+    r->greatest = FFMIN(r->max + size, MVSTEREO_MAX_RANGE);
+}
+
 /**
  * Extends a range by that of halved views. Views without certain disparities, such as black ones, do not change it.
  * @param counts   histogram of nb whole disparities from min on, of samples whose confidence is not 0
  * @param halvings number of halvings
+ * @param luma     histogram of the left view
  */
-GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts, int nb, int min, int halvings)
+GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts, int nb, int min, int halvings,
+                                       const unsigned *luma)
 {
+    const int was_guess = r->is_guess;
     int first = 0, last = nb - 1, total = 0, below, above, size;
 
     for (int i = 0; i < nb; i++)
@@ -77,6 +117,7 @@ GPUME_INLINE void mvstereo_range_widen(MvstereoRange *r, const unsigned *counts,
     r->is_guess = !total;
     r->min = FFMAX(first, last - MVSTEREO_MAX_RANGE);
     r->max = r->min + FFMIN(size, MVSTEREO_MAX_RANGE);
+    mvstereo_range_set_scale(r, luma, was_guess);
 }
 
 #endif /* AVFILTER_GPUME_MVSTEREO_RANGE_H */

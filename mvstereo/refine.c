@@ -73,18 +73,24 @@ static void median_row(int16_t *dst, const int16_t *src, ptrdiff_t stride, int w
     }
 }
 
-/* Computes the first median of a row of the matches, and checks whether the other view agrees. */
+/* Computes the first median of a row of the matches, and checks whether the views are uneven and agree there. */
 static void check_row(const MvstereoRefiner *r, int y)
 {
     const MvstereoMatcher *m = r->matcher;
     const int16_t *right     = m->right_index + y * (size_t)m->w;
+    const uint8_t *even      = mvstereo_row8(&m->even, y);
     int16_t *row = mvstereo_row16(&r->disparity, y);
 
     median_row(row, mvstereo_row16(&m->disparity, y), m->disparity.stride, m->w);
     for (int x = 0; x < m->w; x++) {
-        const int index = (row[x] + MVSTEREO_ONE / 2) / MVSTEREO_ONE, match = x - m->min - index;
+        const int index = mvstereo_whole(row[x]), match = x - m->min - index;
+        int is_even = 255;
 
-        if (match < 0 || match >= m->w || FFABS(right[match] - index) > MVSTEREO_CHECK)
+        for (int i = -MVSTEREO_CENSUS_R; i <= MVSTEREO_CENSUS_R; i++)
+            is_even &= even[x + i * m->even.stride];
+        if (is_even)
+            row[x] = MVSTEREO_EVEN;
+        else if (match < 0 || match >= m->w || FFABS(right[match] - index) > MVSTEREO_CHECK)
             row[x] = MVSTEREO_INVALID;
     }
 }
@@ -172,24 +178,46 @@ static void join_groups(void *arg, int worker, int start, int end)
     }
 }
 
-/* Fills the holes of a row. Returns whether the row has valid samples. */
+/* Fills the holes of a row. Returns whether the row has valid samples; otherwise it keeps its holes. */
 static int fill_row(int16_t *row, int w)
 {
     int is_valid = 0;
 
     for (int x = 0, end; x < w; x = end + 1) {
-        int before, after, v;
+        int before, after;
 
         for (end = x; end < w && row[end] < 0; end++)
             ;
         before    = x ? row[x - 1] : -1;
         after     = end < w ? row[end] : -1;
-        v         = before < 0 ? after : after < 0 ? before : FFMIN(before, after);
-        is_valid |= v >= 0;
-        for (; x < end; x++)
-            row[x] = v;
+        is_valid |= before >= 0 || after >= 0;
+        for (int first = x; x < end; x++)
+            row[x] = mvstereo_fill(before, after, x - first + 1, end - first + 1, row[x] == MVSTEREO_EVEN);
     }
     return is_valid;
+}
+
+/* Counts how the views agree in a row of checked disparities. */
+static void judge_row(MvstereoRefiner *r, int y)
+{
+    const MvstereoMatcher *m = r->matcher;
+    const int16_t *row   = mvstereo_row16(&r->disparity, y);
+    const uint8_t *valid = mvstereo_row8(&r->valid, y);
+    int counts[MVSTEREO_NB_COUNTS] = { 0 };
+
+    for (int x = 0; x < m->w; x++) {
+        int costs[2 * MVSTEREO_MAX_ROWS + 1];
+
+        counts[MVSTEREO_UNEVEN] += row[x] != MVSTEREO_EVEN;
+        if (!valid[x])
+            continue;
+        for (int i = -MVSTEREO_MAX_ROWS; i <= MVSTEREO_MAX_ROWS; i++)
+            costs[i + MVSTEREO_MAX_ROWS] = ff_mvstereo_cost(m, x, y, x - m->min - mvstereo_whole(row[x]), y + i);
+        counts[MVSTEREO_VALID]++;
+        counts[MVSTEREO_VOTES + mvstereo_strip(x, m->w)] += mvstereo_vote(costs, m->rows);
+    }
+    for (int i = 0; i < MVSTEREO_NB_COUNTS; i++)
+        atomic_fetch_add_explicit(&r->agreement[i], counts[i], memory_order_relaxed);
 }
 
 /* Drops small pieces, and fills holes within rows. */
@@ -215,9 +243,11 @@ static void drop_pieces(void *arg, int worker, int first, int end)
                 root = r->parents[root];
             valid[x] = r->sizes[root] < MVSTEREO_PIECE ? 0 : 255;
         }
+        if (y % MVSTEREO_JUDGED == MVSTEREO_JUDGED / 2)
+            judge_row(r, y);
         for (int x = 0; x < m->w; x++)
             if (!valid[x]) {
-                row[x]        = MVSTEREO_INVALID;
+                row[x]        = r->fill ? FFMIN(row[x], MVSTEREO_INVALID) : MVSTEREO_INVALID;
                 confidence[x] = 0;
             }
         /* an empty row keeps MVSTEREO_INVALID */
@@ -227,27 +257,28 @@ static void drop_pieces(void *arg, int worker, int first, int end)
     }
 }
 
-/* Copies the next row above that has valid samples to rows without any. */
+/* Copies the next row that has valid samples, above or else below, to rows without any. */
 static void fill_empty_rows(void *arg, int worker, int first, int end)
 {
-    MvstereoRefiner *r = arg;
-    const MvstereoPlane *p = &r->disparity;
-    int above = first - 1;          /* negative: there is none */
+    MvstereoRefiner *r       = arg;
+    const MvstereoMatcher *m = r->matcher;
+    int from = first;
 
-    while (above >= 0 && r->is_empty[above])
-        above--;
+    while (from >= 0 && r->is_empty[from])
+        from--;
+    if (from < 0)
+        for (from = first; from < m->h && r->is_empty[from]; from++)
+            ;
     for (int y = first; y < end; y++) {
-        int16_t *row = mvstereo_row16(p, y);
+        int16_t *row = mvstereo_row16(&r->disparity, y);
 
         if (!r->is_empty[y]) {
-            above = y;
+            from = y;
             continue;
         }
-        if (above < 0)
-            memset(row, 0, p->w * sizeof(*row));
-        else
-            memcpy(row, mvstereo_row16(p, above), p->w * sizeof(*row));
-        ff_mvstereo_plane_extend(p, y, y + 1);
+        for (int x = 0; x < m->w; x++)
+            row[x] = from < m->h ? mvstereo_row16(&r->disparity, from)[x] : mvstereo_zero(m->min, m->span);
+        ff_mvstereo_plane_extend(&r->disparity, y, y + 1);
     }
 }
 
@@ -283,6 +314,8 @@ void ff_mvstereo_refine(MvstereoRefiner *r, const MvstereoMatcher *m, int fill, 
 {
     r->matcher = m;
     r->fill    = fill;
+    for (int i = 0; i < MVSTEREO_NB_COUNTS; i++)
+        atomic_init(&r->agreement[i], 0);
     ff_gpume_chain_add(chain, find_parts, r, PARTS);
     for (int i = 0; i < MVSTEREO_LEVELS; i++) {
         r->levels[i] = (MvstereoLevel) { r, 1 << i };

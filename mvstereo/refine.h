@@ -11,6 +11,8 @@
 #ifndef AVFILTER_GPUME_MVSTEREO_REFINE_H
 #define AVFILTER_GPUME_MVSTEREO_REFINE_H
 
+#include <stdatomic.h>
+
 #include "libavfilter/gpume/mvstereo/match.h"
 
 /** Pieces of parts of a map are joined with those of the next part, then those of groups of 2, 4, 8 and 16 parts. */
@@ -31,6 +33,7 @@ typedef struct MvstereoRefiner {
     MvstereoLevel levels[MVSTEREO_LEVELS];
     const MvstereoMatcher *matcher;
     int fill;
+    atomic_int agreement[MVSTEREO_NB_COUNTS];   ///< enum MvstereoCount
 } MvstereoRefiner;
 
 /** @return 0 or AVERROR(ENOMEM); on error r is zeroed */

@@ -130,24 +130,37 @@ static void expect_row(const MvstereoTemporal *t, const Scratch *s, int y, int s
     }
 }
 
+/* Returns whether the right view shows something behind a sample where it had to be with this disparity. */
+static int is_refuted(const MvstereoMatcher *m, int x, int y, int v)
+{
+    const int k = mvstereo_whole(v), z = x - m->min - k;
+    const int seen = z < 0 || z >= m->w ? k : m->right_index[y * (ptrdiff_t)m->w + z];
+    const int from = z + m->min + seen;
+
+    return mvstereo_is_behind(seen, k) && m->confidence[y * (ptrdiff_t)m->w + from] >= m->tolerance * MVSTEREO_SURE &&
+           mvstereo_agrees(mvstereo_row16(&m->disparity, y)[from], seen);
+}
+
 /* Stabilises columns of a row. */
 static void stabilise_row(const MvstereoTemporal *t, const Scratch *s, int y, int start, int end,
                           const int16_t *expected, const uint8_t *ages)
 {
-    const int w = t->luma->w;
+    const MvstereoMatcher *m = t->matcher;
     int16_t *map = mvstereo_row16(t->map, y), *after = mvstereo_row16(&t->disparity[1], y);
-    const uint8_t *confidence = t->confidence + y * (size_t)w;
+    const uint8_t *confidence = m->confidence + y * (size_t)m->w;
 
     for (int part = start; part < end; part += PART) {
         const int change = s->parts[part / PART].change, limit = mvstereo_steadiness(change);
 
-        for (int x = part; x < FFMIN(part + PART, w); x++) {
+        for (int x = part; x < FFMIN(part + PART, m->w); x++) {
             int age = 0;
 
             if (expected[x] != UNKNOWN) {
+                const int v = av_clip(expected[x] + change, 0, (m->span - 1) * MVSTEREO_ONE);
+
                 age    = ages[x];
-                map[x] = mvstereo_stabilise(map[x], av_clip(expected[x] + change, 0, t->greatest), limit,
-                                            confidence[x] >= MVSTEREO_SURE, &age);
+                map[x] = mvstereo_stabilise(map[x], v, limit, confidence[x] >= MVSTEREO_SURE ||
+                                            (FFABS(map[x] - v) > MVSTEREO_ONE && is_refuted(m, x, y, v)), &age);
             }
             mvstereo_row8(&t->age[1], y)[x] = age;
             after[x] = map[x] + t->first;
@@ -259,18 +272,17 @@ int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, 
     return ret < 0 ? ret : ff_mvstereo_motion_end(&t->motion, &t->field);
 }
 
-void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const uint8_t *confidence, int min,
-                                    int span, GpumeTaskChain *chain, int nb_threads)
+void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const MvstereoMatcher *matcher,
+                                    GpumeTaskChain *chain)
 {
     const int w = t->luma->w, h = t->luma->h, rows = gpume_blocks(h, PART), columns = gpume_blocks(w, PART);
 
     FFSWAP(MvstereoPlane, t->disparity[0], t->disparity[1]);
     FFSWAP(MvstereoPlane, t->age[0], t->age[1]);
-    t->map        = map;
-    t->confidence = confidence;
-    t->first      = min * MVSTEREO_ONE;
-    t->greatest   = (span - 1) * MVSTEREO_ONE;
-    t->nb_groups  = (ff_gpume_nb_parts(nb_threads, rows * columns) + rows - 1) / rows;
+    t->map       = map;
+    t->matcher   = matcher;
+    t->first     = matcher->min * MVSTEREO_ONE;
+    t->nb_groups = (ff_gpume_nb_parts(matcher->executor.nb_threads, rows * columns) + rows - 1) / rows;
     if (t->field)
         ff_gpume_chain_add(chain, stabilise_groups, t, rows * t->nb_groups);
     else

@@ -95,6 +95,18 @@ static __device__ __forceinline__ void find_origins(int *from, const MvstereoCud
     }
 }
 
+/** Returns whether the right view shows something behind a sample where it had to be with this disparity. */
+static __device__ __forceinline__ int is_refuted(const MvstereoCudaArgs &args, int x, int y, int v)
+{
+    const int k = mvstereo_whole(v), z = x - args.min - k;
+    const int seen = z < 0 || z >= args.w ? k : mvstereo_short(args.right, args, z, y);
+
+    const int from = z + args.min + seen, is_rough = ((const MvstereoCudaStats *)args.stats)->is_rough;
+
+    return mvstereo_is_behind(seen, k) && mvstereo_byte(args.confidence, args, from, y) >= is_rough * MVSTEREO_SURE &&
+           mvstereo_agrees(mvstereo_short(args.matched, args, from, y), seen);
+}
+
 /**
  * A thread has samples of a column.
  * grid:   parts of MVSTEREO_PART x MVSTEREO_PART samples
@@ -145,10 +157,13 @@ GPUME_KERNEL_OF(MvstereoCudaArgs, MVSTEREO_CUDA_STEADY_THREADS, 2)
         if (y + n >= args.h)
             return;
         if (from[n] >= 0) {
-            age       = ages[n];
-            values[n] = mvstereo_stabilise(values[n], av_clip(expected[n] + part->change, 0,
-                                                              (args.range - 1) * MVSTEREO_ONE),
-                                           mvstereo_steadiness(part->change), confidence[n] >= MVSTEREO_SURE, &age);
+            const int v  = av_clip(expected[n] + part->change, 0, (args.range - 1) * MVSTEREO_ONE);
+            int is_final = confidence[n] >= MVSTEREO_SURE;
+
+            age = ages[n];
+            if (age && !is_final && FFABS(values[n] - v) > MVSTEREO_ONE)
+                is_final = is_refuted(args, x, y + n, v);
+            values[n] = mvstereo_stabilise(values[n], v, mvstereo_steadiness(part->change), is_final, &age);
         }
         ((short *)args.disparity)[q]      = (short)values[n];
         ((short *)args.disparities[1])[q] = (short)(values[n] + first);

@@ -11,8 +11,8 @@
 #ifndef AVFILTER_GPUME_MVSTEREO_TEMPORAL_H
 #define AVFILTER_GPUME_MVSTEREO_TEMPORAL_H
 
+#include "libavfilter/gpume/mvstereo/match.h"
 #include "libavfilter/gpume/mvstereo/motion.h"
-#include "libavfilter/gpume/mvstereo/plane.h"
 #include "libavfilter/gpume/util/tasks.h"
 
 /** What is kept of the previous pairs of a view. Zeroed before the first pair. */
@@ -26,10 +26,10 @@ typedef struct MvstereoTemporal {
     /* the current work */
     AVFrame *frame;             ///< luma for the search
     const MvstereoPlane *luma;
-    const uint8_t *confidence;
+    const MvstereoMatcher *matcher;
     const MvstereoPlane *map;
     const GpumeMotionField *field;
-    int first, greatest;
+    int first;
     int nb_groups;              ///< groups of parts side by side
 } MvstereoTemporal;
 
@@ -44,12 +44,11 @@ int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, 
 
 /**
  * Adds a task that stabilises the map of the view that was searched.
- * @param map        disparities from min, in 1/16, without holes
- * @param confidence of the map, in rows of its width
- * @param span       number of disparities from min on
+ * @param map     disparities in 1/16, from the least one of the matcher, without holes
+ * @param matcher that has matched the view
  */
-void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const uint8_t *confidence, int min,
-                                    int span, GpumeTaskChain *chain, int nb_threads);
+void ff_mvstereo_temporal_stabilise(MvstereoTemporal *t, const MvstereoPlane *map, const MvstereoMatcher *matcher,
+                                    GpumeTaskChain *chain);
 
 void ff_mvstereo_temporal_close(MvstereoTemporal *t);
 

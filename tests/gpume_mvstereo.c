@@ -270,9 +270,13 @@ static void draw_pair(Case *c, int n)
         o->m = c->oracle[n - 1].m;
         o->n = c->oracle[n - 1].n;
         o->is_guess = c->oracle[n - 1].is_guess;
+        o->least    = c->oracle[n - 1].least;
+        o->greatest = c->oracle[n - 1].greatest;
     } else if (!c->find) {
         o->m = c->cfg.min;
         o->n = FFALIGN(c->cfg.max - c->cfg.min, 32);
+        o->least    = c->cfg.min;
+        o->greatest = c->cfg.max;
     }
     stereo_expect(o, c->find, n ? &c->oracle[n - 1] : NULL, c->cfg.temporal ? search_views : NULL);
     for (int i = 0; i < c->w * c->h && o->age; i++)
@@ -306,7 +310,7 @@ static void draw_case(Case *c, uint64_t seed, enum Place place)
         c->w = 257 + test_draw(&c->r, 30);
         c->h = 1 + test_draw(&c->r, 12);
     }
-    c->cfg.rows     = !test_draw(&c->r, 4);
+    c->cfg.rows     = test_draw(&c->r, 4) ? 0 : 1 + test_draw(&c->r, MVSTEREO_MAX_ROWS);
     c->cfg.fill     = !!test_draw(&c->r, 4);
     c->cfg.fast     = !test_draw(&c->r, 3);
     c->cfg.temporal = c->cfg.fill && !test_draw(&c->r, 3);
@@ -346,7 +350,7 @@ static void free_case(Case *c)
 /* Returns the expected value of a sample of the output. */
 static int expected_sample(const Case *c, const StereoOracle *o, int x, int y)
 {
-    const int least = 16 * (c->find ? o->m : c->cfg.min), greatest = 16 * (c->find ? o->m + o->n : c->cfg.max);
+    const int least = 16 * o->least, greatest = 16 * o->greatest;
     const int from = y * c->w + (c->right ? c->w - 1 - x : x), v = o->v[from], d = v + 16 * o->m;
 
     switch (c->cfg.output) {
@@ -464,8 +468,8 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     int16_t *disparity = malloc(c->w * c->h * sizeof(*disparity));
     const TestShape shape = test_shape(format, c->column + c->w, c->h);
     AVBufferRef *out_frames = hw_frames ? test_device_frames(&shape) : NULL;
+    int counts[MVSTEREO_NB_COUNTS], ret;
     Mvstereo *mvstereo;
-    int ret;
 
     cfg.hw_frames = hw_frames;
     ret = ff_mvstereo_open(&mvstereo, &cfg);
@@ -482,6 +486,10 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
             ret = ff_mvstereo_make(mvstereo, &c->pairs[n], out);
         if (ret >= 0)
             ret = ff_mvstereo_read(mvstereo, disparity);
+        if (ret >= 0)
+            ret = ff_mvstereo_judge(mvstereo, counts);
+        CHECK(ret < 0 || !memcmp(counts, c->oracle[n].agreement, sizeof(counts)), "pair %d: %d of %d agree instead of "
+              "%d of %d", n, counts[1], counts[0], c->oracle[n].agreement[1], c->oracle[n].agreement[0]);
         if (ret >= 0 && hw_frames) {
             AVFrame *down = test_alloc(av_frame_alloc());
 
@@ -562,8 +570,14 @@ static void failing_allocations(void)
 
 enum { FILM_W = 176, FILM_H = 96, FILM_PAIRS = 9, FILM_PAN = 3, FILM_SIDE = 48 };
 
-/** What changes in a film. */
-enum Film { FILM_PANS, FILM_COMES_NEARER, FILM_IS_CUT };
+/** What changes in a film, or what is in it. */
+enum Film {
+    FILM_PANS, FILM_COMES_NEARER, FILM_IS_CUT,
+    FILM_UNCOVERS,              ///< a thing moves before what looks almost like it
+    FILM_APPROACHES,            ///< a thing comes much nearer; the range is found
+    FILM_CLIPPED,               ///< a white surface at the left border, which the right view does not show
+    FILM_FLAT,                  ///< the same value everywhere; the range is found
+};
 
 /* Returns luma of a texture in which neighbours are alike. */
 static int texture_at(int seed, int x, int y)
@@ -576,10 +590,10 @@ static int texture_at(int seed, int x, int y)
 }
 
 /* Returns where the thing in front is in pair n, and its disparity. */
-static int thing_at(int n, int *disparity)
+static int thing_at(enum Film film, int n, int *disparity)
 {
-    *disparity = 12 + n / 2;
-    return 60 + 2 * n;
+    *disparity = film == FILM_UNCOVERS ? 34 : film == FILM_APPROACHES ? 12 + 7 * n : 12 + n / 2;
+    return film == FILM_UNCOVERS ? 36 + 9 * n : film == FILM_APPROACHES ? 110 : 60 + 2 * n;
 }
 
 /* Draws a view of a pair: a plane with a disparity of 6, and a thing before it. */
@@ -587,29 +601,37 @@ static AVFrame *draw_film(enum Film film, int n, int is_right, TestRandom *r)
 {
     uint8_t view[FILM_W * FILM_H];
     const int scene = film == FILM_IS_CUT && n >= FILM_PAIRS / 2, pan = film == FILM_PANS ? FILM_PAN * n : 0;
-    const int noise = film == FILM_PANS ? 31 : 5;
-    int disparity, left = thing_at(n, &disparity);
+    const int noise = film == FILM_PANS ? 31 : film == FILM_UNCOVERS || film == FILM_FLAT ? 1 : 5;
+    const int contrast = film == FILM_PANS ? 8 : film == FILM_UNCOVERS ? 4 : 1;
+    int disparity, left = thing_at(film, n, &disparity);
 
     for (int y = 0; y < FILM_H; y++)
         for (int x = 0; x < FILM_W; x++) {
             const int from = x - left + (is_right ? disparity : 0);
-            const int is_thing = film == FILM_COMES_NEARER && from >= 0 && from < FILM_SIDE && y >= 24 &&
+            const int has_thing = film == FILM_COMES_NEARER || film == FILM_UNCOVERS || film == FILM_APPROACHES;
+            const int is_thing = has_thing && from >= 0 && from < FILM_SIDE && y >= 24 &&
                                  y < 24 + FILM_SIDE;
             const int v = is_thing ? texture_at(7, from, y) : texture_at(scene, 50 + x + pan + (is_right ? 6 : 0), y);
-            const int contrast = film == FILM_PANS ? 8 : 1;
+            const int is_white = film == FILM_CLIPPED && !is_right && x < FILM_SIDE && y >= 24 && y < 24 + FILM_SIDE;
 
             view[y * FILM_W + x] = av_clip_uint8(v / contrast + (int)test_draw(r, noise) - noise / 2);
+            if (is_white || film == FILM_FLAT)
+                view[y * FILM_W + x] = is_white ? 255 : 16;
         }
     return gray_frame(view, FILM_W, FILM_H);
 }
 
-/* Makes the maps of a film. */
+/* Makes the maps of a film; if something approaches, those of output=gray8. @param temporal of still films: fill */
 static void make_film(int16_t *maps, enum Film film, int temporal)
 {
     TestExecutor executor = { TEST_SERIAL };
     TestRandom r = { .state = 5 };
     const MvstereoConfig cfg = {
-        .max = 32, .fill = 1, .temporal = temporal, .executor = { test_execute, &executor, 2 },
+        .max = film == FILM_APPROACHES || film == FILM_FLAT ? 0 : film == FILM_UNCOVERS ? 64 : 32,
+        .min = film == FILM_CLIPPED ? -16 : 0,
+        .output = film == FILM_APPROACHES ? MVSTEREO_GRAY : MVSTEREO_DISPARITY,
+        .fill = film < FILM_CLIPPED || temporal, .temporal = film < FILM_CLIPPED && temporal,
+        .executor = { test_execute, &executor, 2 },
     };
     Mvstereo *mvstereo;
 
@@ -624,14 +646,68 @@ static void make_film(int16_t *maps, enum Film film, int temporal)
         }
         out->width  = FILM_W;
         out->height = FILM_H;
-        out->format = AV_PIX_FMT_GRAY16;
+        out->format = ff_mvstereo_output_format(cfg.output, 0);
         CHECK(av_frame_get_buffer(out, 0) >= 0 && ff_mvstereo_make(mvstereo, &pair, out) >= 0 &&
               ff_mvstereo_read(mvstereo, maps + n * FILM_W * FILM_H) >= 0, "pair %d", n);
+        for (int q = 0; film == FILM_APPROACHES && q < FILM_W * FILM_H; q++)
+            maps[n * FILM_W * FILM_H + q] = out->data[0][q / FILM_W * out->linesize[0] + q % FILM_W];
         for (int i = 0; i < 2; i++)
             av_frame_free(&views[i]);
         av_frame_free(&out);
     }
     ff_mvstereo_close(&mvstereo);
+}
+
+/* Samples behind a thing that moves are as without stabilisation. The scale of a film stays when a thing approaches. */
+static void behind_things(int16_t *maps[2])
+{
+    const int size = FILM_W * FILM_H;
+    int wrong[2] = { 0 }, changed = 0, nearer = 0;
+
+    for (int i = 0; i < 2; i++) {
+        make_film(maps[i], FILM_UNCOVERS, i);
+        for (int q = size; q < FILM_PAIRS * size; q++) {
+            int unused, left = thing_at(FILM_UNCOVERS, q / size, &unused), x = q % FILM_W, y = q % size / FILM_W;
+
+            wrong[i] += x >= left - 40 && x < left - 3 && y >= 24 && y < 24 + FILM_SIDE && abs(maps[i][q] - 96) > 80;
+        }
+    }
+    CHECK(wrong[1] <= wrong[0] + 20, "%d samples behind a thing are wrong, %d without stabilisation", wrong[1],
+          wrong[0]);
+    make_film(maps[0], FILM_APPROACHES, 0);
+    for (int n = 1; n < FILM_PAIRS; n++) {
+        for (int q = 0; q < 16 * FILM_W; q++)
+            changed += abs(maps[0][n * size + q] - maps[0][q]) > 2;
+        nearer += maps[0][n * size + 48 * FILM_W + 134] >= maps[0][(n - 1) * size + 48 * FILM_W + 134];
+    }
+    CHECK(changed < 100 && nearer == FILM_PAIRS - 1, "%d samples that stand still change, %d maps of what approaches",
+          changed, nearer);
+}
+
+/* What has no texture is a hole, and is filled from what surrounds it. */
+static void without_texture(int16_t *maps[2])
+{
+    int stated[2] = { 0 }, wrong = 0, others = 0;
+
+    for (int i = 0; i < 2; i++) {
+        make_film(maps[i], FILM_CLIPPED, i);
+        for (int q = 0; q < FILM_W * FILM_H; q++) {
+            const int x = q % FILM_W, y = q / FILM_W, is_in = y >= 28 && y < 20 + FILM_SIDE && x < FILM_SIDE - 4;
+            const int is_out = y >= 24 && y < 24 + FILM_SIDE ? x >= FILM_SIDE + 16 : x >= 16;
+
+            stated[0] += !i && is_in && maps[0][q] != MVSTEREO_HOLE;
+            others    += !i && is_out && maps[0][q] == MVSTEREO_HOLE;
+            wrong     += i && is_in && abs(maps[1][q] - 96) > 16;
+        }
+    }
+    CHECK(!stated[0] && !wrong && others < 200, "of a white surface %d samples are stated, %d are filled wrongly; %d "
+          "others are holes", stated[0], wrong, others);
+    for (int i = 0; i < 2; i++) {
+        make_film(maps[i], FILM_FLAT, i);
+        for (int q = 0; q < FILM_PAIRS * FILM_W * FILM_H; q++)
+            stated[1] += maps[i][q] != (i ? 0 : MVSTEREO_HOLE);
+    }
+    CHECK(!stated[1], "%d samples of flat views are stated, or not filled with 0", stated[1]);
 }
 
 /* Stabilised maps of a noisy pan change less, those of what comes nearer are not late, a cut leaves nothing behind. */
@@ -652,7 +728,7 @@ static void over_time(void)
     for (int i = 0; i < 2; i++) {
         make_film(maps[i], FILM_COMES_NEARER, i);
         for (int n = 2; n < FILM_PAIRS; n++) {
-            int disparity, left = thing_at(n, &disparity);
+            int disparity, left = thing_at(FILM_COMES_NEARER, n, &disparity);
 
             for (int q = 0; q < (FILM_SIDE - 8) * (FILM_SIDE - 8); q++)
                 wrong[i] += abs(maps[i][n * size + (28 + q / (FILM_SIDE - 8)) * FILM_W + left + 4 +
@@ -665,6 +741,8 @@ static void over_time(void)
     for (int q = FILM_PAIRS / 2 * size; q < (FILM_PAIRS / 2 + 1) * size; q++)
         different += maps[0][q] != maps[1][q];
     CHECK(different < size / 100, "%d samples after a cut are not those of the scene", different);
+    behind_things(maps);
+    without_texture(maps);
     av_free(maps[0]);
     av_free(maps[1]);
 }

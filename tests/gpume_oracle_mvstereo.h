@@ -32,6 +32,11 @@ typedef struct StereoOracle {
     int *v;                 ///< disparity - m, in 1/16 sample; -1: a hole
     int *age;
     int *confidence;
+    uint8_t *even;          ///< whether the surroundings of a sample have no texture
+    int *right_map, *matched;   ///< disparity - m of the right view; that of the left view before the map's first step
+    int least, greatest;    ///< scale
+    int tones[16];          ///< how many samples of the left view have which sixteenth of luma
+    int agreement[6];       ///< samples with texture, valid ones, and the votes of four strips
 } StereoOracle;
 
 static int stereo_clip(int v, int low, int high)
@@ -139,22 +144,29 @@ static int stereo_gradient(const uint8_t *p, int w, int h, int x, int y)
     return stereo_clip(s / 4 + 128, 0, 255);
 }
 
+/* Returns the cost of L(x, y) and R(z, row). */
+static int stereo_cost_of(const StereoOracle *o, int x, int y, int z, int row)
+{
+    const int p = y * o->w + x, q = row * o->w + z;
+    const int luma = abs(o->left[p] - o->table[o->right[q]]);
+    const int grad = abs(o->gradient[0][p] - o->gradient[1][q]);
+    uint64_t differ = o->census[0][p] ^ o->census[1][q];
+    int cost = (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
+
+    for (; differ; differ >>= 1)
+        cost += differ & 1;
+    return cost;
+}
+
 static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 {
-    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1), p = y * o->w + x;
+    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1);
     int least   = 1000;
 
     for (int row = y - o->rows; row <= y + o->rows; row++) {
-        const int q = stereo_clip(row, 0, o->h - 1) * o->w + z;
-        const int luma = abs(o->left[p] - o->table[o->right[q]]);
-        const int grad = abs(o->gradient[0][p] - o->gradient[1][q]);
-        uint64_t differ = o->census[0][p] ^ o->census[1][q];
-        int cost = (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
+        const int cost = stereo_cost_of(o, x, y, z, stereo_clip(row, 0, o->h - 1));
 
-        for (; differ; differ >>= 1)
-            cost += differ & 1;
-        if (cost < least)
-            least = cost;
+        least = cost < least ? cost : least;
     }
     return least;
 }
@@ -271,6 +283,15 @@ static int stereo_piece(const StereoOracle *o, uint8_t *seen, int *list, int q)
     return nb;
 }
 
+static int stereo_is_even(const StereoOracle *o, int x, int y)
+{
+    for (int j = y - 3; j <= y + 3; j++)
+        for (int i = x - 3; i <= x + 3; i++)
+            if (stereo_pixel(o->left, o->w, o->h, i, j) != stereo_pixel(o->left, o->w, o->h, x, j))
+                return 0;
+    return 1;
+}
+
 static void stereo_drop(StereoOracle *o, const int *right)
 {
     const int nb  = o->w * o->h;
@@ -280,7 +301,8 @@ static void stereo_drop(StereoOracle *o, const int *right)
     for (int q = 0; q < nb; q++) {
         const int k = (o->v[q] + 8) >> 4, z = q % o->w - o->m - k;
 
-        if (z < 0 || z >= o->w || abs(right[q / o->w * o->w + z] - k) > 1)
+        o->even[q] = stereo_is_even(o, q % o->w, q / o->w);
+        if (o->even[q] || z < 0 || z >= o->w || abs(right[q / o->w * o->w + z] - k) > 1)
             o->v[q] = -1;
     }
     for (int q = 0; q < nb; q++)
@@ -297,20 +319,38 @@ static void stereo_drop(StereoOracle *o, const int *right)
     free(list);
 }
 
+/* Returns the value of a sample from those of its row, or -1. */
+static int stereo_fill_sample(const StereoOracle *o, int x, int y)
+{
+    const int *row = o->v + y * o->w;
+    int a = x, b = x;
+
+    while (a >= 0 && row[a] < 0)
+        a--;
+    while (b < o->w && row[b] < 0)
+        b++;
+    if (a == b)
+        return row[x];
+    if (a < 0 || b == o->w)
+        return a >= 0 ? row[a] : b < o->w ? row[b] : -1;
+    if (o->even[y * o->w + x] && abs(row[a] - row[b]) <= 8 * (b - a))
+        return (row[a] * (b - x) + row[b] * (x - a) + (b - a) / 2) / (b - a);
+    return row[a] < row[b] ? row[a] : row[b];
+}
+
 static void stereo_fill(StereoOracle *o)
 {
     int *to = malloc(o->w * o->h * sizeof(*to));
 
     for (int y = 0; y < o->h; y++)
         for (int x = 0; x < o->w; x++) {
-            int *row = o->v + y * o->w, before = -1, after = -1;
+            int v = -1;
 
-            for (int i = x; i >= 0 && before < 0; i--)
-                before = row[i];
-            for (int i = x; i < o->w && after < 0; i++)
-                after = row[i];
-            to[y * o->w + x] = before < 0 && after < 0 ? y ? to[(y - 1) * o->w + x] : 0 :
-                               before < 0 ? after : after < 0 || before < after ? before : after;
+            for (int j = y; j >= 0 && v < 0; j--)
+                v = stereo_fill_sample(o, x, j);
+            for (int j = y; j < o->h && v < 0; j++)
+                v = stereo_fill_sample(o, x, j);
+            to[y * o->w + x] = v < 0 ? stereo_clip(-16 * o->m, 0, 16 * (o->n - 1)) : v;
         }
     memcpy(o->v, to, o->w * o->h * sizeof(*to));
     free(to);
@@ -348,12 +388,36 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
     free(to);
 }
 
+/* Counts how the views agree in every sixteenth row. */
+static void stereo_judge(StereoOracle *o)
+{
+    memset(o->agreement, 0, sizeof(o->agreement));
+    for (int y = 8; y < o->h; y += 16)
+        for (int x = 0; x < o->w; x++) {
+            const int q = y * o->w + x, k = (o->v[q] + 8) >> 4, rows = o->rows;
+            int least[3] = { 1000, 1000, 1000 };
+
+            o->agreement[0] += !o->even[q];
+            if (o->v[q] < 0)
+                continue;
+            o->agreement[1]++;
+            for (int row = -3; row <= 3; row++) {
+                const int cost = stereo_cost_of(o, x, y, x - o->m - k, stereo_clip(y + row, 0, o->h - 1));
+                int *part      = &least[row < -rows ? 0 : row <= rows ? 1 : 2];
+
+                *part = cost < *part ? cost : *part;
+            }
+            if (least[0] < least[1] || least[2] < least[1])
+                o->agreement[2 + 4 * (x - x % 32) / o->w] += least[0] < least[2] ? -1 : least[2] < least[0];
+        }
+}
+
 /* Sets v and confidence. The views must be prepared, base and nb set. */
 static void stereo_match_from(StereoOracle *o)
 {
     const int nb = o->w * o->h;
     int *cost = malloc(nb * o->nb * sizeof(*cost)), *sum = calloc(nb * o->nb, sizeof(*sum));
-    int *right = malloc(nb * sizeof(*right));
+    int *right = o->right_map;
     uint8_t *is_hole = malloc(nb);
 
     for (int i = 0; i < 2; i++) {
@@ -374,8 +438,10 @@ static void stereo_match_from(StereoOracle *o)
     stereo_path(o, cost, sum, 0, -1);
     stereo_path(o, cost, sum, 0, 1);
     stereo_winners(o, sum, right);
+    memcpy(o->matched, o->v, nb * sizeof(*o->v));
     stereo_median(o->v, o->w, o->h);
     stereo_drop(o, right);
+    stereo_judge(o);
     for (int q = 0; q < nb; q++)
         is_hole[q] = o->v[q] < 0;
     if (o->fill) {
@@ -385,7 +451,6 @@ static void stereo_match_from(StereoOracle *o)
     }
     free(cost);
     free(sum);
-    free(right);
     free(is_hole);
     for (int i = 0; i < 2; i++) {
         free(o->census[i]);
@@ -412,6 +477,9 @@ static void stereo_alloc(StereoOracle *o, int w, int h)
     o->h = h;
     o->v = malloc(w * h * sizeof(*o->v));
     o->confidence = malloc(w * h * sizeof(*o->confidence));
+    o->even      = malloc(w * h);
+    o->right_map = malloc(w * h * sizeof(*o->right_map));
+    o->matched   = malloc(w * h * sizeof(*o->matched));
 }
 
 static void stereo_free(StereoOracle *o)
@@ -420,6 +488,9 @@ static void stereo_free(StereoOracle *o)
     free(o->right);
     free(o->v);
     free(o->confidence);
+    free(o->even);
+    free(o->right_map);
+    free(o->matched);
     free(o->age);
 }
 
@@ -451,11 +522,25 @@ static void stereo_match(StereoOracle *o)
     o->base = NULL;
 }
 
+/* Sets the scale for a range that has been found. @param was_guess is_guess of the pair before */
+static void stereo_set_scale(StereoOracle *o, const StereoOracle *before, int was_guess)
+{
+    int differ = 0;
+
+    for (int i = 0; i < 16; i++)
+        differ += abs(o->tones[i] - (before ? before->tones[i] : 0));
+    if (before && !was_guess && o->m >= before->least &&
+        (o->m + o->n <= before->greatest || differ <= o->w * o->h))
+        return;
+    o->least    = stereo_clip(o->m - o->n / 4, o->m >= 0 ? 0 : -1024, 1024);
+    o->greatest = o->m + 2 * o->n > 1024 ? 1024 : o->m + 2 * o->n;
+}
+
 /*
- * Finds the range of disparities. The views must be prepared; m, n and is_guess must be those of the pair before,
- * n = 0 if there is none.
+ * Finds the range of disparities. The views must be prepared; m, n, is_guess and the scale must be those of the pair
+ * before, n = 0 if there is none.
  */
-static void stereo_range(StereoOracle *o)
+static void stereo_range(StereoOracle *o, const StereoOracle *before)
 {
     StereoOracle c = { .rows = o->rows, .tolerance = o->tolerance };
     int w = o->w, h = o->h, halvings = 0, *count, total = 0, first, last, low, high;
@@ -503,10 +588,16 @@ static void stereo_range(StereoOracle *o)
     low  = low  > 992 ? 992 : low < -1024 ? -1024 : low;
     high = high > 1024 ? 1024 : high < -992 ? -992 : high;
     if (total || !o->n) {
+        const int was_guess = o->is_guess;
+
         o->is_guess = !total;
         o->n = (high - low + 31) / 32 * 32;
         o->n = o->n < 1024 ? o->n : 1024;
         o->m = low > high - 1024 ? low : high - 1024;
+        stereo_set_scale(o, before, was_guess);
+    } else {
+        /* tones are those of the last pair that had disparities */
+        memcpy(o->tones, before->tones, sizeof(o->tones));
     }
     free(count);
     stereo_free(&c);
@@ -579,6 +670,20 @@ static int stereo_change(const StereoOracle *o, const StereoOracle *before, cons
     return nb ? changes[(nb - 1) / 2] : 0;
 }
 
+/* Returns whether the right view shows what is behind sample q, if it has the value p. */
+static int stereo_is_refuted(const StereoOracle *o, int q, int p)
+{
+    const int row = q / o->w * o->w, k = (p + 8) >> 4, z = q % o->w - o->m - k;
+    int seen;
+
+    if (z < 0 || z >= o->w)
+        return 0;
+    seen = o->right_map[row + z];
+    if (seen < 0 || seen >= k - 1 || (o->tolerance && o->confidence[row + z + o->m + seen] < 96))
+        return 0;
+    return abs(((o->matched[row + z + o->m + seen] + 8) >> 4) - seen) <= 1;
+}
+
 /* Stabilises a sample. @param p what is expected */
 static void stereo_steady(StereoOracle *o, int q, int p, int age, int change)
 {
@@ -590,7 +695,7 @@ static void stereo_steady(StereoOracle *o, int q, int p, int age, int change)
 
         o->v[q]   = (p * weight + o->v[q] + (weight + 1) / 2) / (weight + 1);
         o->age[q] = new_age;
-    } else if (a && o->confidence[q] < 96) {
+    } else if (a && o->confidence[q] < 96 && !stereo_is_refuted(o, q, p)) {
         o->v[q]   = p;
         o->age[q] = a - 1;
     }
@@ -629,6 +734,9 @@ static void stereo_stabilise(StereoOracle *o, const StereoOracle *before, Stereo
  */
 static void stereo_expect(StereoOracle *o, int find, const StereoOracle *before, StereoSearch search)
 {
+    memset(o->tones, 0, sizeof(o->tones));
+    for (int q = 0; q < o->w * o->h; q++)
+        o->tones[o->left[q] / 16]++;
     stereo_brightness(o);
     o->tolerance = stereo_is_rough(o->left, o->w, o->h) && stereo_is_rough(o->right, o->w, o->h);
     if (o->tolerance) {
@@ -636,7 +744,7 @@ static void stereo_expect(StereoOracle *o, int find, const StereoOracle *before,
         stereo_smooth(o->right, o->w, o->h);
     }
     if (find)
-        stereo_range(o);
+        stereo_range(o, before);
     stereo_match(o);
     if (search)
         stereo_stabilise(o, before, search);

@@ -39,6 +39,8 @@ CONDITIONS = {
     'darker':   lambda l, r: (l, np.round(r * 0.8).astype(np.uint8)),
     'row0.5':   lambda l, r: (l, shifted(r, 0.5)),
     'row1':     lambda l, r: (l, shifted(r, 1)),
+    'row3':     lambda l, r: (l, shifted(r, 3)),
+    'clipped':  lambda l, r: tuple(np.minimum(np.round(v * 1.8), 255).astype(np.uint8) for v in (l, r)),
     'noise':    noisy,
     'jpeg':     lambda l, r: (jpeg(l), jpeg(r)),
 }
@@ -109,6 +111,7 @@ METHODS = {
     'mvstereo range':    mvstereo(''),
     'mvstereo fast=1':   mvstereo(':fast=1'),
     'mvstereo rows=1':   mvstereo(':rows=1'),
+    'mvstereo rows=3':   mvstereo(':rows=3'),
 }
 
 

@@ -94,6 +94,10 @@ fate-mvstereo-error-repeatlast: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):repe
 fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:shortest=1)
 # a warning, printed once
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
+# Views that disagree: swapped; with rows that are off, up to those that are searched; and views that agree
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NOISE_FILTER AVGBLUR_FILTER NULL_MUXER) += fate-mvstereo-error-disagree
+MVSTEREO_DISAGREE = ffmpeg -v warning -lavfi "testsrc2=s=400x200:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)trim=end_frame=2$(GPUME_COMMA)noise=c0s=90:c0_seed=5$(GPUME_COMMA)avgblur=1$(GPUME_COMMA)split[a][b];[a]crop=300:160:20:10[l];[b]crop=300:160:45:$(1)[r];$(2)mvstereo=inputs=2:max=64:rows=$(3)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"
+fate-mvstereo-error-disagree: CMD = { $(call MVSTEREO_DISAGREE,10,[r][l],0); $(call MVSTEREO_DISAGREE,12,[l][r],0); $(call MVSTEREO_DISAGREE,7,[l][r],0); $(call MVSTEREO_DISAGREE,7,[l][r],3); $(call MVSTEREO_DISAGREE,10,[l][r],0); }
 fate-mvstereo-error-size:   CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)split[a][b];[b]crop=32:32[c];[a][c]mvstereo=inputs=2)
 
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER EXTRACTPLANES_FILTER HSTACK_FILTER SETSAR_FILTER SETTB_FILTER LOOP_FILTER NOISE_FILTER SETPTS_FILTER METADATA_FILTER DRAWBOX_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-auto,$(FATE_MVSTEREO_MAPS) $(FATE_MVSTEREO_SAME))
