@@ -10,6 +10,7 @@
  */
 
 #include <math.h>
+#include <string.h>
 
 #include "libavutil/common.h"
 #include "libavutil/dict.h"
@@ -52,6 +53,11 @@ enum Layout {
 enum View { VIEW_LEFT, VIEW_RIGHT, VIEW_BOTH };
 
 enum { BACKEND_AUTO };
+
+/** Names of outputs that have more bits than most files. */
+static const char *const output_names[MVSTEREO_NB_OUTPUTS] = {
+    [MVSTEREO_DISPARITY] = "disparity", [MVSTEREO_DEPTH] = "depth", [MVSTEREO_FLOAT] = "float",
+};
 
 /** Bit of layouts whose first view is the right one. */
 #define RIGHT_FIRST 16
@@ -677,6 +683,41 @@ static int are_alike(const AVBufferRef *left, const AVBufferRef *right)
     return !a == !b && (!a || (a->device_ctx == b->device_ctx && a->sw_format == b->sw_format));
 }
 
+/* Warns if the shape of views is that of squeezed ones. Files often state half of a layout as the whole. */
+static av_cold void check_shape(AVFilterContext *ctx, int w, int h, AVRational sar)
+{
+    const MvstereoContext *s = ctx->priv;
+    const double shape       = (sar.num > 0 ? av_q2d(sar) : 1) * w / h;
+    const int is_sbs = (s->decided & ~RIGHT_FIRST) == LAYOUT_SBS, is_tb = (s->decided & ~RIGHT_FIRST) == LAYOUT_TB;
+
+    if ((is_sbs && shape > 0.6 && shape < 0.95) || (is_tb && shape > 3 && shape < 5.2))
+        av_log(ctx, AV_LOG_WARNING, "Views of %dx%d samples have a shape of %.2f:1, like views that are squeezed into "
+               "half of the %s. If things look %s, set layout=%s2%s.\n", w, h, shape, is_sbs ? "columns" : "rows",
+               is_sbs ? "narrow" : "flat", is_sbs ? "sbs" : "ab", s->decided & RIGHT_FIRST ? "r" : "l");
+}
+
+/* Warns if the values of maps are lost, because samples have fewer bits after this filter. */
+static av_cold void check_depth(AVFilterContext *ctx, const AVFilterLink *outlink)
+{
+    const MvstereoContext *s = ctx->priv;
+    const int depth          = ff_mvstereo_bytes(s->output, 0) * 8;
+    const AVPixFmtDescriptor *desc;
+
+    if (has_scale(s) || s->output == MVSTEREO_CONFIDENCE)
+        return;
+    while (outlink->dst->nb_outputs == 1 && outlink->dst->outputs[0]->format == outlink->format &&
+           outlink->dst->outputs[0]->type == AVMEDIA_TYPE_VIDEO)
+        outlink = outlink->dst->outputs[0];
+    if (outlink->dst->nb_outputs != 1 || strcmp(outlink->dst->filter->name, "scale"))
+        return;
+    desc = av_pix_fmt_desc_get(outlink->dst->outputs[0]->format);
+    if (desc && desc->comp[0].depth < depth)
+        av_log(ctx, AV_LOG_WARNING, "Maps of output=%s have %d bits, but are converted to %s with %d, so they look "
+               "black or white. Write them with FFV1 (-c:v ffv1 map.mkv) or as PNG files, or set output to gray8 or "
+               "color.\n",
+               output_names[s->output], depth, desc->name, desc->comp[0].depth);
+}
+
 static av_cold int config_output(AVFilterLink *outlink)
 {
     AVFilterContext *ctx = outlink->src;
@@ -693,6 +734,8 @@ static av_cold int config_output(AVFilterLink *outlink)
         return ret;
     keep_valid_side_data(ctx, NULL);
     set_views(s, &pair, inlink->w, inlink->h);
+    check_shape(ctx, pair.w, pair.h, inlink->sample_aspect_ratio);
+    check_depth(ctx, outlink);
     if (pair.w < 1 || pair.h < 1) {
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples are too small for two views.\n", inlink->w, inlink->h);
         return AVERROR(EINVAL);

@@ -71,7 +71,7 @@ fate-mvstereo-auto-views: REF = $(SRC_PATH)/tests/ref/fate/mvstereo-max
 fate-mvstereo-auto-views: CMD = { ffmpeg -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r][l]framepack=frameseq" -c:v ffv1 -metadata:s:v stereo_mode=block_lr -f matroska -y tests/data/fate/mvstereo-auto-views.mkv && ffmpeg -i tests/data/fate/mvstereo-auto-views.mkv -lavfi "split[a][b];[a]select=mod(n\,2)$(GPUME_COMMA)setpts=N/10/TB[l];[b]select=not(mod(n\,2))$(GPUME_COMMA)setpts=N/10/TB$(GPUME_COMMA)sidedata=delete:STEREO3D[r];[l][r]framepack=frameseq$(GPUME_COMMA)shuffleframes=1|0$(GPUME_COMMA)mvstereo=max=32" -fps_mode passthrough -enc_time_base 1/10 -f framecrc -bitexact -; }
 
 # Messages
-FATE_MVSTEREO_ERRORS = $(foreach N,layout type views lost times no-times no-right range min focal alone framesync pass repeatlast size once,fate-mvstereo-error-$(N))
+FATE_MVSTEREO_ERRORS = $(foreach N,layout type views lost times no-times no-right range min focal alone framesync pass repeatlast size once squeezed bits,fate-mvstereo-error-$(N))
 MVSTEREO_SAYS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 MVSTEREO_ONE  = testsrc2=s=64x48:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1
 fate-mvstereo-error-layout: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo)
@@ -94,6 +94,10 @@ fate-mvstereo-error-repeatlast: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_BOTH):repe
 fate-mvstereo-error-framesync: CMD = $(call MVSTEREO_SAYS,$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:shortest=1)
 # a warning, printed once
 fate-mvstereo-error-once:   CMD = { ffmpeg -v warning -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:max=32:fast=1" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
+# views that are squeezed, and some that are not
+fate-mvstereo-error-squeezed: CMD = { for o in 192x108:sbsr 384x108:sbsl 192x108:sbs2l 192x108:abl 192x216:abl; do ffmpeg -v warning -lavfi "color=s=$${o%:*}:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1$(GPUME_COMMA)mvstereo=max=32:layout=$${o#*:}" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; done; }
+# 8 bits after the filter, or after another one that does not change samples; 16 bits or an output of 8 bits are right
+fate-mvstereo-error-bits:   CMD = { for o in max=32$(GPUME_COMMA)scale$(GPUME_COMMA)format=gray max=32:output=float$(GPUME_COMMA)setpts=PTS$(GPUME_COMMA)scale$(GPUME_COMMA)format=yuv420p max=32$(GPUME_COMMA)scale$(GPUME_COMMA)format=yuv444p16 max=32:output=gray8$(GPUME_COMMA)scale$(GPUME_COMMA)format=yuv420p; do ffmpeg -v warning -lavfi "color=s=256x64:r=10$(GPUME_COMMA)format=gray$(GPUME_COMMA)trim=end_frame=1$(GPUME_COMMA)mvstereo=layout=sbs:$$o" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; done; }
 # Views that disagree: swapped; with rows that are off, up to those that are searched; and views that agree
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NOISE_FILTER AVGBLUR_FILTER NULL_MUXER) += fate-mvstereo-error-disagree
 MVSTEREO_DISAGREE = ffmpeg -v warning -lavfi "testsrc2=s=400x200:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)trim=end_frame=2$(GPUME_COMMA)noise=c0s=90:c0_seed=5$(GPUME_COMMA)avgblur=1$(GPUME_COMMA)split[a][b];[a]crop=300:160:20:10[l];[b]crop=300:160:45:$(1)[r];$(2)mvstereo=inputs=2:max=64:rows=$(3)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"
@@ -107,7 +111,7 @@ FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER SELECT_FILTER SE
 fate-mvstereo-npy: CMD = { rm -f tests/data/fate/mvstereo.npy; ffmpeg -v error -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l][r]mvstereo=inputs=2:max=32:view=both:file=tests/data/fate/mvstereo.npy" -f null - && head -c 127 tests/data/fate/mvstereo.npy | tail -c 117 | sed "s/ *$$//" && echo && do_md5sum tests/data/fate/mvstereo.npy && ffmpeg -v error -lavfi "$(MVSTEREO_ONE)$(GPUME_COMMA)mvstereo=layout=sbs:overwrite=0:file=tests/data/fate/mvstereo.npy" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstereo[^]]*. //p"; }
 
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FILE_PROTOCOL NULL_MUXER) += fate-mvstereo-npy
-FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) FRAMEPACK_FILTER SELECT_FILTER SETPTS_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-error-type,$(FATE_MVSTEREO_ERRORS))
+FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) COLOR_FILTER SCALE_FILTER FRAMEPACK_FILTER SELECT_FILTER SETPTS_FILTER NULL_MUXER) += $(filter-out fate-mvstereo-error-type,$(FATE_MVSTEREO_ERRORS))
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-error-type)
 
 FATE_MVSTEREO_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTEREO_FILTER) += fate-mvstereo-unit fate-mvstereo-unit-quick
