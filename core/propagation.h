@@ -46,10 +46,9 @@ GPUME_INLINE int gpume_auto_levels(int width, int height, int block)
 /** Sets the position of neighbour i, 0 to 7, in raster order; also used for the vectors around a vector. */
 GPUME_INLINE void gpume_around(int i, int *x, int *y)
 {
-    const int place = i + (i >= 4);
-
-    *x = place % 3 - 1;
-    *y = place / 3 - 1;
+    /* two bits for each neighbour */
+    *x = (0x9224 >> 2 * i & 3) - 1;
+    *y = (0xa940 >> 2 * i & 3) - 1;
 }
 
 /** Returns whether a phase of a pass, from 1 on, visits blocks of odd columns. */

@@ -5,7 +5,9 @@
 
 /**
  * @file
- * Replaces vectors by global candidates that are much better. A warp has a block.
+ * Replaces vectors by global candidates that are much better. A first launch lists the doubtful
+ * blocks and the cells whose candidates they may take. Once these cells have been searched, a second
+ * launch tries the candidates; a warp has a block.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
@@ -76,16 +78,12 @@ struct GpumeChoice {
     /** Returns whether the search in the opposite direction leads back. */
     __device__ __forceinline__ int is_confirmed(int x, int y, GpumeVector v) const
     {
-        const GpumeParams &p = a.global.params;
-        const GpumeBox small = gpume_box(&p, GPUME_GLOBAL_BLOCK, x, y);
-        const int px = gpume_partner(small.x0, small.w, v.dx, 1, GPUME_GLOBAL_BLOCK, p.bw) + lane % 3 - 1;
-        const int py = gpume_partner(small.y0, small.h, v.dy, 1, GPUME_GLOBAL_BLOCK, p.bh) + lane / 3 - 1;
-        const int nb = a.global.nb_fields, back = a.nb_searches > nb ? nb + z : nb - 1 - z;
+        const GpumeBox small = gpume_box(&a.global.params, GPUME_GLOBAL_BLOCK, x, y);
+        const int cell = gpume_opposite_cell(a.global, z, small, v, lane);
         int confirmed = 0;
 
-        if (lane < 9 && px >= 0 && px < p.bw && py >= 0 && py < p.bh)
-            confirmed = gpume_consistent(v, gpume_of_word(((const GpumeU32 *)a.global.vectors)
-                                                          [((GpumeU64)back * p.bh + py) * p.bw + px]), 1);
+        if (cell >= 0)
+            confirmed = gpume_consistent(v, gpume_of_word(((const GpumeU32 *)a.global.vectors)[cell]), 1);
         return __any_sync(GPUME_WHOLE_WARP, confirmed);
     }
 
@@ -142,27 +140,63 @@ struct GpumeChoice {
     }
 };
 
+/** Appends the cells whose candidates a block may take to their list. */
+static __device__ __forceinline__ void gpume_append_places(const GpumeCudaGlobalArgs &a, int z, const GpumeBox &b)
+{
+    const GpumeParams &p = a.params;
+
+    GPUME_NO_UNROLL for (int i = 0; i < GPUME_GLOBAL_PLACES; i++) {
+        const int x = gpume_global_first(b.x0, b.w) + (i & 1), y = gpume_global_first(b.y0, b.h) + (i >> 1);
+
+        if (x >= 0 && x < p.bw && y >= 0 && y < p.bh)
+            gpume_append_cell(a, (z * p.bh + y) * p.bw + x);
+    }
+}
+
+/** Copies the vector of a block. Appends the block to the list if it is doubtful. */
+static __device__ __forceinline__ void gpume_list_block(const GpumeCudaChooseArgs &args, int z, int block)
+{
+    const GpumeParams &p = args.step.params;
+    const GpumeU32 at  = (GpumeU32)z * p.bw * p.bh + block;
+    const GpumeU32 cost = ((const GpumeU32 *)args.step.from_costs)[at];
+    const GpumeBox b = gpume_box(&p, p.block, block % p.bw, block / p.bw);
+
+    ((GpumeU32 *)args.step.vectors)[at] = ((const GpumeU32 *)args.step.from_vectors)[at];
+    ((GpumeU32 *)args.step.costs)[at]   = cost;
+    if (gpume_global_doubtful(cost, b.w, b.h, p.depth)) {
+        gpume_append(args.blocks, args.count, at);
+        gpume_append_places(args.global, z, b);
+    }
+}
+
 /**
- * grid:   warps with a block each, fields
+ * grid:   at most GPUME_CUDA_GLOBAL_GRID; with is_listing, threads with a block each, fields
  * block:  GPUME_CUDA_CHOOSE_THREADS
+ * shared: none
  */
 GPUME_KERNEL_OF(GpumeCudaChooseArgs, GPUME_CUDA_CHOOSE_THREADS)
 {
     const GpumeParams &p = args.step.params;
-    const int z = blockIdx.y, block = blockIdx.x * (GPUME_CUDA_CHOOSE_THREADS / 32) + threadIdx.x / 32;
-    const GpumeU64 at = (GpumeU64)z * p.bw * p.bh + block;
-    const GpumeBox b  = gpume_box(&p, p.block, block % p.bw, block / p.bw);
+    const GpumeU32 warps = GPUME_CUDA_CHOOSE_THREADS / 32, nb_blocks = p.bw * p.bh;
 
-    if (block >= p.bw * p.bh)
+    if (args.is_listing) {
+        const int block = blockIdx.x * GPUME_CUDA_CHOOSE_THREADS + threadIdx.x;
+
+        if (block < (int)nb_blocks)
+            gpume_list_block(args, blockIdx.y, block);
         return;
+    }
+    GPUME_NO_UNROLL for (GpumeU32 i = blockIdx.x * warps + threadIdx.x / 32; i < *(const GpumeU32 *)args.count;
+                         i += GPUME_CUDA_GLOBAL_GRID * warps) {
+        const GpumeU32 at = ((const GpumeU32 *)args.blocks)[i];
+        const int z = (int)(at / nb_blocks), block = (int)(at % nb_blocks);
+        GpumeU32 vector = ((const GpumeU32 *)args.step.from_vectors)[at];
+        GpumeU32 cost   = ((const GpumeU32 *)args.step.from_costs)[at];
 
-    GpumeU32 vector = ((const GpumeU32 *)args.step.from_vectors)[at];
-    GpumeU32 cost   = ((const GpumeU32 *)args.step.from_costs)[at];
-
-    if (gpume_global_doubtful(cost, b.w, b.h, p.depth))
         GpumeChoice(args, z, block % p.bw, block / p.bw).choose(&vector, &cost);
-    if (threadIdx.x % 32 == 0) {
-        ((GpumeU32 *)args.step.vectors)[at] = vector;
-        ((GpumeU32 *)args.step.costs)[at]   = cost;
+        if (threadIdx.x % 32 == 0) {
+            ((GpumeU32 *)args.step.vectors)[at] = vector;
+            ((GpumeU32 *)args.step.costs)[at]   = cost;
+        }
     }
 }

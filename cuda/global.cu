@@ -5,8 +5,8 @@
 
 /**
  * @file
- * The full search for global candidates: blocks of 4x4 on a level of the pyramid, with 8 bits of
- * each sample. A warp searches a block; each lane tests a column of candidates.
+ * The full search for global candidates: blocks of 4x4 on a level of the pyramid, the cells, with 8
+ * bits of each sample. A warp searches a cell; each lane tests a column of candidates.
  */
 
 #include "libavfilter/gpume/cuda/motion.cuh"
@@ -17,20 +17,11 @@
 /** Number of orders of candidates: zero first, then raster order. */
 #define GPUME_GLOBAL_ORDERS 1024
 
-/**
- * grid:   warps with a block each, searches
- * block:  GPUME_CUDA_GLOBAL_THREADS
- */
-GPUME_KERNEL_OF(GpumeCudaGlobalArgs, GPUME_CUDA_GLOBAL_THREADS)
+/** Returns the best vector of a cell. A warp calls it. */
+static __device__ __forceinline__ GpumeVector
+gpume_search_cell(const GpumeCudaGlobalArgs &args, int search, const GpumeBox &b)
 {
-    const GpumeParams &p = args.params;
-    const int block = blockIdx.x * (GPUME_CUDA_GLOBAL_THREADS / 32) + threadIdx.x / 32;
-    const int search = blockIdx.y, lane = threadIdx.x % 32;
-
-    if (block >= p.bw * p.bh)
-        return;
-
-    const GpumeBox b = gpume_box(&p, GPUME_GLOBAL_BLOCK, block % p.bw, block / p.bw);
+    const int lane = threadIdx.x % 32;
     const GpumeSmallBlock<GpumeModuleSample> small(args, search, b);
     /* lanes without an admissible candidate load the data of another lane */
     const int dx = gpume_max(b.min_dx, gpume_min(lane - GPUME_GLOBAL_RANGE, b.max_dx));
@@ -55,10 +46,43 @@ GPUME_KERNEL_OF(GpumeCudaGlobalArgs, GPUME_CUDA_GLOBAL_THREADS)
         }
     }
     key = gpume_least<1, 32>(key);
-    if (lane == 0) {
-        const int order = (int)(key % GPUME_GLOBAL_ORDERS) - 1;
 
-        ((GpumeU32 *)args.vectors)[(GpumeU64)search * p.bw * p.bh + block] =
-            order < 0 ? 0 : gpume_vector_of(order % 32 - GPUME_GLOBAL_RANGE, order / 32 - GPUME_GLOBAL_RANGE);
+    const int order = (int)(key % GPUME_GLOBAL_ORDERS) - 1;
+    GpumeVector v = { 0, 0 };
+
+    if (order >= 0) {
+        v.dx = (short)(order % 32 - GPUME_GLOBAL_RANGE);
+        v.dy = (short)(order / 32 - GPUME_GLOBAL_RANGE);
+    }
+    return v;
+}
+
+/**
+ * grid:   at most GPUME_CUDA_GLOBAL_GRID
+ * block:  GPUME_CUDA_GLOBAL_THREADS
+ * shared: none
+ */
+GPUME_KERNEL_OF(GpumeCudaGlobalArgs, GPUME_CUDA_GLOBAL_THREADS)
+{
+    const GpumeParams &p = args.params;
+    const GpumeU32 warps = GPUME_CUDA_GLOBAL_THREADS / 32, count = *(const GpumeU32 *)args.count;
+    const GpumeU32 nb_cells = p.bw * p.bh;
+    const int lane = threadIdx.x % 32;
+
+    GPUME_NO_UNROLL for (GpumeU32 i = blockIdx.x * warps + threadIdx.x / 32; i < count;
+                         i += GPUME_CUDA_GLOBAL_GRID * warps) {
+        const GpumeU32 cell = ((const GpumeU32 *)args.cells)[i];
+        const int search = (int)(cell / nb_cells), place = (int)(cell % nb_cells);
+        const GpumeBox b = gpume_box(&p, GPUME_GLOBAL_BLOCK, place % p.bw, place / p.bw);
+        const GpumeVector v = gpume_search_cell(args, search, b);
+
+        if (lane == 0)
+            ((GpumeU32 *)args.vectors)[cell] = gpume_vector_of(v.dx, v.dy);
+        if (args.to_cells) {
+            const int opposite = gpume_opposite_cell(args, search, b, v, lane);
+
+            if (opposite >= 0)
+                gpume_append_cell(args, opposite);
+        }
     }
 }

@@ -11,68 +11,86 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/** Rows that a thread computes. */
-#define GPUME_HALVES_ROWS \
-    (GPUME_CUDA_HALVES_WIDTH * GPUME_CUDA_HALVES_HEIGHT / GPUME_CUDA_HALVES_THREADS)
+/** Samples that a tap filter of four neighbouring samples reads in a row. */
+#define GPUME_HALVES_NINE (GPUME_CUDA_HALVES_COLUMNS + 5)
 
-static __device__ __forceinline__ GpumeModuleSample gpume_clip_sample(int v, int max)
+/** Loads the samples from 2 before column x to 6 behind it. The edges of the picture are repeated. */
+static __device__ __forceinline__ void
+gpume_load_nine(int (&v)[GPUME_HALVES_NINE], const GpumeCudaHalvesArgs &a, int x, int y)
 {
-    return (GpumeModuleSample)gpume_max(0, gpume_min(v, max));
+    const int per_word = GpumeSample<GpumeModuleSample>::per_word, bits = 32 / per_word;
+    const GpumeU64 at  = a.plane.data + a.plane.linesize * gpume_max(0, gpume_min(y, a.height - 1));
+    const GpumeModuleSample *row = (const GpumeModuleSample *)at + x;
+    GpumeU32 words[12 / per_word];
+
+    if (x && x + 6 < a.width) {
+        GPUME_UNROLL for (int i = 0; i < 12 / per_word; i++)
+            gpume_load_global(&words[i], row - 4 + i * per_word);
+        GPUME_UNROLL for (int i = 0; i < GPUME_HALVES_NINE; i++)
+            v[i] = words[(i + 2) / per_word] >> (i + 2) % per_word * bits & ((1u << bits) - 1);
+    } else {
+        GPUME_UNROLL for (int i = 0; i < GPUME_HALVES_NINE; i++)
+            v[i] = row[gpume_max(-x, gpume_min(i - 2, a.width - 1 - x))];
+    }
+}
+
+/** Stores four samples of a plane, limited to the depth of the picture. Rows are longer than the picture. */
+static __device__ __forceinline__ void
+gpume_store_four(const GpumeCudaHalvesArgs &a, int plane, int x, int y, const int (&v)[GPUME_CUDA_HALVES_COLUMNS])
+{
+    const int per_word = GpumeSample<GpumeModuleSample>::per_word, bits = 32 / per_word;
+    const int max = (1 << a.depth) - 1, linesize = (int)a.parts.linesize;
+    GpumeU32 *to = (GpumeU32 *)(a.parts.data + a.parts.linesize * y + GPUME_CUDA_PARTS_PLANE(linesize, plane) +
+                                x * (int)sizeof(GpumeModuleSample));
+
+    GPUME_UNROLL for (int i = 0; i < GPUME_CUDA_HALVES_COLUMNS / per_word; i++) {
+        GpumeU32 word = 0;
+
+        GPUME_UNROLL for (int j = 0; j < per_word; j++)
+            word |= (GpumeU32)gpume_max(0, gpume_min(v[i * per_word + j], max)) << j * bits;
+        to[i] = word;
+    }
 }
 
 /**
  * grid:   tiles across and down
- * block:  GPUME_CUDA_HALVES_THREADS
- * shared: GPUME_CUDA_HALVES_SHARED words: samples with a margin of 2 before and 3 behind, and
- *         horizontal sums of taps of the same rows
+ * block:  GPUME_CUDA_HALVES_THREADS; a warp has GPUME_CUDA_HALVES_ROWS rows
+ * shared: none
  */
 GPUME_KERNEL_OF(GpumeCudaHalvesArgs, GPUME_CUDA_HALVES_THREADS)
 {
-    const int W = GPUME_CUDA_HALVES_WIDTH, H = GPUME_CUDA_HALVES_HEIGHT;
-    const int pitch = W + 5;
-    const int x0    = blockIdx.x * W, y0 = blockIdx.y * H;
-    const int max_value = (1 << args.depth) - 1;
-    const int x     = threadIdx.x % W;
-    const int y     = threadIdx.x / W * GPUME_HALVES_ROWS;
-    int column[GPUME_HALVES_ROWS + 5], sums[GPUME_HALVES_ROWS + 5];
+    const int COLUMNS = GPUME_CUDA_HALVES_COLUMNS, ROWS = GPUME_CUDA_HALVES_ROWS;
+    const int x = (blockIdx.x * 32 + threadIdx.x % 32) * COLUMNS;
+    const int y = (blockIdx.y * (GPUME_CUDA_HALVES_THREADS / 32) + threadIdx.x / 32) * ROWS;
+    /* of each column, the samples and the horizontal sums of taps */
+    int column[ROWS + 5][COLUMNS], sums[ROWS + 5][COLUMNS];
 
-    GPUME_SHARED(int, shared);
+    if (x >= args.width || y >= args.height)
+        return;
+    GPUME_UNROLL for (int r = 0; r < ROWS + 5; r++) {
+        int v[GPUME_HALVES_NINE];
 
-    int *across = shared + pitch * (H + 5);
-
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < pitch * (H + 5); i += GPUME_CUDA_HALVES_THREADS) {
-        const int from_x = gpume_max(0, gpume_min(x0 + i % pitch - 2, args.width  - 1));
-        const int from_y = gpume_max(0, gpume_min(y0 + i / pitch - 2, args.height - 1));
-
-        shared[i] = ((const GpumeModuleSample *)(args.plane.data + args.plane.linesize * from_y))[from_x];
+        gpume_load_nine(v, args, x, y + r - 2);
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+            column[r][i] = v[i + 2];
+            sums[r][i]   = gpume_taps(v[i], v[i + 1], v[i + 2], v[i + 3], v[i + 4], v[i + 5]);
+        }
     }
-    __syncthreads();
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < W * (H + 5); i += GPUME_CUDA_HALVES_THREADS) {
-        const int *p = shared + i / W * pitch + i % W;
+    GPUME_UNROLL for (int r = 0; r < ROWS; r++) {
+        int right[COLUMNS], below[COLUMNS], centre[COLUMNS];
 
-        across[i] = gpume_taps(p[0], p[1], p[2], p[3], p[4], p[5]);
-    }
-    __syncthreads();
-    GPUME_UNROLL for (int i = 0; i < GPUME_HALVES_ROWS + 5; i++) {
-        column[i] = shared[(y + i) * pitch + x + 2];
-        sums[i]   = across[(y + i) * W + x];
-    }
-    GPUME_UNROLL for (int i = 0; i < GPUME_HALVES_ROWS; i++) {
-        const int byte = (x0 + x) * sizeof(GpumeModuleSample), linesize = (int)args.parts.linesize;
-        GpumeU64 row;
-
-        if (x0 + x >= args.width || y0 + y + i >= args.height)
-            continue;
-        row = args.parts.data + args.parts.linesize * (y0 + y + i) + byte;
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_WHOLE)) =
-            (GpumeModuleSample)column[i + 2];
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_RIGHT)) =
-            gpume_clip_sample((sums[i + 2] + 16) >> 5, max_value);
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_BELOW)) =
-            gpume_clip_sample((gpume_taps(column[i], column[i + 1], column[i + 2], column[i + 3],
-                                          column[i + 4], column[i + 5]) + 16) >> 5, max_value);
-        *(GpumeModuleSample *)(row + GPUME_CUDA_PARTS_PLANE(linesize, GPUME_PLANE_CENTRE)) =
-            gpume_clip_sample((gpume_taps(sums[i], sums[i + 1], sums[i + 2], sums[i + 3],
-                                          sums[i + 4], sums[i + 5]) + 512) >> 10, max_value);
+        if (y + r >= args.height)
+            return;
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+            right[i]  = (sums[r + 2][i] + 16) >> 5;
+            below[i]  = (gpume_taps(column[r][i], column[r + 1][i], column[r + 2][i], column[r + 3][i],
+                                    column[r + 4][i], column[r + 5][i]) + 16) >> 5;
+            centre[i] = (gpume_taps(sums[r][i], sums[r + 1][i], sums[r + 2][i], sums[r + 3][i],
+                                    sums[r + 4][i], sums[r + 5][i]) + 512) >> 10;
+        }
+        gpume_store_four(args, GPUME_PLANE_WHOLE,  x, y + r, column[r + 2]);
+        gpume_store_four(args, GPUME_PLANE_RIGHT,  x, y + r, right);
+        gpume_store_four(args, GPUME_PLANE_BELOW,  x, y + r, below);
+        gpume_store_four(args, GPUME_PLANE_CENTRE, x, y + r, centre);
     }
 }

@@ -81,7 +81,8 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     const GpumeParams *p = &m->params;
     const int nb_fields = FFMIN(p->nb_distances, GPUME_CUDA_FIELDS);
     const size_t nb = (size_t)nb_fields * p->bw * p->bh;
-    CUdeviceptr vectors[2], costs[2], states, known, bounds, ticket;
+    const size_t nb_cells = (size_t)nb_searches(m, nb_fields) * m->candidates.params.bw * m->candidates.params.bh;
+    CUdeviceptr vectors[2], costs[2], states, known, bounds;
     size_t most = nb, remembered = 0;
 
     for (int i = 0; i < m->nb_steps; i++) {
@@ -102,7 +103,8 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     states = take(work, 2 * most);
     known  = take(work, 2 * most);
     bounds = take(work, GPUME_CUDA_STEP_CANDIDATES * remembered);
-    ticket = take(work, 1);
+    m->counters = take(work, GPUME_CUDA_COUNTERS);
+    m->candidates.marks = take(work, nb_cells);
     m->check.counts = take(work, nb_fields);
     m->nb_zeroed = work->size - m->zeroed;
     for (int i = 0; i < m->nb_steps; i++) {
@@ -113,13 +115,13 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         a->states  = states;
         a->known   = known;
         a->bounds  = bounds;
-        a->ticket  = ticket;
         a->from_vectors = vectors[~i & 1];
         a->from_costs   = costs[~i & 1];
     }
-    if (m->global.function)
-        m->candidates.vectors = take(work, (size_t)nb_searches(m, nb_fields) * m->candidates.params.bw *
-                                           m->candidates.params.bh);
+    m->candidates.vectors = take(work, nb_cells);
+    m->cells[0] = take(work, nb_cells);
+    m->cells[1] = take(work, nb_cells);
+    m->blocks   = take(work, nb_cells ? most : 0);
     if (p->check) {
         m->check.rings = m->results.rings = take(work, nb);
         m->check.lists[0] = take(work, nb);
@@ -128,25 +130,32 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
     }
 }
 
-/* Sets the warps of a row at the beginning and in phases, and the ticket after which each phase ends. */
-static void init_tickets(GpumeCudaStepArgs *a)
+/* Sets how a step is divided into tickets. Returns the number of thread blocks. */
+static unsigned init_tickets(GpumeCudaStepArgs *a)
 {
     const int side  = gpume_cuda_side(&a->params);
     const int begin = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
-    unsigned end = 0;
+    unsigned most = 1;
 
     a->warps[0] = gpume_blocks(a->params.bw * begin, 32);
     for (int i = 0; i < 2; i++)
         a->warps[1 + i] = gpume_blocks(gpume_phase_size(a->params.bw, i) * GPUME_CUDA_STEP_LANES(side), 32);
+    for (int i = 0; i < FF_ARRAY_ELEMS(a->warps); i++)
+        a->reciprocals[i] = FFMIN((UINT64_C(1) << 32) / FFMAX(a->warps[i], 1), UINT32_MAX);
+    a->nb_tickets = 0;
     for (int i = 0; i <= GPUME_NB_PHASES; i++) {
         const int rows  = i ? gpume_phase_size(a->params.bh, gpume_phase_row(i)) : a->params.bh;
-        const int warps = a->warps[i ? 1 + gpume_phase_column(i) : 0] * rows * a->nb_fields;
+        const int units = a->warps[i ? 1 + gpume_phase_column(i) : 0] * rows * a->nb_fields;
 
         if (i < 2)
-            a->rounds[i] = av_clip(warps / GPUME_CUDA_STEP_WARPS, 1, GPUME_CUDA_STEP_ROUNDS);
-        end += gpume_blocks(warps, a->rounds[!!i] * (GPUME_CUDA_STEP_THREADS / 32));
-        a->end[i] = end;
+            a->rounds[i] = av_clip(units / GPUME_CUDA_STEP_WARPS, 1, GPUME_CUDA_STEP_ROUNDS);
+        a->tickets[i]  = gpume_blocks(units, a->rounds[!!i]);
+        a->nb_tickets += a->tickets[i] * (i ? a->nb_passes : 1);
+        most           = FFMAX(most, i || !a->nb_passes ? a->tickets[i] : 0);
     }
+    /* with as many warps as a phase has tickets, few warps only wait */
+    a->nb_of_warp = gpume_blocks(a->nb_tickets, most);
+    return gpume_blocks(a->nb_tickets, a->nb_of_warp * (GPUME_CUDA_STEP_THREADS / 32));
 }
 
 /* Initializes the kernels that find global candidates and choose among them. */
@@ -158,7 +167,7 @@ static av_cold int init_global(GpumeCudaMotion *m, GpumeCudaLaunch *choose)
     a->params   = ff_gpume_global_params(&m->params);
     a->linesize = m->planes.linesize[GPUME_GLOBAL_LEVEL];
     m->global.threads = GPUME_CUDA_GLOBAL_THREADS;
-    m->global.grid[0] = gpume_blocks(a->params.bw * a->params.bh, GPUME_CUDA_GLOBAL_THREADS / 32);
+    m->global.grid[1] = 1;
     choose->threads   = GPUME_CUDA_CHOOSE_THREADS;
     ret = load(m, &m->global, GPUME_CUDA_global, 0, 0);
     return ret < 0 ? ret : load(m, choose, GPUME_CUDA_choose, 0, 0);
@@ -190,7 +199,6 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
         return init_global(m, &step->launch);
     step->launch.grid[1] = 1;
     step->launch.threads = GPUME_CUDA_STEP_THREADS;
-    step->launch.shared  = 2 * 4;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1);
 }
 
@@ -232,9 +240,8 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
     LOAD(pyramid, pyramid)
     if (p->pel > 1) {
         m->halves.threads = GPUME_CUDA_HALVES_THREADS;
-        m->halves.shared  = 4 * GPUME_CUDA_HALVES_SHARED;
-        m->halves.grid[0] = gpume_blocks(p->width,  GPUME_CUDA_HALVES_WIDTH);
-        m->halves.grid[1] = gpume_blocks(p->height, GPUME_CUDA_HALVES_HEIGHT);
+        m->halves.grid[0] = gpume_blocks(p->width,  32 * GPUME_CUDA_HALVES_COLUMNS);
+        m->halves.grid[1] = gpume_blocks(p->height, GPUME_CUDA_HALVES_THREADS / 32 * GPUME_CUDA_HALVES_ROWS);
         LOAD(halves, halves)
     }
     for (int i = 0; i < plan->nb_steps; i++)
@@ -283,23 +290,72 @@ static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void 
     return ff_gpume_cuda_launch(m->cuda, l, 1, args, stream);
 }
 
+/* Reserves phase numbers and counters. They are zeroed once, and again when they run out. */
+static CUresult reserve(GpumeCudaMotion *m, int nb_numbers, int nb_counters, CUstream stream)
+{
+    /* the check zeroes the counts that it reads itself */
+    if (m->number && m->number + nb_numbers <= MAX_NUMBER && m->nb_counters + nb_counters <= GPUME_CUDA_COUNTERS)
+        return CUDA_SUCCESS;
+    m->number      = 1;
+    m->nb_counters = 0;
+    return m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
+}
+
+/* Returns the next reserved counter. */
+static CUdeviceptr take_counter(GpumeCudaMotion *m)
+{
+    return m->counters + m->nb_counters++ * sizeof(unsigned);
+}
+
+/* Searches the cells of a list. */
+static CUresult launch_cells(GpumeCudaMotion *m, int list, CUdeviceptr to_count, CUstream stream)
+{
+    GpumeCudaGlobalArgs *a = &m->candidates;
+
+    a->cells    = m->cells[list];
+    a->count    = a->to_count;
+    a->to_cells = to_count ? m->cells[!list] : 0;
+    a->to_count = to_count;
+    return launch(m, &m->global, a, stream);
+}
+
+/*
+ * Lists doubtful blocks and the cells that they need, searches these cells and then those that confirm their vectors,
+ * and chooses vectors.
+ */
 static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const GpumeCudaMotionField *fields,
                               CUstream stream)
 {
     GpumeCudaGlobalArgs *a = &m->candidates;
     const int nb_fields = step->args.nb_fields, nb_blocks = step->args.params.bw * step->args.params.bh;
     GpumeCudaChooseArgs choose;
-    CUresult err;
+    CUresult err = reserve(m, 1, 3, stream);
 
-    a->nb_fields = nb_fields;
+    if (err != CUDA_SUCCESS)
+        return err;
+    a->nb_fields   = nb_fields;
+    a->nb_searches = nb_searches(m, nb_fields);
+    a->epoch       = m->number++;
     for (int i = 0; i < nb_fields; i++)
         a->pairs[i] = (GpumeCudaPair) { fields[i].cur + m->planes.offset[GPUME_GLOBAL_LEVEL],
                                         fields[i].ref + m->planes.offset[GPUME_GLOBAL_LEVEL] };
-    m->global.grid[1] = nb_searches(m, nb_fields);
-    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32);
+    a->to_cells = m->cells[0];
+    a->to_count = take_counter(m);
+    choose = (GpumeCudaChooseArgs) { step->args, *a, m->blocks, take_counter(m), 1 };
+    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS);
     step->launch.grid[1] = nb_fields;
-    choose = (GpumeCudaChooseArgs) { step->args, *a, nb_searches(m, nb_fields) };
-    err = launch(m, &m->global, a, stream);
+    err = launch(m, &step->launch, &choose, stream);
+
+    m->global.grid[0] = FFMIN(gpume_blocks(a->nb_searches * a->params.bw * a->params.bh,
+                                           GPUME_CUDA_GLOBAL_THREADS / 32), GPUME_CUDA_GLOBAL_GRID);
+    if (err == CUDA_SUCCESS)
+        err = launch_cells(m, 0, take_counter(m), stream);
+    if (err == CUDA_SUCCESS)
+        err = launch_cells(m, 1, 0, stream);
+    choose.is_listing    = 0;
+    step->launch.grid[0] = FFMIN(gpume_blocks(nb_fields * nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32),
+                                 GPUME_CUDA_GLOBAL_GRID);
+    step->launch.grid[1] = 1;
     return err == CUDA_SUCCESS ? launch(m, &step->launch, &choose, stream) : err;
 }
 
@@ -307,26 +363,15 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
 {
     GpumeCudaStepArgs *a = &step->args;
     const int nb_phases = 1 + GPUME_NB_PHASES * a->nb_passes;
-    CUresult err;
+    CUresult err = reserve(m, nb_phases, 1, stream);
 
-    /* zeroed once, and again when phase numbers run out; the check zeroes the counts that it reads itself */
-    if (!m->number || m->number + nb_phases > MAX_NUMBER) {
-        err = m->cuda->cu->cuMemsetD8Async(m->work.data + m->zeroed, 0, m->nb_zeroed, stream);
-        if (err != CUDA_SUCCESS)
-            return err;
-        m->number = 1;
-        m->ticket = 0;
-    }
-    a->first        = m->number;
-    a->first_ticket = m->ticket;
-    init_tickets(a);
-    step->launch.grid[0] = a->end[0] + a->nb_passes * (a->end[GPUME_NB_PHASES] - a->end[0]);
-    err = ff_gpume_cuda_launch(m->cuda, &step->launch, 1, a, stream);
-    if (err == CUDA_SUCCESS) {
-        m->number += nb_phases;
-        m->ticket += step->launch.grid[0];
-    }
-    return err;
+    if (err != CUDA_SUCCESS)
+        return err;
+    a->first  = m->number;
+    a->ticket = take_counter(m);
+    m->number += nb_phases;
+    step->launch.grid[0] = init_tickets(a);
+    return launch(m, &step->launch, a, stream);
 }
 
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,

@@ -15,6 +15,20 @@
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
+/** Returns the high word of a product. */
+static __device__ __forceinline__ GpumeU32 gpume_multiply_high(GpumeU32 a, GpumeU32 b)
+{
+#ifdef GPUME_HOST
+    return (GpumeU32)((GpumeU64)a * b >> 32);
+#else
+    GpumeU32 high;
+
+    /* from other code, the compiler may make a product of 64-bit factors */
+    asm("mul.hi.u32 %0, %1, %2;" : "=r"(high) : "r"(a), "r"(b));
+    return high;
+#endif
+}
+
 static __device__ __forceinline__ GpumeVector gpume_of_word(GpumeU32 word)
 {
     GpumeVector v;
@@ -68,15 +82,19 @@ static __device__ __forceinline__ int gpume_subpel_pair_of(int fx, int fy)
 /** Returns the factor for gpume_penalty_of(): blocks have 0, 1, 2, 3, 5 or 8 neighbours. */
 static __device__ __forceinline__ GpumeU32 gpume_penalty_reciprocal(int nb)
 {
-    return nb == 8 ? GPUME_RECIPROCAL_LARGE(8) : nb == 5 ? GPUME_RECIPROCAL_LARGE(5) :
-           nb == 3 ? GPUME_RECIPROCAL_LARGE(3) : nb == 2 ? GPUME_RECIPROCAL_LARGE(2) : GPUME_RECIPROCAL_LARGE(1);
+    GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(8);
+
+    if (nb < 8)
+        reciprocal = nb == 5 ? GPUME_RECIPROCAL_LARGE(5) : nb == 3 ? GPUME_RECIPROCAL_LARGE(3) :
+                     nb == 2 ? GPUME_RECIPROCAL_LARGE(2) : GPUME_RECIPROCAL_LARGE(1);
+    return reciprocal;
 }
 
 /** Returns gpume_penalty(). The dividend has 22 bits, so the multiplication is exact. */
 static __device__ __forceinline__ GpumeU32
 gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, int depth)
 {
-    return GPUME_DIVIDE_LARGE(factor * sum >> gpume_log2_pel(pel), reciprocal) << (depth - 8);
+    return gpume_multiply_high((factor * sum >> gpume_log2_pel(pel)) * 2, reciprocal) << (depth - 8);
 }
 
 /** Returns the index of set bit n, counted from 0; 31 if there are fewer. */
@@ -280,10 +298,15 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
     typedef GpumeMatches<Cost, SIDE, PARTS> Matches;
     typedef typename Matches::Sample Sample;
     typedef typename Matches::Start Start;
-    /** Lanes that share a candidate; each lane sums some of its rows. */
+    /** Lanes that share a candidate. */
     static const int SHARES   = GPUME_CUDA_STEP_LANES(SIDE) / 16;
     /** Nonzero: the fewer candidates a warp has, the more lanes share each of them. */
     static const int SPREADS  = GPUME_CUDA_STEP_REMEMBERS(SIDE, PARTS);
+    /**
+     * Nonzero: the lower half of the warp has a block; that of the upper half, if there is one, is
+     * two blocks behind it in the same row.
+     */
+    int is_visit;
     using Matches::ROWS;
     using Matches::cur;
     using Matches::w;
@@ -352,22 +375,31 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
         if (!SIDE)
             return cost_of_any(dx, dy, wanted);
 
-        const int lane = threadIdx.x % 32, partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
-        GpumeU32 sum;
+        const int partial = __any_sync(GPUME_WHOLE_WARP, w < SIDE || h < SIDE);
 
-        if (SPREADS)
-            return spread_cost(dx, dy, wanted, partial, limit);
-        sum = this->sum_rows(dx, dy, wanted, SHARES == 1 ? 0 : lane / 16 * (SIDE / SHARES), SIDE / SHARES, partial,
-                             limit);
-        return SHARES == 1 ? sum : sum + __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 16);
+        return SPREADS ? spread_cost(dx, dy, wanted, partial, limit) :
+                         this->sum_rows(dx, dy, wanted, 0, SIDE, partial, limit);
+    }
+
+    /** Returns the block of a lane that has one, like of_lane(). */
+    __device__ __forceinline__ Matches of_any_lane(int whose, int partial) const
+    {
+        Matches m = *this;
+
+        if (!is_visit)
+            return this->of_lane(whose);
+        m.byte = (int)gpume_of_lane((GpumeU32)this->byte, 0) + (whose >> 4) * 2 * SIDE * Matches::BYTES;
+        m.cur += m.byte - this->byte;
+        if (partial)
+            m.w = (int)gpume_of_lane((GpumeU32)w, whose);
+        return m;
     }
 
     /** Returns D. The fewer candidates a warp has, the more lanes share each, and each lane sums some rows. */
     __device__ __forceinline__ GpumeU32 spread_cost(int dx, int dy, int wanted, int partial, GpumeU32 limit) const
     {
         const int lane = threadIdx.x % 32;
-        /* where two lanes share a candidate, the second half of the warp has the candidates of the first half */
-        const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, wanted) & (SHARES > 1 ? 0xffff : ~0u);
+        const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, wanted);
         const int nb    = gpume_popcount(mask);
         const int slots = nb > 16 || SIDE * 16 / 32 < ROWS ? 32 : nb > 8 || SIDE * 8 / 32 < ROWS ? 16 :
                           nb > 4 || SIDE * 4 / 32 < ROWS ? 8 : 4;
@@ -379,7 +411,7 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             const int k = lane & (slots - 1), whose = gpume_nth_bit(mask, k);
             const GpumeVector v = gpume_of_word(gpume_of_lane(gpume_vector_of(dx, dy), whose));
 
-            m      = this->of_lane(whose);
+            m      = of_any_lane(whose, partial);
             dx     = v.dx;
             dy     = v.dy;
             limit  = gpume_of_lane(limit, whose);
@@ -390,7 +422,7 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             return sum;
         GPUME_NO_UNROLL for (int bit = slots; bit < 32; bit <<= 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
-        return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane % (32 / SHARES))));
+        return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane)));
     }
 
     /** Returns the costs of areas of a match whose first row the lane loads. Each group of eight lanes has a match. */
@@ -478,6 +510,7 @@ gpume_matcher(const GpumeCudaStepArgs &a, const GpumeCudaPair &pair, const Gpume
     m.pel          = a.params.pel;
     m.w            = b.w;
     m.h            = b.h;
+    m.is_visit     = 0;
     return m;
 }
 
@@ -536,5 +569,34 @@ struct GpumeSmallBlock {
         return row < h ? gpume_mask<GpumeU8>(w) : 0;
     }
 };
+
+/** Appends an entry to a list. */
+static __device__ __forceinline__ void gpume_append(GpumeU64 list, GpumeU64 count, GpumeU32 entry)
+{
+    ((GpumeU32 *)list)[atomicAdd((GpumeU32 *)count, 1)] = entry;
+}
+
+/** Appends a cell to the list of further cells unless it is on a list. */
+static __device__ __forceinline__ void gpume_append_cell(const GpumeCudaGlobalArgs &a, GpumeU32 cell)
+{
+    if (atomicExch((GpumeU32 *)a.marks + cell, a.epoch) != a.epoch)
+        gpume_append(a.to_cells, a.to_count, cell);
+}
+
+/**
+ * Returns the index of one of the nine cells of the opposite search to which the vector v of a cell of field z
+ * leads, or -1.
+ * @param b the cell
+ */
+static __device__ __forceinline__ int
+gpume_opposite_cell(const GpumeCudaGlobalArgs &a, int z, const GpumeBox &b, GpumeVector v, int i)
+{
+    const GpumeParams &p = a.params;
+    const int x = gpume_partner(b.x0, b.w, v.dx, 1, GPUME_GLOBAL_BLOCK, p.bw) + i % 3 - 1;
+    const int y = gpume_partner(b.y0, b.h, v.dy, 1, GPUME_GLOBAL_BLOCK, p.bh) + i / 3 - 1;
+    const int back = a.nb_searches > a.nb_fields ? a.nb_fields + z : a.nb_fields - 1 - z;
+
+    return i < 9 && x >= 0 && x < p.bw && y >= 0 && y < p.bh ? (back * p.bh + y) * p.bw + x : -1;
+}
 
 #endif /* AVFILTER_GPUME_CUDA_MOTION_CUH */

@@ -50,7 +50,9 @@ typedef struct GpumeCudaMotion {
     GpumeCudaBuffer work;       ///< working fields; a part of them is 0 at first
     size_t zeroed, nb_zeroed;   ///< offset and bytes of the part that is 0 at first
     unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
-    unsigned ticket;            ///< GpumeCudaStepArgs.first_ticket of the next step
+    CUdeviceptr counters;       ///< unsigned[GPUME_CUDA_COUNTERS], which launches count from 0 on
+    int nb_counters;            ///< number of counters that were used
+    CUdeviceptr cells[2], blocks;   ///< lists of launch_global()
 } GpumeCudaMotion;
 
 /** A field: luma and planes of its pictures, and where the results are stored. */

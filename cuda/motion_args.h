@@ -33,35 +33,32 @@
  */
 #define GPUME_CUDA_PARTS_PLANE(linesize, plane) ((plane) * ((linesize) / GPUME_NB_PLANES))
 
-/** Size of a tile of half samples, threads of a thread block, and words of shared memory. */
-#define GPUME_CUDA_HALVES_WIDTH    64
-#define GPUME_CUDA_HALVES_HEIGHT   16
-#define GPUME_CUDA_HALVES_THREADS  256
-#define GPUME_CUDA_HALVES_SHARED                                                        \
-    ((GPUME_CUDA_HALVES_HEIGHT + 5) * (2 * GPUME_CUDA_HALVES_WIDTH + 5))
+/** Threads of a thread block that computes half samples, and the columns and rows of each thread. */
+#define GPUME_CUDA_HALVES_THREADS  128
+#define GPUME_CUDA_HALVES_COLUMNS    4
+#define GPUME_CUDA_HALVES_ROWS       4
 
 /** Candidates of a block in a pass: the vectors of its neighbours, and vectors around its own. */
 #define GPUME_CUDA_STEP_CANDIDATES  16
-/** Lanes that evaluate the candidates of a block of this side: a lane or several for each candidate. */
-#define GPUME_CUDA_STEP_LANES(side) ((side) == 4 || (side) == 8 ? 16 : 32)
+/** Lanes that evaluate the candidates of a block of this side; side 0, any, has two lanes for each candidate. */
+#define GPUME_CUDA_STEP_LANES(side) ((side) ? 16 : 32)
 /** Candidates that are tested at a time when a step begins; parents and zero are five candidates. */
 #define GPUME_CUDA_STEP_BEGINNERS    8
 /** Lanes of a block when a step begins; for SAD of blocks of any size, the whole warp. */
 #define GPUME_CUDA_STEP_BEGIN_LANES(side, cost)         \
     (!(side) && (cost) == GPUME_COST_SAD ? 32 :         \
      GPUME_CUDA_STEP_BEGINNERS * GPUME_CUDA_STEP_LANES(side) / 16)
-/** Threads of a thread block; each thread block takes a ticket. */
+/** Threads of a thread block; each warp takes tickets. */
 #define GPUME_CUDA_STEP_THREADS     128
+/** Number of counters; each is used once until all are zeroed. */
+#define GPUME_CUDA_COUNTERS        4096
 /**
  * Minimum number of thread blocks on a multiprocessor, as measured: more of them hide more memory
  * latency, fewer of them have more registers for loads.
  */
 #define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
-    ((side) == 4 ? 8 : (side) != 16 ? 6 : (depth) == 10 ? 5 : (depth) > 8 ? 6 + !!(parts) : (parts) ? 6 : 4)
-/**
- * If a phase has at least twice this many warps, each warp of a ticket processes several blocks,
- * one after the other.
- */
+    ((side) == 4 ? 8 : (side) == 8 && (parts) && (depth) == 8 ? 7 : (depth) == 10 && (side) == 16 ? 5 : 6)
+/** If a phase has at least twice this many units, a ticket has several, one after the other. */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4
 /**
@@ -140,34 +137,46 @@ typedef struct GpumeCudaStepArgs {
     int bound_shift;
     int threshold, nb_passes;
     unsigned first;                 ///< number of the beginning, counted as a phase; phases of passes follow
-    unsigned long long ticket;      ///< unsigned: the next ticket
-    unsigned first_ticket;
-    unsigned end[1 + GPUME_NB_PHASES];  ///< first ticket after the beginning, and after each phase of a pass
-    int warps[3];                   ///< warps of a row: at the beginning, in phases of even columns, in phases of odd
-                                    ///< columns
-    int rounds[2];                  ///< blocks that a warp processes one after the other: at the beginning, in phases
+    unsigned long long ticket;      ///< unsigned: the next ticket, 0 at first
+    unsigned nb_tickets;
+    unsigned tickets[1 + GPUME_NB_PHASES];  ///< tickets of the beginning, and of each phase of a pass
+    int nb_of_warp;                 ///< maximum number of tickets that a warp takes
+    int warps[3];                   ///< units of a warp in a row: at the beginning, in phases of even columns, in
+                                    ///< phases of odd columns
+    unsigned reciprocals[3];        ///< 2^32 divided by these, rounded down, at most UINT32_MAX
+    int rounds[2];                  ///< units of a ticket: at the beginning, in phases
 } GpumeCudaStepArgs;
 
 #define GPUME_CUDA_GLOBAL_THREADS   128
 #define GPUME_CUDA_CHOOSE_THREADS   128
+/** Maximum number of thread blocks; their warps process the entries of longer lists by turns. */
+#define GPUME_CUDA_GLOBAL_GRID     1024
 /** Bytes of blocks in which a lane sums many rows of one match, because that takes less time than the sum of a warp. */
-#define GPUME_CUDA_SMALL_BLOCK      128
+#define GPUME_CUDA_SMALL_BLOCK      512
 
-/** Searches for global candidates. */
+/**
+ * Searches for global candidates. Arrays of cells, the blocks of the coarse level, are
+ * [nb_searches][bh][bw]: of all fields, then of all opposite directions unless these are also fields.
+ * Only the cells on lists are searched.
+ */
 typedef struct GpumeCudaGlobalArgs {
     GpumeParams params;             ///< ff_gpume_global_params()
     int linesize;
-    int nb_fields;
+    int nb_fields, nb_searches;
     GpumeCudaPair pairs[GPUME_CUDA_FIELDS];
-    /** GpumeVector[][bh][bw]: of all fields, then of all opposite directions unless these are also fields. */
-    unsigned long long vectors;
+    unsigned long long vectors;     ///< GpumeVector of each cell
+    unsigned long long marks;       ///< unsigned for each cell: epoch, if the cell is on a list
+    unsigned epoch;
+    unsigned long long cells, count;    ///< the list to be searched: unsigned[], unsigned
+    unsigned long long to_cells, to_count;  ///< the list of further cells, to which they are appended; 0: there is none
 } GpumeCudaGlobalArgs;
 
 /** Chooses among global candidates. */
 typedef struct GpumeCudaChooseArgs {
     GpumeCudaStepArgs step;
     GpumeCudaGlobalArgs global;
-    int nb_searches;                ///< number of searches in global
+    unsigned long long blocks, count;   ///< list of doubtful blocks, indices in all fields: unsigned[], unsigned
+    int is_listing;                 ///< nonzero: copies all vectors and makes the lists of blocks and of cells
 } GpumeCudaChooseArgs;
 
 /** Ring of a vector that is not yet replaced. */

@@ -7,8 +7,9 @@
  * @file
  * A step of a plan: its initial vectors and its passes. The variant is whether vectors are subpel.
  *
- * A launch computes a whole step. Thread blocks take their work by tickets, phase after phase, so
- * every block that is waited for has begun. A block waits for its neighbours. It needs the vector
+ * A launch computes a whole step. Warps take their work by tickets, phase after phase, so every
+ * block that is waited for has begun, or its ticket belongs to a warp that does not wait for later
+ * tickets. A block waits for its neighbours. It needs the vector
  * of each neighbour, which is in one word with the phase of that neighbour's last visit. A thread
  * that sees the phase also sees the vector, so no fence is needed. A neighbour's next visit waits
  * for the visit of this block, so no word is overwritten before it has been read.
@@ -31,36 +32,33 @@ template<>         struct GpumeStepKey<0> { typedef GpumeU64 Key; };
 struct GpumeStepField {
     const GpumeCudaStepArgs &a;
     GpumeCudaPair pair;
-    int z;
-    GpumeU64 base;                          ///< index of the field's first block
+    GpumeU32 base;                          ///< index of the field's first block
 
-    __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int field)
-        : a(args), z(field)
+    __device__ __forceinline__ GpumeStepField(const GpumeCudaStepArgs &args, int z)
+        : a(args), pair(gpume_pair(args.pairs, z)), base((GpumeU32)z * args.params.bh * args.params.bw)
     {
-        base = (GpumeU64)z * a.params.bh * a.params.bw;
-        pair = gpume_pair(a.pairs, z);
     }
 
-    /** Stores the result of a block after its last visit. */
-    __device__ __forceinline__ void store(int at, GpumeU32 vector, GpumeU32 cost)
+    /** Stores the result of a block after its last visit. @param at index of the block in all fields */
+    __device__ __forceinline__ void store(GpumeU32 at, GpumeU32 vector, GpumeU32 cost)
     {
-        ((GpumeU32 *)a.vectors)[base + at] = vector;
-        ((GpumeU32 *)a.costs)[base + at]   = cost;
+        ((GpumeU32 *)a.vectors)[at] = vector;
+        ((GpumeU32 *)a.costs)[at]   = cost;
     }
 
     /** Stores a block's state. @param visited, changed phases of the last visit and of the last change */
-    __device__ __forceinline__ void store_state(int at, GpumeU32 vector, GpumeU32 visited, GpumeU32 changed)
+    __device__ __forceinline__ void store_state(GpumeU32 at, GpumeU32 vector, GpumeU32 visited, GpumeU32 changed)
     {
-        gpume_store_volatile((GpumeU64 *)a.states + base + at, gpume_key(visited | changed << 16, vector));
+        gpume_store_volatile((GpumeU64 *)a.states + at, gpume_key(visited | changed << 16, vector));
     }
 
-    __device__ __forceinline__ void store_cost(int at, GpumeU32 cost, GpumeU32 changed)
+    __device__ __forceinline__ void store_cost(GpumeU32 at, GpumeU32 cost, GpumeU32 changed)
     {
-        gpume_store_volatile((GpumeU64 *)a.known + base + at, gpume_key(changed, cost));
+        gpume_store_volatile((GpumeU64 *)a.known + at, gpume_key(changed, cost));
     }
 
     /** Stores the initial vector of a block. */
-    __device__ __forceinline__ void store_first(int at, GpumeU32 vector, GpumeU32 cost)
+    __device__ __forceinline__ void store_first(GpumeU32 at, GpumeU32 vector, GpumeU32 cost)
     {
         if (a.nb_passes) {
             store_state(at, vector, a.first, a.first);
@@ -71,12 +69,11 @@ struct GpumeStepField {
     }
 
     /** Keeps the vector of a block. */
-    __device__ __forceinline__ void keep(int at)
+    __device__ __forceinline__ void keep(GpumeU32 at)
     {
-        const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[base + at]);
+        const GpumeVector v = gpume_of_word(((const GpumeU32 *)a.from_vectors)[at]);
 
-        store_first(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor),
-                    ((const GpumeU32 *)a.from_costs)[base + at]);
+        store_first(at, gpume_vector_of(v.dx * a.factor, v.dy * a.factor), ((const GpumeU32 *)a.from_costs)[at]);
     }
 };
 
@@ -88,7 +85,12 @@ struct GpumeStepBeginning : GpumeStepField {
     static const int BEGINNERS = GPUME_CUDA_STEP_BEGINNERS;
     static const int BEGINNING = 32 / GPUME_CUDA_STEP_BEGIN_LANES(SIDE, GPUME_CUDA_COST);
 
-    using GpumeStepField::GpumeStepField;
+    const GpumeU32 from_base;               ///< index of the first block of the field with which the step begins
+
+    __device__ __forceinline__ GpumeStepBeginning(const GpumeCudaStepArgs &args, int z)
+        : GpumeStepField(args, z), from_base((GpumeU32)z * args.from_bh * args.from_bw)
+    {
+    }
 
     /** Finds the best of all admissible candidates, zero first. A lane has a candidate or a part of one. */
     __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b)
@@ -130,7 +132,7 @@ struct GpumeStepBeginning : GpumeStepField {
 
         if (i < 4 && from_place(i, &x, &y)) {
             v = gpume_of_word(((const GpumeU32 *)a.from_vectors)
-                              [((GpumeU64)z * a.from_bh + y) * a.from_bw + x]);
+                              [from_base + y * a.from_bw + x]);
             valid = v.dx * a.factor >= b.min_dx * pel && v.dx * a.factor <= b.max_dx * pel &&
                     v.dy * a.factor >= b.min_dy * pel && v.dy * a.factor <= b.max_dy * pel;
         }
@@ -173,7 +175,7 @@ struct GpumeStepBeginning : GpumeStepField {
             word = gpume_of_lane(word, lane + (int)((GpumeU32)key & (BEGINNERS - 1)));
         }
         if (c == 0 && active && threadIdx.x % 32 < BEGINNERS * BEGINNING)
-            store_first(by * a.params.bw + bx, word, (GpumeU32)(key >> 32));
+            store_first(base + by * a.params.bw + bx, word, (GpumeU32)(key >> 32));
     }
 
     /** Runs a warp's share of a row of blocks. @param i index of the warp in this row */
@@ -183,7 +185,7 @@ struct GpumeStepBeginning : GpumeStepField {
 
         if (a.begin == GPUME_BEGIN_KEEP) {
             if ((int)(i * 32 + threadIdx.x % 32) <= last)
-                keep(row * a.params.bw + i * 32 + threadIdx.x % 32);
+                keep(base + row * a.params.bw + i * 32 + threadIdx.x % 32);
         } else {
             const int bx = i * BEGINNING + threadIdx.x / BEGINNERS % BEGINNING;
 
@@ -191,6 +193,28 @@ struct GpumeStepBeginning : GpumeStepField {
         }
     }
 };
+
+/** Takes a ticket. Lane 0 gets it. */
+static __device__ __forceinline__ GpumeU32 gpume_take_ticket(const GpumeCudaStepArgs &args)
+{
+#ifdef GPUME_HOST
+    return threadIdx.x % 32 ? 0 : atomicAdd((unsigned *)args.ticket, 1);
+#else
+    GpumeU32 ticket;
+
+    /* 1 for lane 0. With a constant, the driver's compiler would add up all lanes, and would wait for the result. */
+    asm volatile("{\n"
+                 ".reg .pred first;\n"
+                 ".reg .u32 lane, one;\n"
+                 "mov.u32 lane, %%laneid;\n"
+                 "add.u32 one, lane, 1;\n"
+                 "setp.eq.u32 first, lane, 0;\n"
+                 "@first atom.global.add.u32 %0, [%1], one;\n"
+                 "}"
+                 : "=r"(ticket) : "l"(args.ticket) : "memory");
+    return ticket;
+#endif
+}
 
 /** A visit of blocks in a phase of a pass. */
 template<class Cost, int SIDE, int PARTS>
@@ -232,7 +256,7 @@ struct GpumeStepVisit : GpumeStepField {
                                           GpumeU32 other_word, GpumeU32 *best, GpumeU32 *best_cost, GpumeU32 *bound)
     {
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
-        const Matcher m = gpume_matcher<Matcher>(a, pair, b);
+        Matcher m = gpume_matcher<Matcher>(a, pair, b);
         const unsigned factor = gpume_penalty_factor(a.params.smooth, a.params.block);
         const int nb  = gpume_popcount(exists);
         const int pel = a.params.pel;
@@ -245,6 +269,7 @@ struct GpumeStepVisit : GpumeStepField {
         unsigned sum, own_sum;
         int wanted = active && (c > 7 || exists >> c & 1), same = 0;
 
+        m.is_visit = 1;
         if (c > 7) {
             v.dx = (short)(own.dx + x);
             v.dy = (short)(own.dy + y);
@@ -291,27 +316,27 @@ struct GpumeStepVisit : GpumeStepField {
     /**
      * Visits a block. All lanes of a group call it, also groups without a block.
      * @param now number of the phase, from 1 on
+     * @param takes nonzero: takes the next ticket, once the warp need not wait for other blocks any more
      */
-    __device__ __forceinline__ void visit(int bx, int by, int active, int now)
+    __device__ __forceinline__ void visit(int bx, int by, int active, int now, int takes, GpumeU32 *next)
     {
         const int bw = a.params.bw, bh = a.params.bh;
         const int c  = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;    // the lane's candidate
         const int own_lane = (threadIdx.x & 16) + 8;
-        const int at = by * bw + bx;
-        const GpumeU32 phase = a.first + now;
+        const GpumeU32 at = base + by * bw + bx, phase = a.first + now;
         int x, y, there = !active;
 
         gpume_around(c & 7, &x, &y);
-        const int has = bx + x >= 0 && bx + x < bw && by + y >= 0 && by + y < bh;
+        const int has = (unsigned)(bx + x) < (unsigned)bw && (unsigned)(by + y) < (unsigned)bh;
         const int is_other = c < 8 && has;
         /* state: that of the neighbour, or of the block itself; later: how many phases later in a pass
          * (earlier, if negative) the neighbour is visited */
-        const GpumeU64 *const state = (const GpumeU64 *)a.states + base + at + (is_other ? y * bw + x : 0);
-        const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + base + at;
+        const GpumeU64 *const state = (const GpumeU64 *)a.states + (at + (is_other ? y * bw + x : 0));
+        const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + at;
         const int mine  = (now - 1) % GPUME_NB_PHASES;
         const int later = is_other ? (mine ^ ((x & 1) | (y & 1) << 1)) - mine : 0;
         const GpumeU32 visited = a.first + gpume_max(now + later - (later < 0 ? 0 : GPUME_NB_PHASES), 0);
-        GpumeU32 *const bound_at = (GpumeU32 *)a.bounds + (base + at) * GPUME_CUDA_STEP_CANDIDATES + c;
+        GpumeU32 *const bound_at = (GpumeU32 *)a.bounds + (at * GPUME_CUDA_STEP_CANDIDATES + c);
         GpumeU64 known = there ? 0 : gpume_load_volatile(own_cost_at), seen = 0;
         GpumeU32 bound = REMEMBERS && now > GPUME_NB_PHASES && active ? gpume_load_volatile(bound_at) : 0;
 
@@ -321,6 +346,8 @@ struct GpumeStepVisit : GpumeStepField {
                 there = ((GpumeU32)(seen >> 32) & 0xffff) == visited;
             }
         } while (__any_sync(GPUME_WHOLE_WARP, !there));
+        if (takes)
+            *next = gpume_take_ticket(a);
 
         const GpumeU32 other_word = (GpumeU32)seen, stamp = (GpumeU32)(seen >> 48);
         const GpumeU32 own_word   = gpume_of_lane(other_word, own_lane);
@@ -338,9 +365,6 @@ struct GpumeStepVisit : GpumeStepField {
 
             /* bound of the neighbour's vector, or of a vector around the block's own */
             bound   = bound >> 16 >= stamp ? (bound & 0xffff) << a.bound_shift : 0;
-            if (REMEMBERS && LANES == 32)   // both halves of the warp must agree; they may have loaded the state at
-                                            // different times
-                bound = gpume_of_lane(bound, threadIdx.x & 15);
             changed = choose(bx, by, searched, exists, x, y, other_word, &word, &cost, &bound);
             if (REMEMBERS && searched && threadIdx.x % LANES < GPUME_CUDA_STEP_CANDIDATES &&
                 now <= GPUME_NB_PHASES * (a.nb_passes - 1))
@@ -360,63 +384,74 @@ struct GpumeStepVisit : GpumeStepField {
      * @param row row of blocks in the phase
      * @param i   index of the warp in this row
      */
-    __device__ __forceinline__ void run(int now, int row, int i)
+    __device__ __forceinline__ void run(int now, int row, int i, int takes, GpumeU32 *next)
     {
         /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
         const int last = a.params.bw - 1, column = (now - 1) & 1;
         const int bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
-        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
+        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now,
+              takes, next);
     }
 };
 
 /**
- * grid:   number of tickets
+ * grid:   thread blocks whose warps take all tickets, GpumeCudaStepArgs.nb_of_warp each
  * block:  GPUME_CUDA_STEP_THREADS
- * shared: two words
+ * shared: none
  */
 GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
                 GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT, GPUME_CUDA_DEPTH))
 {
-    GPUME_SHARED(GpumeU32, shared);
+    GpumeU32 next = gpume_take_ticket(args), first = 0, end = 0;
+    int now = -1, rows = 0;
 
-    if (threadIdx.x == 0) {
-        const GpumeU32 all = args.end[GPUME_NB_PHASES] - args.end[0];
-        GpumeU32 ticket = atomicAdd((unsigned *)args.ticket, 1) - args.first_ticket;
-        GpumeU32 now = 0, before = 0;
+    GPUME_NO_UNROLL for (int n = args.nb_of_warp; n; n--) {
+        const GpumeU32 ticket = gpume_of_lane(next, 0);
 
-        if (ticket >= args.end[0]) {
-            now     = (ticket - args.end[0]) / all * GPUME_NB_PHASES + 1;
-            ticket -= (ticket - args.end[0]) / all * all;
-            before  = args.end[0];
-            GPUME_UNROLL for (int i = 1; i < GPUME_NB_PHASES; i++) {
-                before = ticket >= args.end[i] ? args.end[i] : before;
-                now   += ticket >= args.end[i];
+        if (ticket >= args.nb_tickets)
+            return;
+        GPUME_NO_UNROLL while (ticket >= end) {
+            now++;
+            first = end;
+            end  += args.tickets[now ? (now - 1) % GPUME_NB_PHASES + 1 : 0];
+            rows  = now ? gpume_phase_size(args.params.bh, gpume_phase_row(now)) : args.params.bh;
+        }
+
+        const int kind   = now ? 1 + gpume_phase_column(now) : 0;
+        const int warps  = args.warps[kind];
+        const int rounds = args.rounds[now ? 1 : 0];
+        const GpumeU32 unit = (ticket - first) * rounds;
+        /* the quotient may be too small by 1 */
+        int row  = (int)gpume_multiply_high(unit, args.reciprocals[kind]), z = 0;
+        int warp = (int)unit - row * warps;
+
+        GPUME_NO_UNROLL for (int i = 1; i <= rounds; i++, warp++) {
+            /* takes the next ticket before the last unit ends, because that takes as long as a load */
+            const int takes = i == rounds && n > 1;
+
+            if (warp >= warps) {
+                warp -= warps;
+                row++;
+            }
+            if (row >= rows) {
+                row -= rows;
+                z++;
+            }
+            if (z >= args.nb_fields) {
+                /* a phase's last ticket may have fewer units */
+                if (n > 1)
+                    next = gpume_take_ticket(args);
+                break;
+            }
+            if (now) {
+                GpumeStepVisit<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z)
+                    .run(now, row, warp, takes, &next);
+            } else {
+                if (takes)
+                    next = gpume_take_ticket(args);
+                GpumeStepBeginning<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(row, warp);
             }
         }
-        shared[0] = now;
-        shared[1] = (ticket - before) * (GPUME_CUDA_STEP_THREADS / 32) * args.rounds[now ? 1 : 0];
-    }
-    __syncthreads();
-
-    const int now   = shared[0];
-    const int first = shared[1] + threadIdx.x / 32;
-    const int rows  = now ? gpume_phase_size(args.params.bh, gpume_phase_row(now)) : args.params.bh;
-    const int warps = args.warps[now ? 1 + gpume_phase_column(now) : 0];
-    const int rounds = args.rounds[now ? 1 : 0];
-    int row = first / warps, warp = first % warps, z = 0;
-
-    GPUME_NO_UNROLL for (int i = 0; i < rounds; i++) {
-        GPUME_NO_UNROLL while (row >= rows) {
-            row -= rows;
-            if (++z == args.nb_fields)
-                return;
-        }
-        if (now)
-            GpumeStepVisit<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(now, row, warp);
-        else
-            GpumeStepBeginning<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(row, warp);
-        GPUME_NO_UNROLL for (warp += GPUME_CUDA_STEP_THREADS / 32; warp >= warps; warp -= warps)
-            row++;
     }
 }
