@@ -8,10 +8,10 @@
  * The host side of the CUDA backend, with FFmpeg's loader of the driver API.
  *
  * Streams: frames in system memory are uploaded on the first stream, the planes of a
- * picture that true motion needs are made on the second, searches run on one or two more, and vectors are
+ * picture that true motion needs are made on the second, searches run on up to four more, and vectors are
  * downloaded on the last. Events order the streams. Most searches leave most of the device idle at
  * times, because blocks wait for their neighbours or levels have few blocks. Therefore consecutive
- * searches run side by side, on two queues with separate working memory. With epzs, the second
+ * searches run side by side, on queues with separate working memory. With epzs, the second
  * search follows the first block by block (cuda/gate.cu). An uploaded picture stays on the device
  * for as long as the filter keeps it, and serves as current picture and as reference. Frames in
  * device memory are read in place.
@@ -33,9 +33,9 @@
 #include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/cuda/search.h"
 
-/** Maximum number of searches that run side by side if the host does not wait for them. */
-#define MAX_QUEUES 3
-/** The same if the host waits for each search. */
+/** Maximum number of searches that run side by side. */
+#define MAX_QUEUES 4
+/** The same for searches that fill the device with fewer, if the host waits for each search. */
 #define MAX_WAITED 2
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
 #define MAX_SUMS_OF_QUEUE (96 << 20)
@@ -113,11 +113,17 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     if ((ret = check(s, cu->call, what)) < 0) \
         return ret;
 
+/* Returns how many searches run side by side at best. hme's upper levels leave the device idle. */
+static int most_queues(const GpumeParams *p, int on_device)
+{
+    return on_device || gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL ? MAX_QUEUES : MAX_WAITED;
+}
+
 /* Returns how many searches run side by side; the first queue must be initialized. */
 static av_cold int count_queues(const CUDAContext *s)
 {
     return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 :
-           FFMIN(s->nb_slots, s->on_device ? MAX_QUEUES : MAX_WAITED);
+           FFMIN(s->nb_slots, most_queues(&s->params, s->on_device));
 }
 
 /* Initializes the queues. The caller has pushed the CUDA context. */
@@ -412,7 +418,7 @@ static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Gr
 static int depth(const GpumeBackendConfig *cfg)
 {
     /* the transfer of one frame overlaps the search of the next */
-    return cfg->on_device ? MAX_QUEUES : MAX_WAITED;
+    return most_queues(&cfg->params, cfg->on_device);
 }
 
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
@@ -613,7 +619,7 @@ static av_cold void uninit_device(CUDAContext *s)
 {
     CudaFunctions *cu = s->cuda.cu;
     CUstream *streams[] = { &s->upload_stream, &s->planes_stream, &s->queues[0].stream, &s->queues[1].stream,
-                            &s->queues[2].stream, &s->download_stream };
+                            &s->queues[2].stream, &s->queues[3].stream, &s->download_stream };
 
     /* searches in flight access the memory that is freed next */
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
