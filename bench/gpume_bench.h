@@ -28,6 +28,8 @@
 
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32
+/** Maximum number of simultaneous searches: those of the filter. */
+#define BENCH_QUEUES         4
 
 typedef CUresult CUDAAPI BenchEventElapsedTime(float *ms, CUevent start, CUevent stop);
 typedef CUresult CUDAAPI BenchMemGetInfo(size_t *free, size_t *total);
@@ -44,8 +46,8 @@ typedef struct Bench {
     BenchMemHostAlloc *host_alloc;
     BenchMemFreeHost *host_free;
     CUstream stream;
-    CUstream queues[2];         ///< for simultaneous searches; stream waits for them, and they for stream, around
-                                ///< each measurement
+    CUstream queues[BENCH_QUEUES];  ///< for simultaneous searches; stream waits for them, and they for stream, around
+                                    ///< each measurement
     CUevent start, stop, joined;
     FILE *csv;
     int repeats;                ///< number of repeats of every measurement, 1 to BENCH_MAX_REPEATS

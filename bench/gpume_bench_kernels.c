@@ -202,18 +202,18 @@ void bench_searches(Bench *b)
 }
 
 /** Number of pictures that are kept: those of simultaneous searches, and the next one. */
-#define MOTION_PICTURES 4
+#define MOTION_PICTURES (BENCH_QUEUES + 2)
 
 /** Searches of neighbouring pictures in both directions. Each search has its own planes, if any. */
 typedef struct BenchMotion {
     GpumeParams params;
-    int at_once;                ///< number of simultaneous pairs, 1 or 2; each has a stream
-    GpumeCudaSearch search[2];
-    GpumeCudaLeaves leaves[2];
+    int at_once;                ///< number of simultaneous pairs, at most BENCH_QUEUES; each has a stream
+    GpumeCudaSearch search[BENCH_QUEUES];
+    GpumeCudaLeaves leaves[BENCH_QUEUES];
     GpumeCudaPlane luma[MOTION_PICTURES];   ///< picture n is at n % MOTION_PICTURES
     CUdeviceptr planes[MOTION_PICTURES];
     CUevent made;               ///< the planes are complete
-    CUevent done[2];            ///< the last search of each stream has ended
+    CUevent done[BENCH_QUEUES]; ///< the last search of each stream has ended
     int nb;                     ///< number of pictures so far
 } BenchMotion;
 
@@ -374,7 +374,7 @@ static void bench_trees(Bench *b)
 
 /*
  * Measures pairs of searches.
- * @param at_once number of simultaneous pairs, 1 or 2
+ * @param at_once number of simultaneous pairs: 1, 2 or BENCH_QUEUES
  */
 static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
 {
@@ -382,10 +382,11 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
     BenchRow row = {
         .part = "motion", .what = names[chosen.pel == 1][chosen.sweeps != 4],
         .content = b->content, .width = b->width, .height = b->height, .block = chosen.block, .depth = b->depth,
-        .metric = at_once > 1 ? "time of a pair with two at once" : "time of a pair", .unit = "us",
+        .metric = at_once > 2 ? "time of a pair with four at once" :
+                  at_once > 1 ? "time of a pair with two at once" : "time of a pair", .unit = "us",
     };
+    static BenchMotion m;       // large
     BenchTimes t, planes;
-    BenchMotion m;
 
     bench_motion_init(b, &m, chosen, at_once);
     row.range = m.params.range;
@@ -399,7 +400,7 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
                b->height, b->depth, chosen.block, chosen.pel, m.params.sweeps, bench_median(&t),
                1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
     } else {
-        printf(" %10.2f %9.0f\n", bench_median(&t), 1e6 / bench_median(&t));
+        printf(" %10.2f %9.0f%s", bench_median(&t), 1e6 / bench_median(&t), at_once == BENCH_QUEUES ? "\n" : "");
     }
     bench_motion_uninit(b, &m);
 }
@@ -408,12 +409,13 @@ void bench_motion(Bench *b)
 {
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s\n", "search", "", "size", "bits", "block",
-           "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "2 at once", "pairs/s");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s %10s %9s\n", "search", "", "size", "bits",
+           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "2 at once", "pairs/s", "4 at once",
+           "pairs/s");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
         for (int pel = 4; pel; pel >>= 2)
             for (int sweeps = 4; sweeps >= 2; sweeps -= 2)
-                for (int at_once = 1; at_once <= 2; at_once++)
+                for (int at_once = 1; at_once <= BENCH_QUEUES; at_once *= 2)
                     bench_pairs(b, (GpumeParams) { .algo = GPUME_ALGO_HME, .block = blocks[i], .pel = pel,
                                                    .sweeps = sweeps }, at_once);
     bench_trees(b);

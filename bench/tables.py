@@ -128,7 +128,7 @@ def diamond(r):
 def motion(r):
     """True motion."""
     lines = paragraph('**`hme`**, us per pair in both directions, with planes, the check and the results; in brackets '
-                      'with two pairs at once:')
+                      'with four pairs at once, as the filter runs them:')
     rows = []
     for name, options in (('hme', ''), ('hme sweeps=2', ':sweeps=2'), ('hme pel=1', ':pel=1'),
                           ('hme pel=1 sweeps=2', ':pel=1:sweeps=2')):
@@ -137,7 +137,7 @@ def motion(r):
             for block in (4, 8, 16):
                 reach = next((k[6] for k in r.medians if k[:2] == ('motion', name) and k[5] == str(block)), '')
                 times = [us(r.get('motion', name, metric, block, reach, depth))
-                         for metric in ('time of a pair', 'time of a pair with two at once')]
+                         for metric in ('time of a pair', 'time of a pair with four at once')]
                 row.append(f'{times[0]} ({times[1]})' if times[0] and times[1] else times[0])
         rows.append([f'`hme{options}`'] + row)
     return lines + table(['', '4x4', '8x8', '16x16', '10 bits, 4x4', '8x8', '16x16'], rows)
