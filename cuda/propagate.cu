@@ -194,28 +194,6 @@ struct GpumeStepBeginning : GpumeStepField {
     }
 };
 
-/** Takes a ticket. Lane 0 gets it. */
-static __device__ __forceinline__ GpumeU32 gpume_take_ticket(const GpumeCudaStepArgs &args)
-{
-#ifdef GPUME_HOST
-    return threadIdx.x % 32 ? 0 : atomicAdd((unsigned *)args.ticket, 1);
-#else
-    GpumeU32 ticket;
-
-    /* 1 for lane 0. With a constant, the driver's compiler would add up all lanes, and would wait for the result. */
-    asm volatile("{\n"
-                 ".reg .pred first;\n"
-                 ".reg .u32 lane, one;\n"
-                 "mov.u32 lane, %%laneid;\n"
-                 "add.u32 one, lane, 1;\n"
-                 "setp.eq.u32 first, lane, 0;\n"
-                 "@first atom.global.add.u32 %0, [%1], one;\n"
-                 "}"
-                 : "=r"(ticket) : "l"(args.ticket) : "memory");
-    return ticket;
-#endif
-}
-
 /** A visit of blocks in a phase of a pass. */
 template<class Cost, int SIDE, int PARTS>
 struct GpumeStepVisit : GpumeStepField {
@@ -316,9 +294,8 @@ struct GpumeStepVisit : GpumeStepField {
     /**
      * Visits a block. All lanes of a group call it, also groups without a block.
      * @param now number of the phase, from 1 on
-     * @param takes nonzero: takes the next ticket, once the warp need not wait for other blocks any more
      */
-    __device__ __forceinline__ void visit(int bx, int by, int active, int now, int takes, GpumeU32 *next)
+    __device__ __forceinline__ void visit(int bx, int by, int active, int now)
     {
         const int bw = a.params.bw, bh = a.params.bh;
         const int c  = threadIdx.x % GPUME_CUDA_STEP_CANDIDATES;    // the lane's candidate
@@ -346,8 +323,6 @@ struct GpumeStepVisit : GpumeStepField {
                 there = ((GpumeU32)(seen >> 32) & 0xffff) == visited;
             }
         } while (__any_sync(GPUME_WHOLE_WARP, !there));
-        if (takes)
-            *next = gpume_take_ticket(a);
 
         const GpumeU32 other_word = (GpumeU32)seen, stamp = (GpumeU32)(seen >> 48);
         const GpumeU32 own_word   = gpume_of_lane(other_word, own_lane);
@@ -384,16 +359,37 @@ struct GpumeStepVisit : GpumeStepField {
      * @param row row of blocks in the phase
      * @param i   index of the warp in this row
      */
-    __device__ __forceinline__ void run(int now, int row, int i, int takes, GpumeU32 *next)
+    __device__ __forceinline__ void run(int now, int row, int i)
     {
         /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
         const int last = a.params.bw - 1, column = (now - 1) & 1;
         const int bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
 
-        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now,
-              takes, next);
+        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
     }
 };
+
+/** Takes a ticket. Lane 0 gets it. */
+static __device__ __forceinline__ GpumeU32 gpume_take_ticket(const GpumeCudaStepArgs &args)
+{
+#ifdef GPUME_HOST
+    return threadIdx.x % 32 ? 0 : atomicAdd((unsigned *)args.ticket, 1);
+#else
+    GpumeU32 ticket;
+
+    /* 1 for lane 0. With a constant, the driver's compiler would add up all lanes, and would wait for the result. */
+    asm volatile("{\n"
+                 ".reg .pred first;\n"
+                 ".reg .u32 lane, one;\n"
+                 "mov.u32 lane, %%laneid;\n"
+                 "add.u32 one, lane, 1;\n"
+                 "setp.eq.u32 first, lane, 0;\n"
+                 "@first atom.global.add.u32 %0, [%1], one;\n"
+                 "}"
+                 : "=r"(ticket) : "l"(args.ticket) : "memory");
+    return ticket;
+#endif
+}
 
 /**
  * grid:   thread blocks whose warps take all tickets, GpumeCudaStepArgs.nb_of_warp each
@@ -417,6 +413,9 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
             end  += args.tickets[now ? (now - 1) % GPUME_NB_PHASES + 1 : 0];
             rows  = now ? gpume_phase_size(args.params.bh, gpume_phase_row(now)) : args.params.bh;
         }
+        /* takes the next ticket before this one is done, because that takes as long as a load */
+        if (n > 1)
+            next = gpume_take_ticket(args);
 
         const int kind   = now ? 1 + gpume_phase_column(now) : 0;
         const int warps  = args.warps[kind];
@@ -426,10 +425,7 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
         int row  = (int)gpume_multiply_high(unit, args.reciprocals[kind]), z = 0;
         int warp = (int)unit - row * warps;
 
-        GPUME_NO_UNROLL for (int i = 1; i <= rounds; i++, warp++) {
-            /* takes the next ticket before the last unit ends, because that takes as long as a load */
-            const int takes = i == rounds && n > 1;
-
+        GPUME_NO_UNROLL for (int i = 0; i < rounds; i++, warp++) {
             if (warp >= warps) {
                 warp -= warps;
                 row++;
@@ -438,20 +434,13 @@ GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
                 row -= rows;
                 z++;
             }
-            if (z >= args.nb_fields) {
-                /* a phase's last ticket may have fewer units */
-                if (n > 1)
-                    next = gpume_take_ticket(args);
+            /* a phase's last ticket may have fewer units */
+            if (z >= args.nb_fields)
                 break;
-            }
-            if (now) {
-                GpumeStepVisit<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z)
-                    .run(now, row, warp, takes, &next);
-            } else {
-                if (takes)
-                    next = gpume_take_ticket(args);
+            if (now)
+                GpumeStepVisit<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(now, row, warp);
+            else
                 GpumeStepBeginning<GpumeModuleCost, GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT>(args, z).run(row, warp);
-            }
         }
     }
 }
