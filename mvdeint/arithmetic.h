@@ -28,6 +28,9 @@
 #define MVDEINT_MAX_CANDIDATES (2 * MVDEINT_MAX_REFS)
 #define MVDEINT_MAX_PASSES 3
 
+/** Added to the sum of squared differences of a block on two known lines of an area. */
+#define MVDEINT_LEAST_SQUARES 10240
+
 /** Scale of the share of known (not interpolated) lines. */
 #define MVDEINT_KNOWN 16
 /** Added to the share of known lines where that share is the weight of an error, so that no weight is 0. */
@@ -112,18 +115,18 @@ typedef struct MvdeintModel {
 
 /** The models of all passes. */
 #define MVDEINT_MODELS                                  \
-    {   { { 3387,  84, 435, 64, 1075, 147, 269 },       \
-          { 4298, 134, 369, 43,  849, 141, 202 } },     \
-        { { 4656, 1121, 103, 2026, 354 },               \
-          { 4246, 1191, 127, 1673,  83 } } },           \
-    {   { { 2604, 220, 443, 51,  647, 121, 278 },       \
-          { 3083, 301, 287, 50,  495, 133, 204 } },     \
-        { { 4395,  879,  93, 2003, 292 },               \
-          { 3969,  940, 106, 1845,  80 } } },           \
-    {   { { 2400, 285, 443, 58,  485,  98, 282 },       \
-          { 2850, 348, 276, 54,  349, 117, 212 } },     \
-        { { 4391,  797,  94, 1765, 266 },               \
-          { 3909,  844, 103, 1746,  91 } } }
+    {   { {  2102,  89, 121,   1, 140,  57,  23 },      \
+          {  3211,  37, 272,   1,  75,   2,  13 } },    \
+        { { 60000,  486,    1,    1,   1 },             \
+          {   128, 2356, 2381,   34,   1 } } },         \
+    {   { {  3695, 259, 254,   1, 165,   2,  12 },      \
+          { 60000,  36, 440,   1,   2,   1,  16 } },    \
+        { { 15222,  999,    1,    1, 375 },             \
+          {  1264, 1386, 4000,  118,   1 } } },         \
+    {   { {  5254, 182, 286,   1,  92,   1,  15 },      \
+          {  7577, 172, 461,   1,  14,   1,  11 } },    \
+        { { 60000,  919,    1,    4,   8 },             \
+          {  1942, 5002, 3448,    6,   1 } } }
 
 /** Returns the number of fraction bits of compensated samples. */
 GPUME_INLINE int mvdeint_fraction(int depth)
@@ -142,6 +145,32 @@ GPUME_INLINE int mvdeint_scaled(int difference, int bits)
 GPUME_INLINE int mvdeint_eighths(int v, int sub)
 {
     return v * 2 >> sub;
+}
+
+/**
+ * Returns the vertical part of a vector, in quarters of a line, rounded to an even number of lines. From a field of the
+ * other parity it reads known lines for all missing lines.
+ */
+GPUME_INLINE int mvdeint_exact(int v)
+{
+    const int size = (FFABS(v) + 3) & ~7;
+
+    return v < 0 ? -size : size;
+}
+
+/**
+ * Returns whether exact vectors replace the vectors of a block, from the sums of absolute differences of both
+ * neighbours on the missing lines.
+ */
+GPUME_INLINE int mvdeint_is_exact(int difference, int exact)
+{
+    return 5 * exact <= 3 * difference;
+}
+
+/** Returns the vertical part of a vector of distance 2, next to an exact vector of distance 1. */
+GPUME_INLINE int mvdeint_follow(int v, int exact)
+{
+    return FFABS(v - 2 * exact) <= 8 ? 2 * exact : v;
 }
 
 /** Returns the share of known lines in what a vector reads for a line, in 1/MVDEINT_KNOWN. */
@@ -175,6 +204,46 @@ GPUME_INLINE int mvdeint_two_above(int y, int same)
 GPUME_INLINE int mvdeint_two_below(int y, int h, int same)
 {
     return y + 2 < h ? y + 2 : same;
+}
+
+/** Returns the other pair of lines, in an area of nb pairs, whose known line is next to the missing line of a pair. */
+GPUME_INLINE int mvdeint_next_pair(int pair, int nb, int known_is_second)
+{
+    return av_clip(known_is_second ? pair - 1 : pair + 1, 0, nb - 1);
+}
+
+/**
+ * Computes how well four blocks fit a pair of lines of an area, up to 256.
+ * @param squares sums of squared differences on the known lines
+ */
+GPUME_INLINE void mvdeint_fits(unsigned *fits, const unsigned *squares)
+{
+    int least = 31;
+
+    MVDEINT_UNROLL for (int i = 0; i < 4; i++)
+        least = FFMIN(least, gpume_log2(squares[i] + MVDEINT_LEAST_SQUARES));
+    MVDEINT_UNROLL for (int i = 0; i < 4; i++) {
+        const int log2 = gpume_log2(squares[i] + MVDEINT_LEAST_SQUARES);
+
+        fits[i] = (384 - ((squares[i] + MVDEINT_LEAST_SQUARES) >> (log2 - 7))) >> (log2 - least);
+    }
+}
+
+/**
+ * Blends the samples of four blocks: those above on the left and right, and those below.
+ * @param x, y weights of the blocks on the right and below, in 1/64
+ */
+GPUME_INLINE int mvdeint_blend(const int *samples, const unsigned *fits, int x, int y)
+{
+    const unsigned weights[4] = {
+        (64 - x) * (64 - y) * fits[0], x * (64 - y) * fits[1], (64 - x) * y * fits[2], x * y * fits[3],
+    };
+    const unsigned inverse = 0xffffffffu / (weights[0] + weights[1] + weights[2] + weights[3]);
+    int sum = 4096 * samples[0] + 2048;
+
+    MVDEINT_UNROLL for (int i = 1; i < 4; i++)
+        sum += (int)(weights[i] * inverse >> 20) * (samples[i] - samples[0]);
+    return sum >> 12;
 }
 
 /** Returns the correction of a compensated sample from the differences of the lines above and below. */

@@ -223,8 +223,12 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
             k.errors[n]  = mean(args, &w.errors[n][line][column]);
             if (!(matching >> n & 1))
                 k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
-            k.pairs[n] = MVDEINT_NO_PARTNER * k.errors[n];
         }
+    }
+    GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
+        if (n < 2 && (args.present >> n & 5) == 5)
+            k.errors[n] = gpume_min(k.errors[n], k.errors[n + 2]);
+        k.pairs[n] = MVDEINT_NO_PARTNER * k.errors[n];
     }
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)
         if ((args.present >> n & 3) == 3)

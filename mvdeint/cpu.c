@@ -311,10 +311,11 @@ static void estimate_line(const CPUBackend *s, const MvdeintFirst *f, int worker
     }
     s->samples.estimate(line, still, &l, out.w, kind, (1 << depth) - 1);
     intra_line(s, f, component, y);
+    if (f->is_alone)
+        return;
     /* the rows of errors follow each other, and are not in use yet */
-    if (!f->is_alone)
-        s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w,
-                       depth);
+    s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w, depth);
+    s->samples.weave(line, &l, scratch_of(s, worker).error[0], out.w, depth);
 }
 
 /* Units are pairs of lines of the first field, then of the second. */
@@ -408,6 +409,77 @@ static void read_area(const CPUBackend *s, const GpumeComponent *c, const GpumeS
                      s->layout->depth);
 }
 
+/* Blends the samples of four blocks in an area, by their places and by how well they fit known lines nearby. */
+static void blend_areas(const CPUBackend *s, int component, const uint16_t *const *areas, int x0, int y0,
+                        uint16_t *dst, ptrdiff_t stride)
+{
+    const GpumeComponent *c  = &s->layout->components[component];
+    const GpumeSamples own   = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
+    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
+    const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
+    const int second = (s->step->parities[MVDEINT_MAX_REFS] ^ y0) & 1;
+    unsigned squares[MVDEINT_BLOCK / 2][4], sums[4], fits[4];
+
+    for (int k = 0; k < h / 2; k++)
+        for (int i = 0; i < 4; i++)
+            squares[k][i] = s->samples.squares(gpume_padded_sample(&own, x0, y0 + 2 * k + second, s->layout->bytes),
+                                               areas[i] + (2 * k + second) * MVDEINT_BLOCK, w, s->layout->depth);
+    for (int y = 0; y < h; y++) {
+        const int pair = y / 2, next = mvdeint_next_pair(pair, h / 2, second);
+
+        for (int i = 0; i < 4; i++)
+            sums[i] = squares[pair][i] + squares[next][i];
+        mvdeint_fits(fits, sums);
+        for (int x = 0; x < w; x++) {
+            const int at = y * MVDEINT_BLOCK + x;
+            const int samples[4] = { areas[0][at], areas[1][at], areas[2][at], areas[3][at] };
+
+            dst[y * stride + x] = mvdeint_blend(samples, fits, wx[x], wy[y]);
+        }
+    }
+}
+
+/* Returns how much both neighbouring fields differ on the missing lines of a block, along their vectors. */
+static int compare_neighbours(const CPUBackend *s, const GpumeCellVector *v, int x0, int y0)
+{
+    int sum = 0;
+    LOCAL_ALIGNED_32(uint16_t, made, [2], [MVDEINT_AREA]);
+
+    for (int i = 0; i < 2; i++) {
+        const GpumeSamples source = samples_of(s, s->candidates[i].picture, 0);
+
+        read_area(s, &s->layout->components[0], &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
+    }
+    for (int y = !s->step->parities[MVDEINT_MAX_REFS]; y < MVDEINT_BLOCK; y += 2)
+        for (int x = 0; x < MVDEINT_BLOCK; x++)
+            sum += FFABS(made[0][y * MVDEINT_BLOCK + x] - made[1][y * MVDEINT_BLOCK + x]);
+    return sum;
+}
+
+/* Replaces vectors by exact ones where both neighbouring fields then agree better, in rows of blocks. */
+static void round_vectors(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+    const int parity = s->step->parities[MVDEINT_MAX_REFS];
+
+    if ((s->present & 3) != 3 || s->candidates[0].parity == parity || s->candidates[1].parity == parity)
+        return;
+    for (int i = start * s->cells.cols; i < end * s->cells.cols; i++) {
+        const int x0 = i % s->cells.cols * MVDEINT_BLOCK, y0 = i / s->cells.cols * MVDEINT_BLOCK;
+        const GpumeCellVector v[2] = { s->candidates[0].cells[i], s->candidates[1].cells[i] };
+        const GpumeCellVector exact[2] = { { v[0].x, mvdeint_exact(v[0].y) }, { v[1].x, mvdeint_exact(v[1].y) } };
+
+        if ((exact[0].y == v[0].y && exact[1].y == v[1].y) ||
+            !mvdeint_is_exact(compare_neighbours(s, v, x0, y0), compare_neighbours(s, exact, x0, y0)))
+            continue;
+        for (int j = 0; j < 2; j++) {
+            s->candidates[j].cells[i] = exact[j];
+            if (s->candidates[j + 2].picture)
+                s->candidates[j + 2].cells[i].y = mvdeint_follow(s->candidates[j + 2].cells[i].y, exact[j].y);
+        }
+    }
+}
+
 /* Compensates the area between the centres of four blocks. */
 static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
 {
@@ -439,7 +511,7 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     /* usually all vectors are equal */
     read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
     if (nb > 1)
-        s->samples.blend(dst, stride, areas, c->hsub, c->vsub);
+        blend_areas(s, component, areas, x0, y0, dst, stride);
     put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride, nb == 1);
 }
 
@@ -474,6 +546,7 @@ static void find_matching(void *arg, int worker, int start, int end)
     for (; start < end; start++)
         for (int x = 0; x < cols; x++) {
             unsigned bits = 0;
+            int best = -1;
 
             for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
                 const int8_t *votes = s->votes + i * nb_areas(s);
@@ -485,7 +558,10 @@ static void find_matching(void *arg, int worker, int start, int end)
                     for (int k = FFMAX(x - around, 0); k <= FFMIN(x + around, cols - 1); k++)
                         sum += votes[j * cols + k];
                 bits |= (sum >= 0) << i;
+                best  = FFMAX(best, votes[start * cols + x]);
             }
+            if (best < 0)
+                bits = 0;
             s->matching[start * cols + x] = bits;
             nb_poor += av_popcount(bits) < 2;
         }
@@ -611,6 +687,14 @@ static void reject(const CPUBackend *s, Scratch *z, int component, int y)
     }
 }
 
+/* Replaces the errors of candidates at distance 1 by those at distance 2 on the same side, where these are less. */
+static void take_least(const CPUBackend *s, Scratch *z, int w)
+{
+    for (int i = 0; i < 2; i++)
+        for (int x = 0; x < w && (s->present >> i & 5) == 5; x++)
+            z->error[i][x] = FFMIN(z->error[i][x], z->error[i + 2][x]);
+}
+
 /* Replaces samples with too few candidates by the first estimate. */
 static void keep_first(const CPUBackend *s, int component, int y, uint8_t *dst, const uint8_t *first)
 {
@@ -639,6 +723,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     measure_line(s, z, component, y);
     if (s->present)
         reject(s, z, component, y);
+    take_least(s, z, first.w);
     measure_pairs(s, z, component, y);
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         if (s->candidates[i].picture)
@@ -726,6 +811,7 @@ static int make(void *priv, const MvdeintStep *step)
     find_candidates(s, step);
     if (s->present) {
         ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
+        ff_gpume_chain_add(&s->chain, round_vectors, s, s->cells.rows);
         ff_gpume_chain_add(&s->chain, match_rows, s,
                            s->layout->nb_components * MVDEINT_MAX_CANDIDATES * (s->cells.rows + 1));
         atomic_store(&s->nb_poor, 0);

@@ -34,6 +34,7 @@ GPUME_SHELL_MODULES(MVDEINT_CUDA_MODULES)
 enum Kernel {
     FIRST,
     EDGES,
+    ROUND,
     MATCH,
     MATCHING,
     COMBINE,
@@ -44,6 +45,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [FIRST]   = { "first",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_FIRST_SHARED,
                                "estimate a field" },
     [EDGES]   = { "edges",   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
+    [ROUND]   = { "round",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_ROUND_SHARED, "round vectors" },
     [MATCH]   = { "match",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
                                "compensate pictures" },
     [MATCHING] = { "matching", 0, MVDEINT_CUDA_THREADS, 0, "find what matches" },
@@ -71,6 +73,7 @@ typedef struct CUDABackend {
     GpumeCudaBuffer slots[MVDEINT_SLOTS];
     GpumeCudaBuffer samples, known; ///< compensated samples of all candidates
     size_t size;                    ///< samples of one candidate
+    GpumeCudaBuffer vectors;        ///< vectors of all candidates
     GpumeCudaBuffer areas;          ///< a counter; votes of areas of all candidates; the matching candidates of each
                                     ///< area
     GpumeCudaBuffer table;          ///< MVDEINT_CUDA_TABLE
@@ -138,6 +141,7 @@ static void forget(CUDABackend *s)
         ff_gpume_cuda_free(&s->slots[i]);
     ff_gpume_cuda_free(&s->samples);
     ff_gpume_cuda_free(&s->known);
+    ff_gpume_cuda_free(&s->vectors);
     ff_gpume_cuda_free(&s->areas);
     ff_gpume_cuda_pool_uninit(&s->pool);
     av_buffer_unref(&s->luma);
@@ -201,6 +205,10 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->known, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
                                   "compensated pictures");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->vectors, GPUME_CUDA_DEVICE,
+                                  MVDEINT_MAX_CANDIDATES * s->cells.cols * (size_t)s->cells.rows * sizeof(uint32_t),
+                                  "vectors");
     if (ret >= 0)
         ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->areas, GPUME_CUDA_DEVICE,
                                   VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
@@ -272,8 +280,9 @@ static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
     const GpumeLayout *l = s->layout;
     MvdeintCudaEdgesArgs args = { s->components, picture_of(estimate) };
 
-    return ff_gpume_shell_launch(&s->shell, EDGES, gpume_divide_up(l->w + 2 * GPUME_PAD, 32),
-                                 gpume_divide_up(l->h + 2 * GPUME_PAD, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+    return ff_gpume_shell_launch(&s->shell, EDGES,
+                                 gpume_divide_up(2 * GPUME_PAD * (l->w + 2 * GPUME_PAD + l->h), MVDEINT_CUDA_THREADS),
+                                 1, l->nb_components, &args);
 }
 
 /* Makes the first estimate of a field. The caller has pushed the CUDA context. */
@@ -312,7 +321,8 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     const int nb = s->layout->nb_components, groups = nb > 3 ? 3 : nb > 1 ? 2 : 1;
     const int lanes = MVDEINT_CUDA_MATCH_LANES << (nb > 2 && !s->layout->components[1].hsub);
     MvdeintCudaMatchArgs args = {
-        .components = s->components, .cells = s->cells, .samples = s->samples.data, .known = s->known.data,
+        .components = s->components, .cells = s->cells, .vectors = s->vectors.data, .samples = s->samples.data,
+        .known = s->known.data,
         .size = s->size, .own = picture_of(step->estimates[MVDEINT_MAX_REFS]), .votes = s->areas.data + VOTES,
         .nb_poor = s->areas.data, .parity = step->parities[MVDEINT_MAX_REFS], .depth = s->layout->depth,
     };
@@ -335,9 +345,13 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     }
     if (!present)
         return 0;
-    ret = ff_gpume_shell_launch(&s->shell, MATCH,
-                                gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
-                                s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
+    ret = ff_gpume_shell_launch(&s->shell, ROUND,
+                                gpume_divide_up(s->cells.cols * s->cells.rows * MVDEINT_CUDA_MATCH_LANES,
+                                                MVDEINT_CUDA_THREADS), 1, 1, &args);
+    if (ret >= 0)
+        ret = ff_gpume_shell_launch(&s->shell, MATCH,
+                                    gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
+                                    s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
     matching.present = present;
     if (ret >= 0)
         ret = ff_gpume_shell_launch(&s->shell, MATCHING,

@@ -26,15 +26,19 @@
 
 /** Columns of a warp's line in the kernel that makes the first estimate, and its size in shared memory, bytes. */
 #define MVDEINT_CUDA_FIRST_COLUMNS (32 + 4)
-#define MVDEINT_CUDA_FIRST_SHARED  (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_FIRST_COLUMNS * 3 * 4)
+#define MVDEINT_CUDA_FIRST_SHARED  (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_FIRST_COLUMNS * 4 * 4)
 /** Lines and columns of a thread block's window in shared memory, and its size in bytes. */
 #define MVDEINT_CUDA_WINDOW_LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
 #define MVDEINT_CUDA_WINDOW_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
 #define MVDEINT_CUDA_WINDOW_SHARED  \
     (MVDEINT_CUDA_WINDOW_LINES * MVDEINT_CUDA_WINDOW_COLUMNS * (2 + 3 * MVDEINT_MAX_CANDIDATES) + \
      MVDEINT_CUDA_WARPS * MVDEINT_CUDA_WINDOW_COLUMNS * (8 * (MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS) + 4))
-/** Size of the taps of the kernel that compensates pictures, and threads for an area of luma. */
-#define MVDEINT_CUDA_MATCH_SHARED   (8 * 8)
+/**
+ * Size of the taps in shared memory; of the taps and the samples of four blocks; and threads for a block or an area of
+ * luma.
+ */
+#define MVDEINT_CUDA_ROUND_SHARED   (8 * 8)
+#define MVDEINT_CUDA_MATCH_SHARED   (8 * 8 + 4 * MVDEINT_BLOCK * MVDEINT_CUDA_THREADS * 4)
 #define MVDEINT_CUDA_MATCH_LANES    4
 
 /** A component, in all pictures and in the compensated pictures. */
@@ -74,13 +78,14 @@ typedef struct MvdeintCudaEdgesArgs {
     unsigned long long picture;
 } MvdeintCudaEdgesArgs;
 
-/** Parameters of the kernel that compensates pictures. */
+/** Parameters of the kernels that read vectors and compensate pictures. */
 typedef struct MvdeintCudaMatchArgs {
     MvdeintCudaComponents components;
     GpumeCells cells;
     GpumeCellSource fields[MVDEINT_MAX_CANDIDATES];     ///< fields of the current picture
     unsigned long long pictures[MVDEINT_MAX_CANDIDATES];///< 0: the candidate does not exist
     int parities[MVDEINT_MAX_CANDIDATES];
+    unsigned long long vectors;         ///< of all blocks, candidate by candidate: y << 16 | x
     unsigned long long samples, known;  ///< samples and shares of all candidates, one after the other
     unsigned size;                      ///< samples of one candidate
     unsigned long long own;             ///< the picture of the field

@@ -78,20 +78,34 @@ static __device__ __forceinline__ int interpolate(const MvdeintCudaFirstArgs &ar
     return av_clip(sum >> 12, 0, (1 << mvdeint_depth(args)) - 1);
 }
 
-/** Adds a column of the neighbouring fields. */
-static __device__ __forceinline__ MvdeintChange change(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c,
-                                                       int x, int y)
+/** A column of the neighbourhood of a missing sample, with the sum of all squared changes. */
+struct Column {
+    MvdeintChange change;
+    GpumeU32 squares;
+};
+
+/** Measures a column. */
+static __device__ __forceinline__ Column measure(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
+                                                 int y)
 {
     const GpumeU64 earlier = args.is_second ? args.frame : args.before;
     const GpumeU64 later   = args.is_second ? args.after : args.frame;
-    MvdeintChange column   = { 0, 0, 0 };
+    const int depth = mvdeint_depth(args), lines[2] = { mvdeint_above(y), mvdeint_below(y, c.h) };
+    Column column   = { { 0, 0, 0 }, 0 };
     int e[5], l[5];
 
     GPUME_UNROLL for (int i = 0; i < 5; i++) {
         e[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
         l[i] = *mvdeint_at(later,   c, x, y + 2 * i - 4);
     }
-    mvdeint_add_column(&column, e, l, mvdeint_depth(args));
+    mvdeint_add_column(&column.change, e, l, depth);
+    GPUME_UNROLL for (int i = 0; i < 2; i++) {
+        const int own = *mvdeint_at(args.frame, c, x, lines[i]);
+
+        column.squares += mvdeint_squared(own, *mvdeint_at(args.before, c, x, lines[i]), depth) +
+                          mvdeint_squared(own, *mvdeint_at(args.after, c, x, lines[i]), depth);
+    }
+    column.squares += column.change.squares;
     return column;
 }
 
@@ -102,11 +116,13 @@ static __device__ __forceinline__ MvdeintChange change(const MvdeintCudaFirstArg
  */
 GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
 {
-    GPUME_SHARED(MvdeintChange, shared);
+    GPUME_SHARED(Column, shared);
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int x = blockIdx.x * 32 + lane, y = blockIdx.y * MVDEINT_CUDA_WARPS + warp;
-    MvdeintChange *columns = shared + warp * MVDEINT_CUDA_FIRST_COLUMNS, around = { 0, 0, 0 };
+    const Column *columns = shared + warp * MVDEINT_CUDA_FIRST_COLUMNS + lane;
+    MvdeintChange around = { 0, 0, 0 };
+    GpumeU32 squares = 0;
     int still, sample, intra;
 
     if (y >= c.h)
@@ -118,7 +134,7 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
     }
     /* columns beyond the repeated edge are not read */
     for (int i = lane; i < MVDEINT_CUDA_FIRST_COLUMNS && !args.is_alone; i += 32)
-        columns[i] = change(args, c, FFMIN(x - lane + i - 2, c.w + 1), y);
+        shared[warp * MVDEINT_CUDA_FIRST_COLUMNS + i] = measure(args, c, FFMIN(x - lane + i - 2, c.w + 1), y);
     __syncwarp();
     if (x >= c.w)
         return;
@@ -126,11 +142,15 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
     intra  = interpolate(args, c, x, y);
     if (!args.is_alone && !still) {
         GPUME_UNROLL for (int i = 0; i < 5; i++) {
-            around.squares += columns[lane + i].squares;
-            around.sum     += columns[lane + i].sum;
-            around.detail  += columns[lane + i].detail;
+            around.squares += columns[i].change.squares;
+            around.sum     += columns[i].change.sum;
+            around.detail  += columns[i].change.detail;
+            squares        += columns[i].squares;
         }
-        sample = mvdeint_mixed(sample, intra, &around);
+        sample = mvdeint_woven(mvdeint_mixed(sample, intra, &around),
+                               *mvdeint_at(args.is_second ? args.frame : args.before, c, x, y),
+                               *mvdeint_at(args.is_second ? args.after : args.frame, c, x, y), squares,
+                               mvdeint_depth(args));
     }
     *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)sample;
     *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)intra;

@@ -7,162 +7,86 @@
  * @file
  * Compensates the pictures around a field along its vectors. A warp computes neighbouring areas of
  * luma, or of both components of chroma, from one picture. An area lies between the centres of four
- * blocks, and is computed once for each different vector of these. A lane has two of its columns,
- * two samples apart: for samples of bytes it filters both at once, in the halves of a word.
+ * blocks, and is computed once for each different vector of these.
  *
- * Data flow, all in registers:
- * - a lane loads the samples that the taps need line by line, and filters them across
- * - filters six of these lines down, and adds the result to the weighted sums of its columns
+ * Data flow:
+ * - a lane loads the samples that the taps need line by line, filters them across and six of these lines down
+ * - if vectors differ in any area of a warp, keeps the samples of each vector in shared memory, measures with the other
+ *   lanes of the area how well each block fits, and blends
  * - decides with the other lanes of an area of luma whether the picture fits there
  * - stores its columns
  */
 
-#include "libavfilter/gpume/field/cells.cuh"
-#include "libavfilter/gpume/mvdeint/device.cuh"
+#include "libavfilter/gpume/mvdeint/compensate.cuh"
 
-/** Number of columns of a lane. */
-#define COLUMNS   2
-/** Number of lines of the smaller areas. */
-#define FEW_LINES 4
-/** Keeps both sums in the halves of a word from becoming negative. */
-#define BIAS      (MVDEINT_BYTES == 1 ? 1 << 13 : 0)
-
-/** The six taps of a position between samples. */
-struct Taps {
-    int t[6];
-};
-
-/** Returns the six taps, a byte each, at a position in eighths of a sample. */
-static __device__ __forceinline__ GpumeU64 bytes_of_taps(int eighths)
-{
-    return eighths == 0 ? 0x000000400000ull : eighths == 1 ? 0x00fe0a3afe00ull : eighths == 2 ? 0x01fb1434fb01ull :
-           eighths == 3 ? 0x02f81e2ef901ull : eighths == 4 ? 0x02f62828f602ull : eighths == 5 ? 0x01f92e1ef802ull :
-           eighths == 6 ? 0x01fb3414fb01ull : 0x00fe3a0afe00ull;
-}
-
-static __device__ __forceinline__ Taps taps_at(const GpumeU64 *all, int eighths)
-{
-    const GpumeU64 bytes = all[eighths & 7];
-    Taps taps;
-
-    GPUME_UNROLL for (int i = 0; i < 6; i++)
-        taps.t[i] = (signed char)(GpumeU8)(bytes >> 8 * i);
-    return taps;
-}
-
-/** Returns the weight, in 1/64, of the later of two blocks. */
+/** Returns the weight, in 1/64, of the later of two blocks. A lane of an area of two columns has two more, repeated. */
 static __device__ __forceinline__ int window(int sub, int i)
 {
-    const GpumeU64 w = sub == 0 ? 0x3f3b32261a0e0501ull : sub == 1 ? 0x3e2c1402ull : 0x3709ull;
+    const GpumeU64 w = sub == 0 ? 0x3f3b32261a0e0501ull : sub == 1 ? 0x3e2c1402ull : 0x37093709ull;
 
     return (int)(w >> 8 * i & 255);
 }
 
-/** The columns of a lane. */
-struct Columns {
-    int x, y;                   ///< the first sample; the other column is two samples to the right
-    int w, h;                   ///< size of the area that they are in, which can be smaller than the columns
-    int first;                  ///< number of the first column in this area
-};
-
 /**
- * Filters a line across.
- * @param p    the first sample that the taps need for the first column
- * @param sums sums of both columns plus BIAS
+ * Computes how well the four blocks fit each pair of lines of an area, for all lanes of the area.
+ * @param made    samples of the blocks; see the kernel
+ * @param squares sums of squared differences
  */
-static __device__ __forceinline__ void filter_across(GpumeU64 p, const Taps &taps, int *sums)
+static __device__ __forceinline__ void measure_blocks(const MvdeintCudaMatchArgs &args, const MvdeintCudaComponent &c,
+                                                      const Columns &at, const GpumeU32 *made, GpumeU32 slots,
+                                                      int second, int log2_lanes, GpumeU32 (*squares)[4])
 {
-    if (MVDEINT_BYTES == 1) {
-        const int shift = 8 * (int)(p & 3);
-        GpumeU32 w[3], pairs[6], both = BIAS | BIAS << 16;
+    const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth);
 
-        /* eight samples are in three words if they are not aligned, else in two */
-        gpume_load_global(&w[0], (const void *)(p & ~3ull));
-        gpume_load_global(&w[1], (const void *)((p & ~3ull) + 4));
-        gpume_load_global(&w[2], (const void *)((p + 7) & ~3ull));
-        w[0] = gpume_funnel_shift(w[0], w[1], shift);
-        w[1] = gpume_funnel_shift(w[1], w[2], shift);
-        pairs[0] = w[0] & 0xff00ff;
-        pairs[1] = w[0] >> 8 & 0xff00ff;
-        pairs[4] = w[1] & 0xff00ff;
-        pairs[5] = w[1] >> 8 & 0xff00ff;
-        pairs[2] = gpume_funnel_shift(pairs[0], pairs[4], 16);
-        pairs[3] = gpume_funnel_shift(pairs[1], pairs[5], 16);
-        GPUME_UNROLL for (int i = 0; i < 6; i++)
-            both += (GpumeU32)taps.t[i] * pairs[i];
-        sums[0] = (int)(both & 0xffff);
-        sums[1] = (int)(both >> 16);
-    } else {
-        const MvdeintSample *samples = (const MvdeintSample *)p;
+    GPUME_UNROLL for (int k = 0; k < MVDEINT_BLOCK / 2; k++) {
+        const int line = 2 * k + second;
+        int own[COLUMNS];
 
-        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
-            sums[i] = 0;
-            GPUME_UNROLL for (int k = 0; k < 6; k++)
-                sums[i] += taps.t[k] * samples[k + 2 * i];
+        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
+            own[i] = line < at.h ? *mvdeint_at(args.own, c, at.x + 2 * i, at.y + line) << fraction : 0;
+        GPUME_UNROLL for (int j = 0; j < 4; j++) {
+            const GpumeU32 both = made[((slots >> 4 * j & 3) * MVDEINT_BLOCK + line) * MVDEINT_CUDA_THREADS];
+            GpumeU32 sum = 0;
+
+            GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+                const int difference = mvdeint_scaled(FFABS(own[i] - (int)(both >> 16 * i & 0xffff)),
+                                                      depth + fraction);
+
+                sum += at.first + 2 * i < at.w && line < at.h ? difference * difference : 0;
+            }
+            sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 1);
+            squares[k][j] = sum + (log2_lanes > 1 ? __shfl_xor_sync(GPUME_WHOLE_WARP, sum, 2) : 0);
         }
     }
 }
 
-/**
- * Adds the samples that a vector leads to.
- * @param same bit mask of the blocks that have this vector
- */
-static __device__ __forceinline__ void add_vector(const MvdeintCudaMatchArgs &args, const GpumeU64 *all_taps,
-                                                  const MvdeintCudaComponent &c, const Columns &at, GpumeU64 picture,
-                                                  int ex, int ey, GpumeU32 same, GpumeU32 (*sums)[COLUMNS])
+/** Blends the samples of the four blocks of an area. */
+static __device__ __forceinline__ void blend_blocks(const MvdeintCudaComponent &c, const Columns &at,
+                                                    const GpumeU32 *made, GpumeU32 slots, int second,
+                                                    const GpumeU32 (*squares)[4], GpumeU32 (*samples)[COLUMNS])
 {
-    const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth), shift = 12 - fraction;
-    const int most = ((1 << depth) - 1) << fraction, rounding = (1 << shift >> 1) - 64 * BIAS;
-    const Taps across = taps_at(all_taps, ex), down = taps_at(all_taps, ey);
-    const int x0 = at.x - at.first, y0 = at.y;
-    GpumeU64 p = (GpumeU64)mvdeint_at(picture, c, gpume_inside(x0 + (ex >> 3), c.w) + at.first - 2,
-                                      gpume_inside(y0 + (ey >> 3), c.h) - 2);
-    int lines[6][COLUMNS], above[COLUMNS], below[COLUMNS];
+    const int nb = at.h / 2;
 
-    GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
-        const int later = window(c.hsub, at.first + 2 * i);
+    GPUME_UNROLL for (int k = 0; k < MVDEINT_BLOCK / 2; k++) {
+        GpumeU32 sums[4], fits[4];
 
-        above[i] = (same & 1 ? 64 - later : 0) + (same & 2 ? later : 0);
-        below[i] = (same & 4 ? 64 - later : 0) + (same & 8 ? later : 0);
-    }
-    GPUME_UNROLL for (int y = -5; y < MVDEINT_BLOCK; y++) {
-        if (y == FEW_LINES && at.h <= FEW_LINES)
+        if (k >= nb)
             break;
-        GPUME_UNROLL for (int k = 0; k < 5; k++)
-            GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
-                lines[k][i] = lines[k + 1][i];
-        filter_across(p, across, lines[5]);
-        p += c.stride;
-        if (y < 0)
-            continue;
-        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
-            int sum = rounding;
+        GPUME_UNROLL for (int j = 0; j < 4; j++)
+            sums[j] = squares[k][j] + (second ? squares[k ? k - 1 : 0][j] :
+                                       k + 1 < nb ? squares[k + 1 < MVDEINT_BLOCK / 2 ? k + 1 : k][j] : squares[k][j]);
+        mvdeint_fits(fits, sums);
+        GPUME_UNROLL for (int y = 2 * k; y < 2 * k + 2; y++)
+            GPUME_UNROLL for (int i = 0; i < COLUMNS; i++) {
+                int four[4];
 
-            GPUME_UNROLL for (int k = 0; k < 6; k++)
-                sum += down.t[k] * lines[k][i];
-            sums[y][i] += (GpumeU32)((64 * above[i] + window(c.vsub, y) * (below[i] - above[i])) *
-                                     av_clip(sum >> shift, 0, most));
-        }
+                GPUME_UNROLL for (int j = 0; j < 4; j++)
+                    four[j] = (int)(made[((slots >> 4 * j & 3) * MVDEINT_BLOCK + y) * MVDEINT_CUDA_THREADS] >> 16 * i &
+                                    0xffff);
+                samples[y][i] = (GpumeU32)mvdeint_blend(four, fits, window(c.hsub, at.first + 2 * i),
+                                                         window(c.vsub, y));
+            }
     }
-}
-
-/** Returns the address of a candidate's picture, or 0. Sets its field and the parity of its lines. */
-static __device__ __forceinline__ GpumeU64 candidate_of(const MvdeintCudaMatchArgs &args, int n, GpumeCellSource *field,
-                                                        int *parity)
-{
-    GpumeU64 picture = args.pictures[0];
-
-    *field  = args.fields[0];
-    *parity = args.parities[0];
-    GPUME_UNROLL for (int i = 1; i < MVDEINT_MAX_CANDIDATES; i++) {
-        picture           = n == i ? args.pictures[i] : picture;
-        *parity           = n == i ? args.parities[i] : *parity;
-        field->mvs        = n == i ? args.fields[i].mvs        : field->mvs;
-        field->map        = n == i ? args.fields[i].map        : field->map;
-        field->log2_block = n == i ? args.fields[i].log2_block : field->log2_block;
-        field->bw         = n == i ? args.fields[i].bw         : field->bw;
-    }
-    return picture;
 }
 
 /**
@@ -253,13 +177,12 @@ static __device__ __forceinline__ void store(const MvdeintCudaMatchArgs &args, c
  * Loads the vectors of the four blocks around an area. All lanes of the area get the same vectors.
  * @param lane the lane's number in the area, which has at least four
  */
-static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &args, const GpumeCellSource &field,
-                                                    int tx, int ty, int lane, GpumeU32 *vectors)
+static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &args, int candidate, int tx, int ty,
+                                                    int lane, GpumeU32 *vectors)
 {
     const int x = av_clip(tx - 1 + (lane & 1), 0, args.cells.cols - 1);
     const int y = av_clip(ty - 1 + (lane >> 1 & 1), 0, args.cells.rows - 1);
-    const GpumeCellVector cell = gpume_take_cell(args.cells, field, x, y);
-    const GpumeU32 own = ((GpumeU32)cell.x & 0xffff) | (GpumeU32)cell.y << 16;
+    const GpumeU32 own = ((const GpumeU32 *)args.vectors)[(candidate * args.cells.rows + y) * args.cells.cols + x];
 
     GPUME_UNROLL for (int j = 0; j < 4; j++)
         vectors[j] = __shfl_sync(GPUME_WHOLE_WARP, own, threadIdx.x % 32 - lane + j);
@@ -273,6 +196,8 @@ static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &
 GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
 {
     GPUME_SHARED(GpumeU64, taps);
+    /* for each of up to four different vectors and each line, both columns of each lane in the halves of a word */
+    GpumeU32 *made = (GpumeU32 *)(taps + 8) + threadIdx.x;
     const int candidate = blockIdx.z % MVDEINT_MAX_CANDIDATES, group = blockIdx.z / MVDEINT_MAX_CANDIDATES;
     const int component = group == 2 ? 3 : group, nb = group == 1 && args.components.nb > 2 ? 2 : 1;
     /* number of lanes of an area in one component, and in all components of the group */
@@ -282,8 +207,9 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     const int area = (blockIdx.x * MVDEINT_CUDA_THREADS + threadIdx.x) >> log2_lanes, ty = blockIdx.y;
     const int tx = gpume_min(area, args.cells.cols), is_used = area <= args.cells.cols;
     const MvdeintCudaComponent c = mvdeint_component(args.components, component + (lane >> log2_part));
-    GpumeU32 sums[MVDEINT_BLOCK][COLUMNS] = { { 0 } }, vectors[4], left = 15;
-    int shares[MVDEINT_BLOCK][COLUMNS], parity;
+    GpumeU32 samples[MVDEINT_BLOCK][COLUMNS] = { { 0 } }, squares[MVDEINT_BLOCK / 2][4], vectors[4];
+    GpumeU32 left = 15, slots = 0;
+    int shares[MVDEINT_BLOCK][COLUMNS], parity, differ, second;
     GpumeCellSource field;
     const GpumeU64 picture = candidate_of(args, candidate, &field, &parity);
     Columns at;
@@ -300,26 +226,34 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
     at.first = (number >> 1) * 4 + (number & 1);
     at.x     = ((MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c.hsub) + at.first;
     at.y     = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c.vsub;
-    load_vectors(args, field, tx, ty, lane, vectors);
+    load_vectors(args, candidate, tx, ty, lane, vectors);
+    differ = vectors[1] != vectors[0] || vectors[2] != vectors[0] || vectors[3] != vectors[0];
+    differ = __any_sync(GPUME_WHOLE_WARP, differ);
 
-    /* adds the samples of each different vector once */
-    GPUME_NO_UNROLL while (left) {
+    /* compensates along each different vector once */
+    GPUME_NO_UNROLL for (int slot = 0; left; slot++) {
         const GpumeU32 v = left & 1 ? vectors[0] : left & 2 ? vectors[1] : left & 4 ? vectors[2] : vectors[3];
-        GpumeU32 same = 0;
 
         GPUME_UNROLL for (int j = 0; j < 4; j++)
-            same |= (GpumeU32)(vectors[j] == v) << j;
-        left &= ~same;
-        add_vector(args, taps, c, at, picture, mvdeint_eighths((short)(GpumeU16)v, c.hsub),
-                   mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub), same, sums);
+            if (vectors[j] == v) {
+                left  &= ~(1u << j);
+                slots |= (GpumeU32)slot << 4 * j;
+            }
+        compensate<MVDEINT_BLOCK, 1, 0>(args, taps, c, at, picture, mvdeint_eighths((short)(GpumeU16)v, c.hsub),
+                                     mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub), 0, samples);
+        GPUME_UNROLL for (int y = 0; y < MVDEINT_BLOCK; y++)
+            if (differ)
+                made[(slot * MVDEINT_BLOCK + y) * MVDEINT_CUDA_THREADS] = samples[y][0] | samples[y][1] << 16;
     }
-    GPUME_UNROLL for (int y = 0; y < MVDEINT_BLOCK; y++)
-        GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
-            sums[y][i] = (sums[y][i] + 2048) >> 12;
+    if (differ) {
+        second = (args.parity ^ at.y) & 1;
+        measure_blocks(args, c, at, made, slots, second, log2_part, squares);
+        blend_blocks(c, at, made, slots, second, squares, samples);
+    }
     if (!group)
-        vote(args, at, sums, lane, is_used ? (signed char *)args.votes +
+        vote(args, at, samples, lane, is_used ? (signed char *)args.votes +
              (candidate * (args.cells.rows + 1) + ty) * (args.cells.cols + 1) + tx : 0);
     find_known(c, at, parity, vectors, shares);
     if (is_used)
-        store(args, c, at, candidate, sums, shares);
+        store(args, c, at, candidate, samples, shares);
 }

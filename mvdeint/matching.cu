@@ -21,6 +21,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchingArgs, MVDEINT_CUDA_THREADS)
     const int nb = args.cols * args.rows, area = blockIdx.x * MVDEINT_CUDA_THREADS + threadIdx.x;
     const int x = area % args.cols, y = area / args.cols, around = MVDEINT_AREAS_AROUND;
     GpumeU32 bits = 0, poor;
+    int best = -1;
 
     GPUME_NO_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES && area < nb; n++) {
         const signed char *votes = (const signed char *)args.votes + n * nb;
@@ -32,7 +33,10 @@ GPUME_KERNEL_OF(MvdeintCudaMatchingArgs, MVDEINT_CUDA_THREADS)
             GPUME_NO_UNROLL for (int k = gpume_max(x - around, 0); k <= gpume_min(x + around, args.cols - 1); k++)
                 sum += votes[j * args.cols + k];
         bits |= (GpumeU32)(sum >= 0) << n;
+        best  = gpume_max(best, (int)votes[area]);
     }
+    if (best < 0)
+        bits = 0;
     if (area < nb)
         ((GpumeU8 *)args.matching)[area] = (GpumeU8)bits;
     poor = __ballot_sync(GPUME_WHOLE_WARP, area < nb && gpume_popcount(bits) < 2);

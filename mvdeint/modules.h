@@ -20,6 +20,8 @@
     M(mvdeint_first_16,   first,   16, 0) \
     M(mvdeint_edges_8,    edges,    8, 0) \
     M(mvdeint_edges_16,   edges,   16, 0) \
+    M(mvdeint_round_8,    round,    8, 0) \
+    M(mvdeint_round_16,   round,   16, 0) \
     M(mvdeint_match_8,    match,    8, 0) \
     M(mvdeint_match_16,   match,   16, 0) \
     M(mvdeint_matching,   matching, 0, 0) \

@@ -51,21 +51,6 @@ const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INT
 
 DECLARE_ALIGNED(32, int16_t, ff_mvdeint_line_taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
-static void blend(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub)
-{
-    const uint8_t *wx = ff_mvdeint_window[hsub], *wy = ff_mvdeint_window[vsub];
-    const int w = MVDEINT_BLOCK >> hsub, h = MVDEINT_BLOCK >> vsub;
-
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++) {
-            const int at = y * MVDEINT_BLOCK + x;
-            const int above = (64 - wx[x]) * areas[0][at] + wx[x] * areas[1][at];
-            const int below = (64 - wx[x]) * areas[2][at] + wx[x] * areas[3][at];
-
-            dst[y * stride + x] = ((64 - wy[y]) * above + wy[y] * below + 2048) >> 12;
-        }
-}
-
 static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
                      const uint8_t *known_b, int w, int depth)
 {
@@ -127,14 +112,16 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
     static AVOnce once = AV_ONCE_INIT;
 
     ff_thread_once(&once, init_tables);
-    *s = (MvdeintSamples) { .blend = blend, .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
+    *s = (MvdeintSamples) { .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
 #define SET(n)                               \
     do {                                     \
         s->estimate     = estimate_ ## n;     \
         s->intra        = intra_ ## n;        \
         s->mix          = mix_ ## n;          \
+        s->weave        = weave_ ## n;        \
         s->match        = match_ ## n;        \
         s->compare      = compare_ ## n;      \
+        s->squares      = squares_ ## n;      \
         s->residual     = residual_ ## n;     \
         s->add_errors   = add_errors_ ## n;   \
         s->add_activity = add_activity_ ## n; \

@@ -96,6 +96,12 @@ typedef struct MvdeintSamples {
     void (*mix)(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
                 MvdeintChange *columns, int w, int depth);
     /**
+     * Moves a line of the estimate towards the neighbouring fields where these and the field change little. Reads two
+     * more samples on each side.
+     * @param columns buffer for w + 4 entries
+     */
+    void (*weave)(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w, int depth);
+    /**
      * Interpolates an area of w x h samples at the eighths fx and fy after a sample. May also write
      * samples to the right, up to MVDEINT_BLOCK in a row.
      * @param dst_stride in samples
@@ -108,6 +114,11 @@ typedef struct MvdeintSamples {
      */
     void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
                     const uint16_t *samples, int w, int depth);
+    /**
+     * Adds the squared differences of a compensated line of w samples and the field's line. w is at most
+     * MVDEINT_BLOCK.
+     */
+    unsigned (*squares)(const uint8_t *line, const uint16_t *samples, int w, int depth);
     /** Adds the residual to a compensated row; may read and write 7 more samples. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
@@ -126,11 +137,6 @@ typedef struct MvdeintSamples {
     void (*keep_still)(uint8_t *dst, const MvdeintRow *row);
 
     /* functions that do not depend on the type of samples */
-    /**
-     * Blends four areas in rows of MVDEINT_BLOCK: those of the blocks above on the left and right,
-     * and of the blocks below.
-     */
-    void (*blend)(uint16_t *dst, ptrdiff_t stride, const uint16_t *const *areas, int hsub, int vsub);
     /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */
     void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
                      const uint8_t *known_b, int w, int depth);

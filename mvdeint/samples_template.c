@@ -109,6 +109,24 @@ static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *still
     }
 }
 
+static void FUNC(weave)(uint8_t *dst8, const MvdeintLines *l, uint32_t *columns, int w, int depth)
+{
+    const SAMPLE *earlier = (const SAMPLE *)l->earlier[2], *later = (const SAMPLE *)l->later[2];
+    SAMPLE *dst = (SAMPLE *)dst8;
+#define SQUARED(a, b) mvdeint_squared(((const SAMPLE *)l->a)[x], ((const SAMPLE *)l->b)[x], depth)
+
+    for (int x = -2; x < w + 2; x++)
+        columns[x + 2] = SQUARED(earlier[1], later[1]) + SQUARED(earlier[2], later[2]) +
+                         SQUARED(earlier[3], later[3]) + SQUARED(above, before_above) + SQUARED(above, after_above) +
+                         SQUARED(below, before_below) + SQUARED(below, after_below);
+#undef SQUARED
+    for (int x = 0; x < w; x++) {
+        const uint32_t *c = columns + x;
+
+        dst[x] = mvdeint_woven(dst[x], earlier[x], later[x], c[0] + c[1] + c[2] + c[3] + c[4], depth);
+    }
+}
+
 static void FUNC(match)(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src8, ptrdiff_t stride, int fx, int fy,
                         int w, int h, int depth)
 {
@@ -150,6 +168,20 @@ static void FUNC(compare)(int *error, int *activity, const uint8_t *line, const 
         *error    += FFABS((l[x] << fraction) - samples[x]);
         *activity += FFABS(2 * l[x] - a[x] - b[x]);
     }
+}
+
+static unsigned FUNC(squares)(const uint8_t *line, const uint16_t *samples, int w, int depth)
+{
+    const SAMPLE *l = (const SAMPLE *)line;
+    const int fraction = mvdeint_fraction(depth);
+    unsigned sum = 0;
+
+    for (int x = 0; x < w; x++) {
+        const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+
+        sum += difference * difference;
+    }
+    return sum;
 }
 
 static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,

@@ -93,19 +93,47 @@ GPUME_INLINE void mvdeint_add_column(MvdeintChange *c, const int *earlier, const
         mvdeint_add_change(c, earlier + i, later + i, depth);
 }
 
+/** Returns a / (a + b), with both squared, in 1/scale; 0 if both are 0. */
+GPUME_INLINE int mvdeint_share(unsigned a, unsigned b, int scale)
+{
+    const int shift = FFMAX(gpume_log2(a | b | 1) - 11, 0);
+
+    a = (a >> shift) * (a >> shift);
+    b = (b >> shift) * (b >> shift);
+    return a + b ? scale * a / (a + b) : 0;
+}
+
 /**
  * Returns an estimate that is moved towards the interpolation within the field, the more the
  * neighbouring fields change, and the less vertical detail they have in common.
  */
 GPUME_INLINE int mvdeint_mixed(int estimate, int intra, const MvdeintChange *c)
 {
-    const unsigned mean   = FFABS(c->sum) * 273 >> 12;         /* 1/15 of the sum */
-    const unsigned change = c->squares - 15 * mean * mean, detail = MVDEINT_DETAIL * c->detail;
-    const int shift       = FFMAX(gpume_log2(change | detail | 1) - 11, 0);
-    const unsigned a = change >> shift, b = detail >> shift, sum = a * a + b * b;
-    const int share  = sum ? MVDEINT_MIXED * (a * a) / sum : 0;
+    const unsigned mean = FFABS(c->sum) * 273 >> 12;           /* 1/15 of the sum */
+    const int share = mvdeint_share(c->squares - 15 * mean * mean, MVDEINT_DETAIL * c->detail, MVDEINT_MIXED);
 
     return estimate + (((intra - estimate) * share + 128) >> 8);
+}
+
+/** Returns the squared difference of two samples. */
+GPUME_INLINE unsigned mvdeint_squared(int a, int b, int depth)
+{
+    const unsigned difference = mvdeint_scaled(FFABS(a - b), depth);
+
+    return difference * difference;
+}
+
+/**
+ * Returns an estimate that is moved towards the mean of the neighbouring fields, the less these and the field itself
+ * change, relative to the distance from this mean.
+ * @param change sum of the squared changes
+ */
+GPUME_INLINE int mvdeint_woven(int estimate, int earlier, int later, unsigned change, int depth)
+{
+    const int still = (earlier + later) >> 1;
+
+    return estimate + (((still - estimate) *
+                        mvdeint_share(mvdeint_squared(still, estimate, depth), change, 256) + 128) >> 8);
 }
 
 #endif /* AVFILTER_GPUME_MVDEINT_WESTON_H */

@@ -14,7 +14,9 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** Maximum number of frames in a sequence. */
 #define DEINT_MAX_FRAMES 8
@@ -221,6 +223,32 @@ static int deint_mixed(const Deint *s, const DeintComponent *c, int t, int x, in
     return w + (((l - w) * (int)(192 * change * change / (change * change + detail * detail)) + 128) >> 8);
 }
 
+/* Returns sample v of the estimate moved towards the neighbouring fields where little changes. */
+static int deint_woven(const Deint *s, const DeintComponent *c, int t, int x, int y, int v)
+{
+    const int n = t / 2, lines[2] = { deint_above(y), deint_below(c, y) };
+    const uint16_t *f  = c->frames[n], *before = c->frames[n - !(t & 1)], *after = c->frames[n + (t & 1)];
+    const int still = (deint_at(c, before, x, y) + deint_at(c, after, x, y)) >> 1;
+    uint64_t distance = deint_square(deint_scaled(abs(still - v), s->d)), change = 0;
+    int shift;
+
+    for (int j = x - 2; j <= x + 2; j++) {
+        for (int i = -2; i <= 2; i += 2)
+            change += deint_square(deint_scaled(abs(deint_at(c, before, j, y + i) - deint_at(c, after, j, y + i)),
+                                                s->d));
+        for (int i = 0; i < 2; i++)
+            for (int k = deint_max(n - 1, 0); k <= deint_min(n + 1, s->nb_frames - 1); k++)
+                change += deint_square(deint_scaled(abs(deint_at(c, c->frames[k], j, lines[i]) -
+                                                        deint_at(c, f, j, lines[i])), s->d));
+    }
+    if (!distance && !change)
+        return v;
+    shift = deint_max(deint_log2(distance | change) - 11, 0);
+    distance = (distance >> shift) * (distance >> shift);
+    change   = (change >> shift) * (change >> shift);
+    return v + (((still - v) * (int)(256 * distance / (distance + change)) + 128) >> 8);
+}
+
 static void deint_oracle_first(Deint *s)
 {
     deint_oracle_bwdif(s);
@@ -234,12 +262,16 @@ static void deint_oracle_first(Deint *s)
                     c->intra[t][at] = deint_is_known(s, t, y) ? 0 : deint_intra(s, c, t, x, y);
                     if (t && t < 2 * s->nb_frames - 1 && !s->progressive[t / 2] && !deint_is_known(s, t, y) &&
                         !c->still[t][at])
-                        c->first[t][at] = deint_mixed(s, c, t, x, y, c->first[t][at], c->intra[t][at]);
+                        c->first[t][at] = deint_woven(s, c, t, x, y, deint_mixed(s, c, t, x, y, c->first[t][at],
+                                                                                 c->intra[t][at]));
                     c->estimate[t][at] = c->first[t][at];
                 }
 }
 
 /* A pass */
+
+/** If not NULL, gets the measures of missing samples with four candidates: bench/deint/fit.py reads them. */
+static FILE *deint_measures;
 
 /** A candidate of a component: its compensated samples c, and r, how much of each is from samples of the field. */
 typedef struct DeintCandidate {
@@ -268,28 +300,110 @@ static int deint_compensated(const Deint *s, const DeintComponent *c, const Dein
     return deint_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
 }
 
-static void deint_overlap(const Deint *s, const DeintComponent *c, DeintCandidate *z, const DeintVector *vectors)
+/* Returns how well a block fits the lines 2 k and 2 k + 1 of an area, 1 / (squared differences + 10240). */
+static unsigned deint_squares(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, DeintVector v,
+                              int x0, int y0, int k)
+{
+    const int f = deint_min(4, 16 - s->d), w = 8 >> c->sx, h = 8 >> c->sy;
+    const int second = (y0 & 1) != s->parity[t], other = deint_clip(second ? k - 1 : k + 1, 0, h / 2 - 1);
+    const int lines[2] = { y0 + 2 * k + second, y0 + 2 * other + second };
+    unsigned sum = 10240;
+    int known;
+
+    for (int i = 0; i < 2; i++)
+        for (int x = x0; x < x0 + w; x++)
+            sum += deint_square(deint_scaled(abs((deint_at(c, c->estimate[t], x, lines[i]) << f) -
+                                                 deint_compensated(s, c, z, v, x, lines[i], &known)), s->d + f));
+    return sum;
+}
+
+/* Overlaps the four blocks around area (k, l). */
+static void deint_area_overlap(const Deint *s, const DeintComponent *c, int t, DeintCandidate *z,
+                               const DeintVector *vectors, int k, int l)
 {
     static const int windows[3][8] = { { 1, 5, 14, 26, 38, 50, 59, 63 }, { 2, 20, 44, 62 }, { 9, 55 } };
-    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
+    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8, x0 = (8 * k - 4) >> c->sx, y0 = (8 * l - 4) >> c->sy;
+    DeintVector v[4];
 
-    for (int y = 0; y < c->h; y++)
-        for (int x = 0; x < c->w; x++) {
-            const int k = (4 + (x << c->sx)) >> 3, l = (4 + (y << c->sy)) >> 3;
-            const int wx = windows[c->sx][x - ((8 * k - 4) >> c->sx)], wy = windows[c->sy][y - ((8 * l - 4) >> c->sy)];
-            int sum = 2048, sum_known = 2048;
+    for (int i = 0; i < 4; i++)
+        v[i] = vectors[deint_clip(l - 1 + i / 2, 0, rows - 1) * cols + deint_clip(k - 1 + (i & 1), 0, cols - 1)];
+    for (int y = deint_max(y0, 0); y < deint_min(y0 + (8 >> c->sy), c->h); y++) {
+        unsigned squares[4], least = UINT32_MAX;
+
+        for (int i = 0; i < 4; i++) {
+            squares[i] = deint_squares(s, c, t, z, v[i], x0, y0, (y - y0) / 2);
+            least      = squares[i] < least ? squares[i] : least;
+        }
+        for (int x = deint_max(x0, 0); x < deint_min(x0 + (8 >> c->sx), c->w); x++) {
+            const int wx = windows[c->sx][x - x0], wy = windows[c->sy][y - y0];
+            unsigned u[4], sum_u = 0, rest = 4096, sum = 2048, sum_known = 2048;
 
             for (int i = 0; i < 4; i++) {
-                const int col = deint_clip(k - 1 + (i & 1), 0, cols - 1), row = deint_clip(l - 1 + i / 2, 0, rows - 1);
-                const int weight = (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy);
+                const int e = deint_log2(squares[i]);
+
+                u[i]   = (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy) *
+                         ((384 - (squares[i] >> (e - 7))) >> (e - deint_log2(least)));
+                sum_u += u[i];
+            }
+            for (int i = 3; i >= 0; i--) {
+                const unsigned weight = i ? u[i] * (UINT32_MAX / sum_u) >> 20 : rest;
                 int known;
 
-                sum       += weight * deint_compensated(s, c, z, vectors[row * cols + col], x, y, &known);
-                sum_known += weight * known;
+                rest      -= weight;
+                sum       += weight * deint_compensated(s, c, z, v[i], x, y, &known);
+                sum_known += (i & 1 ? wx : 64 - wx) * (i / 2 ? wy : 64 - wy) * known;
             }
             z->c[y * c->w + x] = sum >> 12;
             z->r[y * c->w + x] = sum_known >> 12;
         }
+    }
+}
+
+static void deint_overlap(const Deint *s, const DeintComponent *c, int t, DeintCandidate *z, const DeintVector *vectors)
+{
+    for (int l = 0; l <= (s->h + 7) / 8; l++)
+        for (int k = 0; k <= (s->w + 7) / 8; k++)
+            deint_area_overlap(s, c, t, z, vectors, k, l);
+}
+
+/* Rounds the vectors of the nearest fields of field t where both fields then agree better. */
+static void deint_round(Deint *s, int t)
+{
+    const DeintCandidate z[2] = { { .field = t - 1, .distance = -1 }, { .field = t + 1, .distance = 1 } };
+    const DeintComponent *c = s->components;
+    const int cols = (s->w + 7) / 8, nb = cols * ((s->h + 7) / 8);
+    DeintVector *v[2] = { s->vectors[t][1], s->vectors[t][2] };
+
+    if (!v[0] || !v[1] || t < 1 || t + 2 > 2 * s->nb_frames || s->parity[t - 1] == s->parity[t] ||
+        s->parity[t + 1] == s->parity[t])
+        return;
+    for (int b = 0; b < nb; b++) {
+        const DeintVector own[2] = { v[0][b], v[1][b] };
+        DeintVector even[2];
+        int sums[2] = { 0 }, known;
+
+        for (int i = 0; i < 2; i++)
+            even[i] = (DeintVector) { own[i].x, (own[i].y < 0 ? -8 : 8) * ((abs(own[i].y) + 3) / 8) };
+        for (int i = 0; i < 64; i++) {
+            const int x = b % cols * 8 + i % 8, y = b / cols * 8 + i / 8;
+
+            if ((y & 1) == s->parity[t])
+                continue;
+            sums[0] += abs(deint_compensated(s, c, &z[0], own[0], x, y, &known) -
+                           deint_compensated(s, c, &z[1], own[1], x, y, &known));
+            sums[1] += abs(deint_compensated(s, c, &z[0], even[0], x, y, &known) -
+                           deint_compensated(s, c, &z[1], even[1], x, y, &known));
+        }
+        if ((even[0].y == own[0].y && even[1].y == own[1].y) || 5 * sums[1] > 3 * sums[0])
+            continue;
+        for (int i = 0; i < 2; i++) {
+            DeintVector *far = s->vectors[t][3 * i];
+
+            v[i][b] = even[i];
+            if (far && abs(far[b].y - 2 * even[i].y) <= 8)
+                far[b].y = 2 * even[i].y;
+        }
+    }
 }
 
 static void deint_residual(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
@@ -385,25 +499,34 @@ static int deint_vote(const Deint *s, const DeintComponent *c, int t, const Dein
     return 8 * e > 3 * a + 4 * n ? -1 : a > n;
 }
 
-/* Returns an array that tells for each area whether a candidate matches. */
-static uint8_t *deint_matches(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
+/* Sets for each area which candidates match: those with enough votes around, unless all votes in the area are -1. */
+static void deint_matches(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb,
+                          uint8_t **matches)
 {
     const int cols = (s->w + 7) / 8 + 1, rows = (s->h + 7) / 8 + 1;
     int *votes = test_alloc(calloc(cols * rows, sizeof(*votes)));
-    uint8_t *matches = test_alloc(calloc(cols, rows));
+    uint8_t *any = test_alloc(calloc(cols, rows));
 
-    for (int i = 0; i < cols * rows; i++)
-        votes[i] = deint_vote(s, c, t, z, i % cols, i / cols);
-    for (int i = 0; i < cols * rows; i++) {
-        int sum = 0;
+    for (int n = 0; n < nb; n++) {
+        matches[n] = test_alloc(calloc(cols, rows));
+        for (int i = 0; i < cols * rows; i++) {
+            votes[i] = deint_vote(s, c, t, &z[n], i % cols, i / cols);
+            any[i]  |= votes[i] >= 0;
+        }
+        for (int i = 0; i < cols * rows; i++) {
+            int sum = 0;
 
-        for (int j = 0; j < cols * rows; j++)
-            if (abs(j % cols - i % cols) <= 2 && abs(j / cols - i / cols) <= 2)
-                sum += votes[j];
-        matches[i] = sum >= 0;
+            for (int j = 0; j < cols * rows; j++)
+                if (abs(j % cols - i % cols) <= 2 && abs(j / cols - i / cols) <= 2)
+                    sum += votes[j];
+            matches[n][i] = sum >= 0;
+        }
     }
+    for (int n = 0; n < nb; n++)
+        for (int i = 0; i < cols * rows; i++)
+            matches[n][i] &= any[i];
     free(votes);
-    return matches;
+    free(any);
 }
 
 /* Returns the area of luma that contains a sample of a component. */
@@ -430,6 +553,29 @@ static int deint_is_first(const Deint *s, const DeintComponent *c, const DeintCa
     return nb && here < (2 * nb_poor > nb_areas ? deint_min(nb, 2) : 1);
 }
 
+/* Returns the error of a candidate, at least 2^17 if it does not match. */
+static unsigned deint_matched(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int x, int y)
+{
+    const unsigned error = deint_error(s, c, t, z, x, y);
+
+    return z->matches[deint_area(s, c, x, y)] || error > 131072 ? error : 131072;
+}
+
+/* Returns E of candidate i. */
+static unsigned deint_least(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb, int i,
+                            int x, int y)
+{
+    unsigned least = deint_matched(s, c, t, &z[i], x, y);
+
+    for (int j = 0; j < nb; j++)
+        if (z[j].distance == 2 * z[i].distance) {
+            const unsigned far = deint_matched(s, c, t, &z[j], x, y);
+
+            least = far < least ? far : least;
+        }
+    return least;
+}
+
 static unsigned deint_weight(unsigned m, unsigned least)
 {
     const int e = deint_log2(m), f = deint_log2(least), i = (m >> (e - 7)) & 127;
@@ -442,14 +588,14 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
                         int y)
 {
     static const unsigned factors[3][2][7] = {
-        { { 3387, 84, 435, 64, 1075, 147, 269 }, { 4298, 134, 369, 43, 849, 141, 202 } },
-        { { 2604, 220, 443, 51, 647, 121, 278 }, { 3083, 301, 287, 50, 495, 133, 204 } },
-        { { 2400, 285, 443, 58, 485, 98, 282 },  { 2850, 348, 276, 54, 349, 117, 212 } },
+        { { 2102, 89, 121, 1, 140, 57, 23 }, { 3211, 37, 272, 1, 75, 2, 13 } },
+        { { 3695, 259, 254, 1, 165, 2, 12 }, { 60000, 36, 440, 1, 2, 1, 16 } },
+        { { 5254, 182, 286, 1, 92, 1, 15 }, { 7577, 172, 461, 1, 14, 1, 11 } },
     };
     static const unsigned intra_factors[3][2][5] = {
-        { { 4656, 1121, 103, 2026, 354 }, { 4246, 1191, 127, 1673, 83 } },
-        { { 4395, 879, 93, 2003, 292 },   { 3969, 940, 106, 1845, 80 } },
-        { { 4391, 797, 94, 1765, 266 },   { 3909, 844, 103, 1746, 91 } },
+        { { 60000, 486, 1, 1, 1 }, { 128, 2356, 2381, 34, 1 } },
+        { { 15222, 999, 1, 1, 375 }, { 1264, 1386, 4000, 118, 1 } },
+        { { 60000, 919, 1, 4, 8 }, { 1942, 5002, 3448, 6, 1 } },
     };
     const int f = deint_min(4, 16 - s->d), at = y * c->w + x, z0 = c->first[t][at], l = c->intra[t][at];
     const unsigned A = deint_activity(s, c, t, x, y);
@@ -457,6 +603,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
                                                      deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
     const int apart = deint_scaled(abs(z0 - l), s->d);
     const uint8_t *still = c->still[t] + y * c->w;
+    int32_t record[28] = { pass, t, x, y, z0, l, A, S };
     unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
     int h = 0, n = 0;
 
@@ -468,16 +615,18 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     for (int i = 0; i < nb; i++) {
         const unsigned *k = factors[pass][abs(z[i].distance) - 1];
         const unsigned R = z[i].r[at], made = 16 - R;
-        const unsigned near = deint_error(s, c, t, &z[i], x, y);
-        const unsigned E = z[i].matches[deint_area(s, c, x, y)] || near > 131072 ? near : 131072;
+        const unsigned E = deint_least(s, c, t, z, nb, i, x, y);
         const unsigned M = z[i].partner < 0 ? 4 * E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
         const unsigned D = z[i].partner < 0 ? 0 : deint_square(deint_scaled(abs(z[i].c[at] - z[z[i].partner].c[at]),
                                                                             s->d + f));
 
+        memcpy(record + 8 + 5 * i, (int32_t[]) { z[i].c[at], R, E, M, D }, 5 * sizeof(*record));
         m[i] = k[0] + ((E * ((k[1] * R + k[2] * made + 8) / 16) + M * k[3] + (A >> 4) * ((k[4] * made + 8) / 16) +
                         (S >> 4) * ((k[5] * made + 8) / 16) + D * k[6]) >> 1);
         least = m[i] < least ? m[i] : least;
     }
+    if (deint_measures && nb == 4)
+        fwrite(record, sizeof(record), 1, deint_measures);
     if (nb) {
         const int e = deint_log2(least);
         unsigned V = 0, g, r, o;
@@ -536,16 +685,18 @@ static void deint_field(Deint *s, const DeintComponent *c, int pass, int t, uint
             .field = t + distance, .distance = distance, .partner = -1,
             .c = test_alloc(calloc(c->w * c->h, sizeof(int))), .r = test_alloc(calloc(c->w * c->h, sizeof(int))),
         };
-        deint_overlap(s, c, &z[nb], v);
-        if (c == s->components)
-            matches[nb] = deint_matches(s, c, t, &z[nb]);
-        z[nb].matches = matches[nb];
-        deint_residual(s, c, t, &z[nb]);
+        deint_overlap(s, c, t, &z[nb], v);
         if (nb && z[nb - 1].distance == -distance) {
             z[nb].partner     = nb - 1;
             z[nb - 1].partner = nb;
         }
         nb++;
+    }
+    if (c == s->components)
+        deint_matches(s, c, t, z, nb, matches);
+    for (int i = 0; i < nb; i++) {
+        z[i].matches = matches[i];
+        deint_residual(s, c, t, &z[i]);
     }
     for (int y = 0; y < c->h; y++)
         for (int x = 0; x < c->w; x++) {
@@ -567,6 +718,8 @@ static void deint_oracle_pass(Deint *s, int pass, int is_last)
     for (int t = 0; t < 2 * s->nb_frames; t++) {
         uint8_t *matches[4] = { NULL };
 
+        if (!s->progressive[t / 2])
+            deint_round(s, t);
         for (int i = 0; i < s->nb_components && !s->progressive[t / 2]; i++)
             deint_field(s, &s->components[i], pass, t, matches);
         for (int i = 0; i < 4; i++)
