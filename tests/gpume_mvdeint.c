@@ -30,6 +30,7 @@
 #include "gpume_harness.h"
 #include "gpume_deint_order.h"
 #include "gpume_deint_quality.h"
+#include "gpume_deint_scenes.h"
 #include "gpume_oracle_mvdeint.h"
 #include "gpume_filter_harness.h"
 
@@ -551,12 +552,51 @@ static void stripes(int nb)
     }
 }
 
+/*
+ * Writes the oracle's measures of a clip for bench/deint/fit.py, in the passes of all three.
+ * @param what files of the raw 8-bit gray pictures, one for each field, and of the measures; and the size
+ */
+static void measure_clip(const char *what)
+{
+    Case c = { .cfg = { .passes = MVDEINT_MAX_PASSES, .refs = MVDEINT_MAX_REFS } };
+    char in[256], out[256];
+    FILE *pictures = NULL;
+
+    if (sscanf(what, "%255s %255s %dx%d", in, out, &c.shape.w, &c.shape.h) == 4)
+        pictures = fopen(in, "rb");
+    deint_measures = pictures ? fopen(out, "wb") : NULL;
+    CHECK(deint_measures, "'%s' are not two files and a size", what);
+    if (!deint_measures)
+        return;
+    c.shape = test_shape(AV_PIX_FMT_GRAY8, c.shape.w, c.shape.h);
+    for (int t = 0; t < DEINT_MAX_FIELDS; t++) {
+        const int parity = t & 1;
+
+        if (!parity)
+            c.frames[c.nb_frames++] = test_canaries(&c.shape, &c.r);
+        for (int i = 0; i < c.shape.w * c.shape.h; i++) {
+            const int v = fgetc(pictures), y = i / c.shape.w;
+
+            if ((y & 1) == parity)
+                test_set_word(&c.shape, c.frames[t / 2], 0, i % c.shape.w, y, FFMAX(v, 0));
+        }
+    }
+    open_oracle(&c);
+    expect(&c);
+    free_case(&c);
+    fclose(pictures);
+    fclose(deint_measures);
+    deint_measures = NULL;
+}
+
 static void in_memory(int nb)
 {
     stripes(5);
     /* bwdif of FFmpeg 8.1 and older filters the lines at the edges of the first and last fields in another way */
-    if (LIBAVFILTER_VERSION_MAJOR > 11)
+    if (LIBAVFILTER_VERSION_MAJOR > 11) {
         deint_quality(nb > 200 ? 3 : 1);
+        deint_scenes(nb > 200 ? 3 : 1);
+    }
     deint_order(nb > 200 ? 35 : 7);
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
@@ -577,6 +617,10 @@ int main(int argc, char **argv)
     if (test_options(&o, "gpume_mvdeint", argc, argv) < 0)
         return 1;
     test_watch(TEST_SECONDS);
+    if (getenv("MVDEINT_MEASURES")) {
+        measure_clip(getenv("MVDEINT_MEASURES"));
+        return !!test_nb_failures;
+    }
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
