@@ -7,6 +7,12 @@
  * @file
  * The steps of a plan on the CPU: fields with initial vectors, and passes of propagation over them;
  * see core/propagation.h.
+ *
+ * Rows that have progressed furthest run first: one thread makes a single sweep over the picture
+ * while it is in the cache. A block is visited again only if it or a neighbour has changed, and a
+ * candidate evaluated only if its penalty and the bound of its cost, known from the previous pass,
+ * allow it to win. Blocks of a row that are not neighbours are visited in batches, so that none
+ * waits for the memory of another.
  */
 
 #ifndef AVFILTER_GPUME_CPU_PROPAGATION_H

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Fills the table of cpu/cost.h with sums of absolute differences, in C or in the version for the processor. */
+
 #include <stdlib.h>
 
 #include "config.h"

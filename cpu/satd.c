@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Fills the table of cpu/cost.h with sums of absolute transformed differences. */
+
 #include <stdlib.h>
 
 #include "config.h"

@@ -19,6 +19,10 @@
  * sums. The bounds of the smaller blocks are stored: the sum of these bounds is a lower bound of
  * the larger block's candidate, and each of them counts at least as much as the least cost of the
  * smaller block.
+ *
+ * A search begins with a diamond search from the neighbour's vector, whose cost is the limit of all
+ * candidates. Equal costs pass, so the result is that of all candidates. A block of which most
+ * candidates pass, as in noise, is left to the stage FULL.
  */
 
 #ifndef AVFILTER_GPUME_CPU_SEA_H

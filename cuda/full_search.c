@@ -160,6 +160,11 @@ static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a,
  * Kernels that search blocks of one size. The first row that fits is taken if the device can run
  * its kernel. As measured, blocks of 8 samples with 9 and 10 bits have few candidates below their
  * bounds from some range on, and remaining squares have a known cost.
+ *
+ * A kernel for a special case must be 1.25 times as fast as the general one. Measured at 1080p on an
+ * H100, against scan: eliminate16_8 2.4 at +-32 and 4.3 at +-64, eliminate8_8 2.3 at +-64,
+ * eliminate16_10 1.8 and 3.5, bounded8_16 with 9 and 10 bits 1.1 and 1.4; with 12 bits, the kernels
+ * with bounds are 9 to 54 times as fast as any_16.
  */
 static const struct {
     int min_depth, max_depth;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Opens the file of mpi/film.h and its decoder, reads its packets, and decodes its frames. */
+
 #include <string.h>
 
 #include "libavutil/adler32.h"

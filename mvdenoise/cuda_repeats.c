@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Finds CUDA frames that have the samples of another frame; see mvdenoise/repeats.h. */
+
 #include <stdint.h>
 
 #include "config.h"

@@ -6,6 +6,9 @@
 /**
  * @file
  * Transforms stacks over space and time, and reduces their coefficients.
+ *
+ * With up to 10 bits they fit into 16 bits: a patch has 64 values below 1024 and each transform
+ * keeps the sum of squares, so no coefficient of 9 patches is above 24 * 1024.
  */
 
 #ifndef AVFILTER_GPUME_MVDENOISE_TRANSFORM_H

@@ -7,6 +7,10 @@
  * @file
  * Finds the disparity of each sample of the left view from census, luma and gradient, with costs
  * added along paths; the least sum wins. refine.h continues from there.
+ *
+ * To store the costs of a few rows only, a first pass computes the paths from below and keeps their
+ * state at the end of each band of rows; then each band is matched, in strips of columns and in
+ * rows. So costs are calculated twice, and memory grows with the square root of the height.
  */
 
 #ifndef AVFILTER_GPUME_MVSTEREO_MATCH_H

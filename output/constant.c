@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Marks the parts of frames that did not change, for the option hint=constant. */
+
 #include <string.h>
 
 #include "libavutil/common.h"

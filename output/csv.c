@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Writes a line of text for each vector. */
+
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Sets the metadata lavfi.gpume.* of frames. */
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Writes the vectors of all frames as one array for NumPy. */
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Attaches vectors to frames as side data. */
+
 #include "libavfilter/gpume/output/output.h"
 
 static int wanted(const GpumeOutputConfig *cfg, const char **path)

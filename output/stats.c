@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file Writes a line of statistics for each frame and direction. */
+
 #include <inttypes.h>
 
 #include "libavutil/timestamp.h"

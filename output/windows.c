@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/** @file The functions of output/system.h for Windows. */
+
 #ifdef _WIN32
 #include <errno.h>
 #include <fcntl.h>

@@ -100,15 +100,24 @@ else
     skip style/shellcheck "there is no shellcheck"
 fi
 
-# the table of files that a stranger reads first; functions for one processor have one row a folder
-grep -E '^(core|cpu|cuda|device|field|mpi|mv[a-z]*|output|picture|python/gpume|util|vapoursynth)/[^/]*\.(c|cu|cuh|py)$' \
-    $work/text | grep -v '/_version\.py$' | while read -r f; do
-    name=${f##*/}
-    if ! grep -qE "[\`/]($name|${name%.*}\.[ch])\`" doc/architecture.md; then
-        echo "doc/architecture.md does not name $f"
+# the table that a stranger reads first has each folder with sources
+sed -n 's,/[^/]*\.\(c\|cu\|py\)$,,p' $work/text | grep -vE '^(tests|bench|examples|tools)|/(x86|aarch64)$' | sed 's,/.*,,' | sort -u |
+while read -r folder; do
+    if ! grep -qF "| \`$folder/\` |" doc/architecture.md; then
+        echo "doc/architecture.md has no row for $folder/"
     fi
 done > $work/out
 check style/architecture "$(sed -n 1p $work/out)" test ! -s $work/out
+
+# a file says what it is for at its head, or the header of its name does
+grep -E '^([a-z]*|python/gpume)/[^/]*\.(c|cu|cuh|h|py)$' $work/text |
+    grep -vE '^(tests|bench|examples|tools)/|/_version\.py$|_template\.c$' |
+    xargs grep -LE '^[ /]\*+ @file|^"""' | while read -r f; do
+    if ! grep -qs '^ \* @file' "${f%.*}.h"; then
+        echo "$f has no @file comment"
+    fi
+done > $work/out
+check style/heads "$(sed -n 1p $work/out)" test ! -s $work/out
 
 grep -nE '^\+?#include ["<]libavfilter' codec/* patches/*/*-avcodec-*.patch > $work/out || :
 check style/libavcodec-without-libavfilter "$(sed -n 1p $work/out)" test ! -s $work/out
