@@ -7,7 +7,8 @@
  * @file
  * Finds disparities of views in CUDA frames on the stream of their device. The host waits for the
  * device only when the range is determined, because the range decides how much memory and how many
- * threads are needed.
+ * threads are needed. How the views agree is counted in every 16th row; the host reads it before the
+ * next pair if it is there, and when the filter is closed.
  */
 
 #include <string.h>
