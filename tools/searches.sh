@@ -5,8 +5,7 @@
 #
 # usage: searches.sh [KIND]     the names of all searches, or of a kind: FULL, PATTERN, PREDICTIVE, HIERARCHICAL
 #        searches.sh -t         a line each: name|kind|title|paper|other names
-#        searches.sh --update   writes names, titles and papers into the tables of doc/searches.md
-#                               and doc/gpume.texi; the measurements in these tables stay
+#        searches.sh --update   writes names and papers into the table of doc/gpume.texi; its measurements stay
 #        searches.sh --check    prints what --update would change, and searches that doc/gpume.texi lacks
 
 set -eu
@@ -14,6 +13,7 @@ LC_ALL=C
 export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 header=$top/core/searches.h
+page=$top/doc/gpume.texi
 
 # the rows of the macro, a line each; no title or paper has a quotation mark or a bar
 rows() {
@@ -31,27 +31,15 @@ table() {
         END { for (i = 1; i <= n; i++) print row[i] "|" others[id[i]] }'
 }
 
-# generated FILE: prints the file with an updated table. Fails if the file has no table.
+# generated: prints doc/gpume.texi with an updated table. Fails if it has no table.
 generated() {
-    table | awk -v texi="$(case $1 in *.texi) echo 1 ;; esac)" '
+    table | awk '
         function trim(s) { gsub(/^ +| +$/, "", s); return s }
-        function cell(s) { return s == "" ? " |" : " " s " |" }
-        # the first column has the name as the document writes names
-        function called(i,  s, k, n, other) {
-            s = texi ? "@samp{" name[i] "}" : "`" name[i] "`"
-            n = split(texi ? "" : others[i], other, " ")
-            for (k = 1; k <= n; k++)
-                s = s ", `" other[k] "`"
-            return s
-        }
+        function cell(s) { return " @tab" (s == "" ? "" : " " s) }
         function write_table(  i, f) {
             for (i = 1; i <= n; i++) {
                 split(figures[name[i]], f, "\t")
-                if (texi)
-                    print trim("@item " called(i) " @tab" (paper[i] == "" ? "" : " " paper[i]) \
-                               " @tab" (f[1] == "" ? "" : " " f[1]) " @tab" (f[2] == "" ? "" : " " f[2]))
-                else
-                    print "|" cell(called(i)) cell(title[i]) cell(paper[i]) cell(f[1]) cell(f[2])
+                print "@item @samp{" name[i] "}" cell(paper[i]) cell(f[1]) cell(f[2])
             }
             inside = 0
             found  = 1
@@ -59,52 +47,43 @@ generated() {
         FNR == NR {
             split($0, row, "|")
             name[++n] = row[1]
-            title[n]  = row[3]
-            sub(/ search$/, "", title[n])
             paper[n]  = row[4]
-            others[n] = row[5]
             next
         }
-        inside && (texi ? !/^@item/ : !/^\|/) { write_table() }
-        inside && (texi || !/^\| ---/) {
-            k = split($0, column, texi ? "@tab" : "|")
-            first = column[texi ? 1 : 2]
-            gsub(/@item|@samp|[{}`]|,.*/, "", first)
-            figures[trim(first)] = trim(column[texi ? 3 : 5]) "\t" trim(column[texi ? 4 : 6])
+        inside && !/^@item/ { write_table() }
+        inside {
+            split($0, column, "@tab")
+            first = column[1]
+            gsub(/@item|@samp|[{}]/, "", first)
+            figures[trim(first)] = trim(column[3]) "\t" trim(column[4])
             next
         }
-        /^\| `algo` \| search \| published by / || /^@headitem search @tab published by / { inside = 1 }
+        /^@headitem search @tab published by / { inside = 1 }
         { print }
-        END { exit !found }' - "$top/$1"
+        END { exit !found }' - "$page"
 }
 
 # undescribed: searches that the list of values in the texi page leaves out
 undescribed() {
     table | sed 's/|.*|/ /' | while read -r names; do
         for item in $names; do
-            grep -qx "@item $item" "$top/doc/gpume.texi" || echo "doc/gpume.texi has no '@item $item'"
+            grep -qx "@item $item" "$page" || echo "doc/gpume.texi has no '@item $item'"
         done
     done
 }
 
-documents='doc/searches.md doc/gpume.texi'
 case ${1-} in
     -t)
         table
         ;;
     --update)
-        for f in $documents; do
-            new=$top/$f.new
-            generated "$f" > "$new" || { rm -f "$new"; echo "$f has no table of searches" >&2; exit 1; }
-            if cmp -s "$new" "$top/$f"; then rm -f "$new"; else mv "$new" "$top/$f"; fi
-        done
+        generated > "$page.new" || { rm -f "$page.new"; echo "doc/gpume.texi has no table of searches" >&2; exit 1; }
+        if cmp -s "$page.new" "$page"; then rm -f "$page.new"; else mv "$page.new" "$page"; fi
         ;;
     --check)
         differences=$({
-            for f in $documents; do
-                { generated "$f" || echo "no table of searches"; } | diff "$top/$f" - |
-                    sed -n "s,^[<>] \(.*\),$f: differs from core/searches.h: \1,p"
-            done
+            { generated || echo "no table of searches"; } | diff "$page" - |
+                sed -n "s,^[<>] \(.*\),doc/gpume.texi: differs from core/searches.h: \1,p"
             undescribed
         })
         if [ -n "$differences" ]; then
