@@ -57,6 +57,11 @@ if enabled CONFIG_CUDA_LLVM; then
         fi
     done
 fi
+# FFmpeg's makefiles do not assemble a file again when a decoder that it depends on is enabled
+grep -lE '^%if.*CONFIG_[A-Z0-9_]*(DECODER|ENCODER)' "$src"/lib*/x86/*.asm | while read -r f; do
+    f=${f#"$src/"}
+    rm -f "$base/obj/${f%.asm}.o"
+done
 # use the start time, so that changes made meanwhile are noticed next time
 touch -r "$base/started" "$done_file"
 rm -f "$base/started"
