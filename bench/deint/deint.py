@@ -23,8 +23,8 @@ import sys
 
 import numpy as np
 
-sys.path[1:1] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', x) for x in ('fps', 'quality')]
-from fps import use_matplotlib  # noqa: E402
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fps'))
+from fps import plot, use_matplotlib  # noqa: E402
 
 METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'yadif=1,mcdeint=medium:tff',
            'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
@@ -132,30 +132,6 @@ def read_clip(ffmpeg, path, out):
     return Clip(ffmpeg, re.sub(r'\.[^.]*$', '', os.path.basename(path)), out, (w, h), rows)
 
 
-def plot(plt, figures, nb, path):
-    """PSNR and time."""
-    from matplotlib.transforms import Bbox
-    from plot import put_label  # that of bench/quality
-    figure, axes = plt.subplots(figsize=(8, 5.5))
-    axes.set_xscale('log')
-    points = [(np.mean([r[3] for r in rows]), np.mean([r[0] for r in rows]), method.split('=weights')[0])
-              for method, rows in figures.items() if len(rows) == nb]
-    for seconds, psnr, method in points:
-        axes.plot(seconds, psnr, 'o', color='tab:blue' if method.startswith('mvdeint') else 'tab:orange')
-    axes.margins(0.2)
-    axes.grid(True, which='both', alpha=0.3)
-    axes.set_xlabel('seconds of user time, one thread')
-    axes.set_ylabel('PSNR of luma, dB, mean of %d clips' % nb)
-    figure.tight_layout()
-    figure.canvas.draw()
-    centres = axes.transData.transform([p[:2] for p in points])
-    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in centres]
-    for point in points:
-        put_label(axes, point[2], point[:2], taken, fontsize=9)
-    figure.savefig(path, dpi=110)
-    print('plot: ' + path)
-
-
 def main():
     out, ffmpeg, *clips = sys.argv[1:]
     figures = {}
@@ -174,7 +150,10 @@ def main():
         clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
     plt = use_matplotlib()
     if plt:
-        plot(plt, figures, len(clips), out + '/deint.png')
+        points = [(np.mean([r[3] for r in rows]), np.mean([r[0] for r in rows]), method.split('=weights')[0])
+                  for method, rows in figures.items() if len(rows) == len(clips)]
+        plot(plt, points, 'seconds of user time, one thread', 'PSNR of luma, dB, mean of %d clips' % len(clips),
+             out + '/deint.png')
     with open(out + '/table.md', 'w') as f:
         for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('flicker', 2, '%.2f'), ('seconds', 3, '%.2f')):
             print('| %s | %s | mean |' % (title, ' | '.join(os.path.basename(c) for c in clips)), file=f)

@@ -22,8 +22,8 @@ import sys
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "fps"), os.path.join(HERE, "..", "quality")]
-from fps import CORES, Failed, cell, has_filter, run, sums, use_matplotlib  # noqa: E402
+sys.path.insert(0, os.path.join(HERE, "..", "fps"))
+from fps import CORES, Failed, cell, has_filter, plot, run, sums, use_matplotlib  # noqa: E402
 
 STEP = 1.2          # factor between the tried values of a parameter
 MOST = 30           # values of it
@@ -337,36 +337,6 @@ def print_tables(results, args, clips, whole, timed):
         print(f"| {name} | " + " | ".join(cell(v[0] if v else None, ".2f") for v in values) + " |")
 
 
-def plot(plt, results, args, clips, whole, timed, path):
-    """PSNR against frames per second."""
-    from matplotlib.transforms import Bbox
-    from plot import put_label  # that of bench/quality
-    points = [(results.mean(timed, m.name, "rate 1"), results.mean(timed, m.name, "psnr"), m.name)
-              for m in args.found]
-    points = [p for p in points if None not in p]
-    if not points:
-        print("left out: the plot, no method has both a rate and all clips")
-        return
-    figure, axes = plt.subplots(figsize=(8, 5.5))
-    axes.set_xscale("log")
-    colours = {p: "tab:blue" if p[2] in OURS else "tab:green" if p[2] in DEGRAIN else "tab:orange"
-               for p in points}
-    for point in points:
-        axes.plot(*point[:2], "o", color=colours[point])
-    axes.margins(0.2)
-    axes.grid(True, which="both", alpha=0.3)
-    axes.set_xlabel(f"frames/s, one thread, {whole.width}x{whole.height}")
-    axes.set_ylabel(f"PSNR of luma, dB, noise of sigma {timed:g}, mean of {len(clips)} clips")
-    figure.tight_layout()
-    figure.canvas.draw()
-    centres = axes.transData.transform([p[:2] for p in points])
-    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in centres]
-    for point in sorted(points):
-        put_label(axes, point[2], point[:2], taken, fontsize=9, color=colours[point])
-    figure.savefig(path, dpi=110)
-    print(f"plot: {path}")
-
-
 def colours_of(clip, samples, number, args):
     """A frame as RGB."""
     frame = samples.reshape(clip.frames, clip.frame_size)[number].tobytes()
@@ -483,7 +453,9 @@ def main():
     print(f"\nfigures: {args.out}/denoise.csv")
     plt = use_matplotlib()
     if plt and args.runs:
-        plot(plt, results, args, clips, whole, timed, f"{args.out}/denoise.png")
+        plot(plt, [(results.mean(timed, m.name, "rate 1"), results.mean(timed, m.name, "psnr"), m.name) for m in args.found],
+             f"frames/s, one thread, {whole.width}x{whole.height}",
+             f"PSNR of luma, dB, noise of sigma {timed:g}, mean of {len(clips)} clips", f"{args.out}/denoise.png")
     if plt:
         hardest_place(plt, results, args, clips[0], shown, f"{args.out}/hardest.jpg")
 

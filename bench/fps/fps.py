@@ -20,8 +20,6 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "quality"))
-
 FIRST, LAST = 3, -5  # first and last frame that are compared, as indices in the clip
 
 HME = "gpume=algo=hme:dir=both:pel=1:backend=cpu"
@@ -256,31 +254,41 @@ def use_matplotlib():
     return plt
 
 
-def plot(plt, results, methods, clips, path):
-    """PSNR against frames per second."""
+def free_place(box, inside, taken):
+    """Whether a label can be here: within the panel, on nothing else."""
+    return (inside.x0 < box.x0 and inside.y0 < box.y0 and inside.x1 > box.x1 and inside.y1 > box.y1
+            and not any(box.overlaps(other) for other in taken))
+
+
+def plot(plt, points, xlabel, ylabel, path):
+    """Points (x, y, name) with x on a logarithmic scale, each name beside its point where nothing else is."""
     from matplotlib.transforms import Bbox
-    from plot import put_label  # that of bench/quality
-    points = [(results.mean(m.name, "rate 1"), results.mean(m.name, "psnr"), m.name)
-              for m in methods]
-    points = [p for p in points if None not in p]
+    points = sorted(p for p in points if None not in p)
     if not points:
         print("left out: the plot, no method has both a rate and all clips")
         return
-    figure, axes = plt.subplots(figsize=(8, 5))
+    figure, axes = plt.subplots(figsize=(8, 5.5))
     axes.set_xscale("log")
-    colours = {p: "tab:blue" if p[2].startswith("mvfps") else "tab:orange" for p in points}
-    for point in points:
-        axes.plot(*point[:2], "o", color=colours[point])
+    colours = ["tab:blue" if p[2].startswith("mv") else "tab:orange" for p in points]
+    for point, colour in zip(points, colours):
+        axes.plot(*point[:2], "o", color=colour)
     axes.margins(0.2)
     axes.grid(True, which="both", alpha=0.3)
-    axes.set_xlabel(f"output frames/s, one thread, {clips[0].width}x{clips[0].height}")
-    axes.set_ylabel(f"PSNR of luma, dB, mean of {len(clips)} clips")
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
     figure.tight_layout()
     figure.canvas.draw()
-    centres = axes.transData.transform([p[:2] for p in points])
-    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in centres]
-    for point in sorted(points):
-        put_label(axes, point[2], point[:2], taken, fontsize=9, color=colours[point])
+    inside = axes.get_window_extent()
+    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in axes.transData.transform([p[:2] for p in points])]
+    places = [(dx * d, dy * d) for d in (7, 14, 22, 32) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+    for point, colour in zip(points, colours):
+        label = axes.annotate(point[2], point[:2], (7, 0), textcoords="offset points", fontsize=9, color=colour)
+        for dx, dy in [*places, places[0]]:  # the first place again, if none is free
+            label.set(position=(dx, dy), ha="center" if not dx else "left" if dx > 0 else "right",
+                      va="center" if not dy else "bottom" if dy > 0 else "top")
+            if free_place(label.get_window_extent().padded(1), inside, taken):
+                break
+        taken.append(label.get_window_extent().padded(1))
     figure.savefig(path, dpi=110)
     print(f"plot: {path}")
 
@@ -379,7 +387,9 @@ def main():
     plt = use_matplotlib()
     names = [m.name for m in methods]
     if plt and args.runs:
-        plot(plt, results, methods, clips, f"{args.out}/fps.png")
+        plot(plt, [(results.mean(m.name, "rate 1"), results.mean(m.name, "psnr"), m.name) for m in methods],
+             f"output frames/s, one thread, {clips[0].width}x{clips[0].height}",
+             f"PSNR of luma, dB, mean of {len(clips)} clips", f"{args.out}/fps.png")
     if plt and OURS in names and THEIRS in names:
         hardest_place(plt, clips[0], args, f"{args.out}/hardest.jpg")
 
