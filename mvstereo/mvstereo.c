@@ -43,6 +43,7 @@ struct Mvstereo {
     int w, h;                   ///< size of the last views
     int64_t agreement[MVSTEREO_NB_COUNTS];      ///< sums of all views, enum MvstereoCount
     int is_warned;              ///< whether views were found to disagree
+    int is_behind;              ///< whether most disparities were found to be negative
     MvstereoRange range;        ///< range of the maps since views had this size
 };
 
@@ -134,6 +135,19 @@ static void judge(Mvstereo *s, int wait)
         s->is_warned = 0;
 }
 
+/* Warns once if a range that was found is mostly negative. The cameras do not show that; only a user can know. */
+static void judge_range(Mvstereo *s)
+{
+    const MvstereoRange *r = &s->range;
+
+    if (s->is_behind || s->cfg.min < s->cfg.max || r->is_guess || r->min + 2 * r->max >= 0)
+        return;
+    s->is_behind = 1;
+    av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Most disparities are negative: %d to %d. So it is with films whose scene "
+           "lies behind the screen; with parallel cameras the views are swapped. Exchange them then (sbsl and sbsr in "
+           "'layout', for example, or the inputs).\n", r->min, r->max - 1);
+}
+
 av_cold int ff_mvstereo_open(Mvstereo **mvstereo, const MvstereoConfig *cfg)
 {
     Mvstereo *s = *mvstereo = av_mallocz(sizeof(*s));
@@ -200,6 +214,8 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
         if (ret >= 0)
             ret = backend_of(s)->make(s->sequence.priv, pair, &layout, &s->range, out);
     }
+    if (ret >= 0)
+        judge_range(s);
     return ret;
 }
 
