@@ -27,6 +27,7 @@
 
 #include "gpume/core/searches.h"
 #include "gpume/mvdenoise/mvdenoise.h"
+#include "gpume/mvdenoise/opponent.h"
 #include "gpume/mvdenoise/repeats.h"
 #include "gpume/picture/layout.h"
 #include "gpume/stream/stream.h"
@@ -171,6 +172,20 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     return ff_gpume_searcher_open(&s->stream.searcher, &cfg);
 }
 
+/* Returns the format of opponent colours if frames are denoised in them, otherwise AV_PIX_FMT_NONE. */
+static enum AVPixelFormat opponent_format(const AVFilterContext *ctx)
+{
+    const MvdenoiseContext *s = ctx->priv;
+
+    return (s->planes & 7) == 7 ? ff_mvdenoise_opponent_format(ctx->inputs[0]->format) : AV_PIX_FMT_NONE;
+}
+
+/* Returns how many times sigma is that of the components in which frames are denoised. */
+static double sigma_scale(const AVFilterContext *ctx)
+{
+    return opponent_format(ctx) == AV_PIX_FMT_NONE ? 1 : MVDENOISE_OPPONENT_SCALE;
+}
+
 /* Opens mvdenoise for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
@@ -179,7 +194,7 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .hw_frames = hw_frames,
         .executor  = ff_gpume_slice_threads(ctx),
         .radius    = s->used_radius,
-        .sigma     = s->sigma > 0 ? FFMAX(lrint(s->sigma * MVDENOISE_SIGMA_ONE), 1) : 0,
+        .sigma     = s->sigma > 0 ? FFMAX(lrint(s->sigma / sigma_scale(ctx) * MVDENOISE_SIGMA_ONE), 1) : 0,
         .single    = !s->levels,
         .strength  = lrint(s->strength * 256),
         .passes    = s->passes,
@@ -199,14 +214,14 @@ static void check_effect(AVFilterContext *ctx)
     AVFilterLink *inlink       = ctx->inputs[0];
     const AVBufferRef *hw = ff_filter_link(inlink)->hw_frames_ctx;
     const enum AVPixelFormat format = hw ? ((const AVHWFramesContext *)hw->data)->sw_format : inlink->format;
+    const double least = MVDENOISE_SIGMA_MIN * sigma_scale(ctx) / MVDENOISE_SIGMA_ONE;
 
     if (!(s->planes & ((1 << av_pix_fmt_count_planes(format)) - 1)))
         av_log(ctx, AV_LOG_WARNING, "The format %s has none of the planes that planes=%d selects, so the frames "
                "stay as they are.\n", av_get_pix_fmt_name(format), s->planes);
-    if (s->sigma > 0 && s->strength > 0 && s->sigma * s->strength * MVDENOISE_SIGMA_ONE < MVDENOISE_SIGMA_MIN)
+    if (s->sigma > 0 && s->strength > 0 && s->sigma * s->strength < least)
         av_log(ctx, AV_LOG_WARNING, "sigma * strength is %g, less than %g, so the frames stay as they are. sigma is in "
-               "units of 8-bit samples; 5 to 20 is usual.\n", s->sigma * s->strength,
-               MVDENOISE_SIGMA_MIN / (double)MVDENOISE_SIGMA_ONE);
+               "units of 8-bit samples; 5 to 20 is usual.\n", s->sigma * s->strength, least);
 }
 
 /* Opens the searcher and mvdenoise. */
@@ -268,7 +283,8 @@ static int tell_noise(AVFilterContext *ctx, AVFrame *out)
             char key[48], value[16];
 
             snprintf(key, sizeof(key), "lavfi.mvdenoise.sigma.%d.%s", i, tones[j].name);
-            snprintf(value, sizeof(value), "%.2f", mvdenoise_sigma_at(&c, tones[j].tone) / (double)MVDENOISE_SIGMA_ONE);
+            snprintf(value, sizeof(value), "%.2f",
+                     mvdenoise_sigma_at(&c, tones[j].tone) * sigma_scale(ctx) / MVDENOISE_SIGMA_ONE);
             ret = av_dict_set(&out->metadata, key, value, 0);
             av_bprintf(&text, "%s%s", j ? ", " : "", value);
         }
@@ -286,6 +302,7 @@ static int share_samples(AVFrame *frame, const AVFrame *from)
 {
     int ret = av_buffer_replace(&frame->hw_frames_ctx, from->hw_frames_ctx);
 
+    frame->format = from->format;
     for (int i = 0; i < AV_NUM_DATA_POINTERS && ret >= 0; i++) {
         ret = av_buffer_replace(&frame->buf[i], from->buf[i]);
         frame->data[i]     = from->data[i];
@@ -357,6 +374,40 @@ static int send_repeat(AVFilterContext *ctx)
     return ret < 0 ? ret : 1;
 }
 
+/* Makes the next frame. A hardware frame got its buffer on arrival. */
+static int make(AVFilterContext *ctx, AVFrame *out)
+{
+    MvdenoiseContext *s = ctx->priv;
+    AVFilterLink *outlink = ctx->outputs[0];
+    const GpumeExecutor executor = ff_gpume_slice_threads(ctx);
+    AVFrame *opponent = NULL;
+    int ret = 0;
+
+    if (out->hw_frames_ctx)
+        return ff_mvdenoise_make(s->mvdenoise, out);
+    if (out->format != outlink->format) {
+        opponent = av_frame_alloc();
+        if (!opponent)
+            return AVERROR(ENOMEM);
+        opponent->format = out->format;
+        opponent->width  = out->width;
+        opponent->height = out->height;
+        ret = av_frame_get_buffer(opponent, 0);
+        if (ret < 0)
+            goto fail;
+        out->format = outlink->format;
+    }
+    ret = ff_gpume_new_samples(outlink, out, NULL);
+    if (ret < 0)
+        goto fail;
+    ret = ff_mvdenoise_make(s->mvdenoise, opponent ? opponent : out);
+    if (ret >= 0 && opponent)
+        ff_mvdenoise_from_opponent(out, opponent, &executor);
+fail:
+    av_frame_free(&opponent);
+    return ret;
+}
+
 /* Sends the next frame if its input has arrived. Returns 1 if a frame was sent, 0 if not. */
 static int send_next(AVFilterContext *ctx)
 {
@@ -374,10 +425,7 @@ static int send_next(AVFilterContext *ctx)
     out = av_frame_clone(next);
     if (!out)
         return AVERROR(ENOMEM);
-    /* a hardware frame got its buffer on arrival */
-    ret = out->hw_frames_ctx ? 0 : ff_gpume_new_samples(ctx->outputs[0], out, NULL);
-    if (ret >= 0)
-        ret = ff_mvdenoise_make(s->mvdenoise, out);
+    ret = make(ctx, out);
     if (ret >= 0)
         ret = tell_noise(ctx, out);
     if (ret >= 0)
@@ -505,8 +553,11 @@ static int feed(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s   = ctx->priv;
     const Arrival arrival = { MVDENOISE_IS_KEPT * !!ctx->is_disabled, lrint(s->strength * 256) };
+    const GpumeExecutor executor = ff_gpume_slice_threads(ctx);
     int ret = add_compared(s);
 
+    if (ret >= 0 && *frame && opponent_format(ctx) != AV_PIX_FMT_NONE)
+        ret = ff_mvdenoise_to_opponent(*frame, &executor);
     if (ret < 0 || !*frame)
         return ret;
     /* a command has set strength; no frame is waiting, because frames that stay as they are do not wait for others */

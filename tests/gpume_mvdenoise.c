@@ -83,7 +83,7 @@ typedef struct Case {
 /** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
-static int nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device;
+static int nb_opponent, nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device;
 
 /* Pictures */
 
@@ -750,6 +750,47 @@ typedef struct Sequence {
     int nb_out;
 } Sequence;
 
+/* Converts samples of a case between RGB of d bits and opponent colours of d + k bits. */
+static void convert_colours(Case *c, uint16_t *(*samples)[4], void (*convert)(int64_t *c, int d, int k), int d, int k)
+{
+    for (int n = 0; n < c->nb_frames; n++)
+        for (int i = 0; i < c->shape.w * c->shape.h; i++) {
+            int64_t colours[4] = { 0 };
+
+            for (int j = 0; j < c->shape.nb_components; j++)
+                colours[j] = samples[n][j][i];
+            convert(colours, d, k);
+            for (int j = 0; j < c->shape.nb_components; j++)
+                samples[n][j][i] = colours[j];
+        }
+}
+
+/* Lets the oracle make what the filter makes, which denoises RGB of up to 14 bits as opponent colours. */
+static void expect_of_filter(Case *c)
+{
+    static const enum AVPixelFormat to[2][4] = {
+        { AV_PIX_FMT_YUV444P10,  AV_PIX_FMT_YUV444P12,  AV_PIX_FMT_YUV444P14,  AV_PIX_FMT_YUV444P16 },
+        { AV_PIX_FMT_YUVA444P10, AV_PIX_FMT_YUVA444P12, AV_PIX_FMT_YUVA444P16, AV_PIX_FMT_YUVA444P16 },
+    };
+    const TestShape rgb = c->shape;
+    const int sigma = c->cfg.sigma;
+    int k;
+
+    if (!(rgb.desc->flags & AV_PIX_FMT_FLAG_RGB) || rgb.depth > 14 || (c->cfg.planes & 7) != 7) {
+        expect(c);
+        return;
+    }
+    test_set_format(&c->shape, to[rgb.nb_components > 3][(FFMAX(rgb.depth, 8) - 7) / 2]);
+    k = c->shape.depth - rgb.depth;
+    c->cfg.sigma = sigma ? FFMAX(lrint(sigma / sqrt(3)), 1) : 0;
+    convert_colours(c, c->samples, denoise_to_opponent, rgb.depth, k);
+    expect(c);
+    convert_colours(c, c->expected, denoise_from_opponent, rgb.depth, k);
+    c->cfg.sigma = sigma;
+    c->shape     = rgb;
+    nb_opponent++;
+}
+
 static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
 {
     Case *first = &q->cases[0];
@@ -765,7 +806,7 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
         c->cfg = first->cfg;
         for (int n = 0; n < c->nb_frames; n++)
             c->strength[n] = c->cfg.strength;
-        expect(c);
+        expect_of_filter(c);
         for (int n = 0; n < c->nb_frames; n++) {
             AVFrame *f = c->frames[n];
 
@@ -870,15 +911,16 @@ static void free_uploaded(Uploaded *u)
     }
 }
 
-static void sequences(int nb, int on_device)
+/* @param apart distance of their seeds */
+static void sequences(int nb, int first, int apart, int on_device)
 {
-    for (int i = 0; i < nb; i++) {
+    for (int i = first; i < first + nb * apart; i += apart) {
         Uploaded u;
         Sequence q;
         int ret;
 
         test_watch(TEST_SECONDS);
-        draw_sequence(&q, 5000 + i, 1 + i % MAX_CASES);
+        draw_sequence(&q, i, 1 + i % MAX_CASES);
         if (!on_device || test_fits_device(q.cases[0].shape.format)) {
             snprintf(test_context, sizeof(test_context), "sequence %d%s, %s, %d sizes, %s", i,
                      on_device ? " on the device" : "", q.cases[0].shape.desc->name, q.nb_cases, q.options);
@@ -1006,7 +1048,12 @@ static void in_memory(int nb, int step)
     CHECK(nb < 120 || (nb_stacked > 100 * nb && nb_estimated > nb / 10 && nb_correlated > nb / 50),
           "%d patches in stacks, %d estimates, %d of correlated noise", nb_stacked, nb_estimated, nb_correlated);
     repeats(FFMIN(nb, 200), 0);
-    sequences(nb / 15, 0);
+    sequences(nb / 15, 5000, 1, 0);
+    /* RGB, without and with alpha, of which every other one has all colours */
+    for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++)
+        if (formats[i] == AV_PIX_FMT_GBRP || formats[i] == AV_PIX_FMT_GBRAP)
+            sequences(6 + nb / 100, 40 * FF_ARRAY_ELEMS(formats) + i, FF_ARRAY_ELEMS(formats), 0);
+    CHECK(nb_opponent >= 6, "only %d cases in opponent colours", nb_opponent);
     failing_allocations(0, step);
 }
 
@@ -1032,7 +1079,7 @@ int main(int argc, char **argv)
         if (o.only < 0) {
             run_grain(nb / 10);
             repeats(FFMIN(nb, 50), 1);
-            sequences(nb / 5, 1);
+            sequences(nb / 5, 5000, 1, 1);
             test_failing_change("mvdenoise", "radius=0", o.quick ? 11 : 1);
         }
         if (o.only < 0 && !o.device_only)

@@ -890,4 +890,34 @@ static void mvdenoise_oracle_make(Denoise *s)
             }
 }
 
+/* Divides and rounds down. */
+static int64_t denoise_quotient(int64_t n, int64_t by)
+{
+    return n >= 0 ? n / by : -((by - 1 - n) / by);
+}
+
+/**
+ * Converts a sample of green, red, blue and, perhaps, alpha of d bits to opponent colours of d + k bits, or back.
+ */
+static void denoise_to_opponent(int64_t c[4], int d, int k)
+{
+    const int64_t g = c[0], r = c[1], b = c[2], half = (int64_t)1 << (d + k - 1);
+
+    c[0] = denoise_quotient((r + g + b) * (1 << k) + 1, 3);
+    c[1] = half + denoise_quotient(26755 * (r - b) * (1 << k) + 32768, 65536);
+    c[2] = half + denoise_quotient(15447 * (r - 2 * g + b) * (1 << k) + 32768, 65536);
+    c[3] = c[3] * (1 << k);
+}
+
+static void denoise_from_opponent(int64_t c[4], int d, int k)
+{
+    const int64_t half = (int64_t)1 << (d + k - 1), max = ((int64_t)1 << d) - 1, one = (int64_t)1 << (14 + k);
+    const int64_t y = 16384 * c[0] + one / 2, u = c[1] - half, v = c[2] - half;
+
+    c[0] = denoise_clip(denoise_quotient(y - 23170 * v, one), 0, max);
+    c[1] = denoise_clip(denoise_quotient(y + 11585 * v + 20066 * u, one), 0, max);
+    c[2] = denoise_clip(denoise_quotient(y + 11585 * v - 20066 * u, one), 0, max);
+    c[3] = denoise_clip(denoise_quotient(c[3] + (1 << k) / 2, 1 << k), 0, max);
+}
+
 #endif /* GPUME_ORACLE_MVDENOISE_H */
