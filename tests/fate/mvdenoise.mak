@@ -34,12 +34,12 @@ fate-mvdenoise-two:      CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,2),mvde
 fate-mvdenoise-none:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_SRC,0),mvdenoise)
 fate-mvdenoise-odd:      CMD = $(call MVDENOISE_CRC,testsrc2=s=96x80:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)crop=53:37:3*n:2*n$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)noise=alls=20:allf=t,mvdenoise)
 # RGB as opponent colours: of 8 bits, of 12, with alpha; and each colour alone: one left out, and 16 bits
-MVDENOISE_RGB = $(GPUME_PAN),format=$(1),noise=alls=20:allf=t,trim=end_frame=4
+MVDENOISE_RGB = testsrc2=s=128x96:r=10,format=$(1),crop=94:70:3*n:2*n,noise=alls=20:allf=t,trim=end_frame=4
 fate-mvdenoise-rgb:        CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp),mvdenoise=sigma=9)
 fate-mvdenoise-rgb-planes: CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp),mvdenoise=planes=5)
-fate-mvdenoise-rgb-12:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp)$(GPUME_COMMA)format=gbrp12le,mvdenoise)
+fate-mvdenoise-rgb-12:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp)$(GPUME_COMMA)scale=flags=accurate_rnd+bitexact$(GPUME_COMMA)format=gbrp12le,mvdenoise)
 fate-mvdenoise-rgb-alpha:  CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrap),mvdenoise=planes=15)
-fate-mvdenoise-rgb-16:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp)$(GPUME_COMMA)format=gbrp16le,mvdenoise)
+fate-mvdenoise-rgb-16:     CMD = $(call MVDENOISE_CRC,$(call MVDENOISE_RGB,gbrp)$(GPUME_COMMA)scale=flags=accurate_rnd+bitexact$(GPUME_COMMA)format=gbrp16le,mvdenoise)
 fate-mvdenoise-dense:    CMD = $(call MVDENOISE_CRC,$(MVDENOISE_6),mvdenoise=dense=1)
 # patches in one or two rows, the last one not at a multiple of 2
 fate-mvdenoise-dense-small: CMD = $(call MVDENOISE_CRC,testsrc2=s=96x80:r=10$(GPUME_COMMA)format=yuv444p$(GPUME_COMMA)crop=25:19:3*n:2*n$(GPUME_COMMA)trim=end_frame=4$(GPUME_COMMA)noise=alls=20:allf=t,mvdenoise=dense=1:radius=1)
