@@ -23,6 +23,12 @@
 #define MAX_COLUMNS 512
 /** About as many vectors show whether there is a motion. */
 #define MAX_VECTORS 4096
+/**
+ * Vectors show a motion if, for so many that are inconsistent, one is part of it. Across cuts next to none is: 10 and 12
+ * found the same of 138 cuts as 1, and 16 lost one. But few vectors, of small pictures, can agree by chance: 1 for them.
+ */
+#define MOTION_SHARE 10
+#define FEW_VECTORS 900
 
 #define BLOCK    GPUME_DETAIL_BLOCK
 #define RANGE_X  GPUME_DETAIL_RANGE_X
@@ -264,23 +270,32 @@ int ff_gpume_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AV
     return gpume_is_fade(sums, s.nb);
 }
 
+/* Returns whether a vector of at least one and a half samples is consistent and nearly that of the entry before it. */
+static int is_in_motion(const AVMotionVector *mv, const AVMotionVector *before)
+{
+    return !((mv->flags | before->flags) & GPUME_FLAG_INCONSISTENT) && mv->source == before->source &&
+           2 * FFMAX(FFABS((int64_t)mv->motion_x), FFABS((int64_t)mv->motion_y)) >= 3LL * mv->motion_scale &&
+           FFABS((int64_t)mv->motion_x - before->motion_x) + FFABS((int64_t)mv->motion_y - before->motion_y) <=
+           mv->motion_scale;
+}
+
 int ff_gpume_scene_is_moving(const uint8_t *mvs, size_t nb, int distance)
 {
     const size_t step = FFMAX(nb / MAX_VECTORS, 1);
-    size_t moved = 0, inconsistent = 0;
+    size_t moved = 0, inconsistent = 0, counted = 0;
 
     for (size_t i = 0; i < nb; i += step) {
-        AVMotionVector mv;
+        AVMotionVector mv, before;
 
         memcpy(&mv, mvs + i * sizeof(mv), sizeof(mv));
         if (gpume_distance(mv.source) != distance)
             continue;
-        if (mv.flags & GPUME_FLAG_INCONSISTENT)
-            inconsistent++;
-        else
-            moved += 2 * FFMAX(FFABS((int64_t)mv.motion_x), FFABS((int64_t)mv.motion_y)) >= 3LL * mv.motion_scale;
+        memcpy(&before, mvs + (i - !!i) * sizeof(mv), sizeof(mv));
+        counted++;
+        inconsistent += !!(mv.flags & GPUME_FLAG_INCONSISTENT);
+        moved        += i && is_in_motion(&mv, &before);
     }
-    return inconsistent && moved >= inconsistent;
+    return inconsistent && moved * (counted < FEW_VECTORS ? 1 : MOTION_SHARE) >= inconsistent;
 }
 
 /* Returns a new reference to a frame, or a copy of it in system memory; NULL: there is no memory. */
