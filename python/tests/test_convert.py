@@ -121,8 +121,10 @@ def test_deinterlace_and_disparity(clip, tmp_path):
     with pytest.warns(gpume.FFmpegWarning, match="field comes first"):
         gpume.deinterlace(clip, tmp_path / "x.mkv", passes=1, mode="send_frame")
     assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvdeint=passes=1:mode=send_frame", tmp_path / "y.mkv")
-    gpume.disparity(clip, None, tmp_path / "x.mkv", show="color", layout="sbsl")
-    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstereo=layout=sbsl:output=color", tmp_path / "z.mkv")
+    # views that are no pair would be warned of
+    pair = make(tmp_path / "pair.mkv", PAN + ",trim=end_frame=6,split,hstack", "-c:v", "ffv1")
+    gpume.disparity(pair, None, tmp_path / "x.mkv", show="color", layout="sbsl")
+    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(pair, "mvstereo=layout=sbsl:output=color", tmp_path / "z.mkv")
     gpume.disparity(clip, clip, tmp_path / "x.mkv", start=0.2, show="gray8", max=32, threads=1)
     assert len(hashes(tmp_path / "x.mkv")) == 4
     gpume.disparity(clip, clip, tmp_path / "x.mkv", file=str(tmp_path / "maps.npy"), max=32)
