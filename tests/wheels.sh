@@ -120,7 +120,7 @@ with_filters() {
 
 part_python() {
     made wheel || return
-    check wheels/size "$(stat -c %s "$file") bytes are more than 20 MiB" test "$(stat -c %s "$file")" -le 20971520
+    check wheels/size "$(stat -c %s "$file") bytes are more than 12 MiB" test "$(stat -c %s "$file")" -le 12582912
     for release in ${WHEELS_RELEASES-trixie $([ -n "$quick" ] || echo bookworm)}; do
         room "$release" amd64 || continue
         # shellcheck disable=SC2046  # a word or none

@@ -144,6 +144,41 @@ programs() {
     [ "$system" != linux ] || needs_glibc "$1"/*
 }
 
+# programs_sharing DIR: links ffmpeg and ffprobe again, so that what both contain is once in DIR, in a library
+programs_sharing() {
+    programs "$tmp/whole"
+    mkdir -p "$1"
+    if [ "$system" != linux ]; then
+        cp "$tmp/whole/ffmpeg$suffix" "$tmp/whole/ffprobe$suffix" "$1/"
+        return
+    fi
+    # shellcheck disable=SC2016,SC2046,SC2086  # $ORIGIN is the loader's; lists of words
+    (
+        cd "$tree/obj"
+        find fftools -name '*.o' ! -name ffmpeg.o ! -name ffprobe.o ! -name 'ffplay*' > "$tmp/objects"
+        sort -o "$tmp/objects" "$tmp/objects"
+        "$(value AR)" qcsD "$tmp/tools.a" $(cat "$tmp/objects")
+        nm -u "$tmp/tools.a" fftools/ffmpeg.o fftools/ffprobe.o | sed -n 's/^ *U //p' | sort -u > "$tmp/wanted"
+        nm -g --defined-only libav*/*.a libsw*/*.a | awk 'NF == 3 { print $3 }' | sort -u |
+            comm -12 "$tmp/wanted" - > "$tmp/exported"
+        { echo '{ global:'; sed 's/$/;/' "$tmp/exported"; echo 'local: *; };'; } > "$tmp/exported.ver"
+        sed 's/^/-Wl,-u,/' "$tmp/exported" > "$tmp/exported.flags"
+        libs=$(sed -n 's/^EXTRALIBS\(-av[a-z]*\|-sw[a-z]*\|\)=//p' ffbuild/config.mak | tr '\n' ' ')
+        $(value CC) -shared -Wl,-soname,libgpume-ffmpeg.so -Wl,-Bsymbolic $(value LDFLAGS | tr ' ' '\n' | grep -v -e -pie) \
+            $(value LDEXEFLAGS | tr ' ' '\n' | grep -v -e -pie) -Wl,--version-script="$tmp/exported.ver" \
+            @"$tmp/exported.flags" -o "$1/libgpume-ffmpeg.so" libavdevice/libavdevice.a libavfilter/libavfilter.a \
+            libavformat/libavformat.a libavcodec/libavcodec.a libswresample/libswresample.a libswscale/libswscale.a \
+            libavutil/libavutil.a $libs
+        for program in ffmpeg ffprobe; do
+            $(value CC) $(value LDFLAGS) $(value LDEXEFLAGS) -Wl,-rpath,'$ORIGIN' -o "$1/$program" \
+                fftools/$program.o "$tmp/tools.a" "$1/libgpume-ffmpeg.so" $libs
+        done
+        "$strip" "$1"/*
+        chmod 755 "$1"/*
+    )
+    needs_glibc "$1"/*
+}
+
 # needs_glibc FILES...: sets $needed to the version that they need
 needs_glibc() {
     objdump -T "$@" > "$tmp/symbols"
@@ -373,8 +408,7 @@ licences() {
 wheel() {
     sources
     mkdir -p "$tmp/tree/gpume"
-    programs "$tmp/tree/gpume/bin"
-    rm -f "$tmp/tree/gpume/bin/ffplay$suffix"
+    programs_sharing "$tmp/tree/gpume/bin"
     cp python/gpume/*.py python/gpume/py.typed "$tmp/tree/gpume/"
     licences "$tmp/licences"
     printf '# SPDX-License-Identifier: LGPL-2.1-or-later\n"""The version: when the source was changed."""\n\n__version__ = "%s"\n' \
