@@ -24,8 +24,8 @@ int outputs_check(Outputs *o)
     Segments *s = o->segments;
     int ret = ff_gpume_outputs_check(&o->cfg);
 
-    if (ret >= 0 && ff_gpume_mv_format(&o->cfg) == GPUME_MV_NPYS) {
-        shared_report(o->shared, -1, "%s: gpume-mpi writes .npy and .csv, not .npys", names[0]);
+    if (ret >= 0 && ff_gpume_mv_format(&o->cfg) >= GPUME_MV_NPYS) {
+        shared_report(o->shared, -1, "%s: gpume-mpi writes .npy and .csv, not .npys or codec", names[0]);
         ret = AVERROR(EINVAL);
     }
     for (int i = 0; i < 2 && ret >= 0; i++) {

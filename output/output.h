@@ -28,7 +28,7 @@ enum GpumeHint {
 };
 
 /** Formats of vectors. AUTO: chosen by the file name; CSV if the file is written directly. */
-enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY, GPUME_MV_NPYS };
+enum GpumeMvFormat { GPUME_MV_AUTO, GPUME_MV_CSV, GPUME_MV_NPY, GPUME_MV_NPYS, GPUME_MV_CODEC };
 
 /** Formats of statistics. AUTO: chosen by the file name, or TEXT. */
 enum GpumeStatsFormat { GPUME_STATS_AUTO, GPUME_STATS_TEXT, GPUME_STATS_JSONL };
@@ -109,7 +109,7 @@ typedef struct GpumeOutput {
 } GpumeOutput;
 
 /** The outputs, in the order in which they receive a result. The last output may keep the result's vectors. */
-#define GPUME_OUTPUTS(O) O(csv) O(npy) O(npys) O(stats) O(metadata) O(constant) O(sidedata)
+#define GPUME_OUTPUTS(O) O(csv) O(npy) O(npys) O(decoder) O(stats) O(metadata) O(constant) O(sidedata)
 
 typedef struct GpumeOutputs GpumeOutputs;
 

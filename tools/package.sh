@@ -413,6 +413,19 @@ wheel() {
     licences "$tmp/licences"
     printf '# SPDX-License-Identifier: LGPL-2.1-or-later\n"""The version: when the source was changed."""\n\n__version__ = "%s"\n' \
         "$VERSION" > "$tmp/tree/gpume/_version.py"
+    # the options of the filters, for help(); where the programs cannot run here, the package asks them later
+    {
+        printf '# SPDX-License-Identifier: LGPL-2.1-or-later\n"""What ffmpeg says about the filters."""\n\n'
+        echo 'HELP = {'
+        sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | while read -r filter; do
+            if ${GPUME_EXEC-} "$tree/obj/ffmpeg$suffix" -nostdin -hide_banner -h "filter=$filter" > "$tmp/said" 2> "$tmp/log"; then
+                printf '    "%s": r"""' "$filter"
+                tr -d '\r' < "$tmp/said"
+                echo '""",'
+            fi
+        done
+        echo '}'
+    } > "$tmp/tree/gpume/_options.py"
     pack_wheel python python/README.md
 }
 

@@ -10,11 +10,12 @@ import numbers
 import operator
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._process import Error, PathLike, ffmpeg_exe, run, url
+from ._options import HELP
+from ._process import NO_VIDEO, Error, Input, ffmpeg_exe, is_stream, probe, run, url
 
 #: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
 Device = Union[str, int]
@@ -37,26 +38,62 @@ class _Option(NamedTuple):
     kind: str                               #: "int", "flags", "boolean" ...
     choices: Tuple[str, ...]                #: names of values
     limits: Optional[Tuple[float, float]]   #: of numbers
+    text: str                               #: type, what it is, range and default, choices
+
+
+def documented(filter_name: str, *without: str) -> Callable[[Any], Any]:
+    """Return what completes a docstring by the options of a filter, which are known where the wheel was made."""
+    def complete(function: Any) -> Any:
+        lines = []
+        if filter_name in HELP:
+            for key, option in _parse(HELP[filter_name]).items():
+                if key not in without and key not in _OURS and key != "device":
+                    lines.append(f"        {key}: {option.text}")
+            lines[:0] = ["", f"    Options of the filter {filter_name}:"]
+        function.__doc__ = (function.__doc__ or "").rstrip() + "\n".join(["", *lines, "    "])
+        return function
+    return complete
+
+
+def planes_option(options: Dict[str, Value], is_rgb: bool = False) -> Dict[str, Value]:
+    """Return options in which a list of planes is the filter's bit mask. is_rgb: plane 0 is red, not green."""
+    planes: Any = options.get("planes")
+    if not isinstance(planes, (list, tuple)):
+        return options
+    if not planes or not all(plane in (0, 1, 2, 3) for plane in planes):
+        raise OptionError(f"planes is {planes!r}; it must be a list of some of 0, 1, 2 and 3, such as [0]")
+    order = (2, 0, 1, 3) if is_rgb else (0, 1, 2, 3)
+    return {**options, "planes": sum(1 << order[plane] for plane in set(planes))}
 
 
 @functools.lru_cache(maxsize=None)
 def _options_of(exe: str, name: str) -> Dict[str, _Option]:
     """Return the options of a filter, as an ffmpeg lists them."""
-    text = run(["-h", "filter=" + name]).decode("utf-8", "replace")
+    is_ours = os.path.dirname(exe) == os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
+    text = HELP[name] if is_ours and name in HELP else run(["-h", "filter=" + name]).decode("utf-8", "replace")
     if not text.startswith("Filter " + name):
         raise Error(f"{exe} has no filter '{name}': it is not gpume's ffmpeg")
-    found: Dict[str, _Option] = {}
+    found = _parse(text)
     if "the 'enable' option" in text:
-        found["enable"] = _Option("string", (), None)
+        found["enable"] = _Option("string", (), None, "")
+    return found
+
+
+def _parse(text: str) -> Dict[str, _Option]:
+    """Return the options in what ffmpeg says about a filter."""
+    found: Dict[str, _Option] = {}
     last = ""
     for indent, key, kind, more in re.findall(r"^( {3,5})(\S+) +(<\w+>)?(.*)$", text.partition("AVOptions:")[2], re.M):
         if len(indent) == 3 and kind:
             limits = re.search(r"\(from (\S+) to (\S+)\)", more)
             last = key
             found[key] = _Option(kind.strip("<>"), (), None if limits is None else
-                                 tuple(map(_number, limits.groups())))      # type: ignore[arg-type]
+                                 tuple(map(_number, limits.groups())),      # type: ignore[arg-type]
+                                 f"{kind.strip('<>')}: {more.split(maxsplit=1)[1]}")
         elif last:
-            found[last] = found[last]._replace(choices=found[last].choices + (key,))
+            before = found[last]
+            found[last] = before._replace(choices=before.choices + (key,), text=(
+                f"{before.text}{', ' if before.choices else '; it is one of '}{key}"))
     return found
 
 
@@ -221,12 +258,26 @@ def size_filters(size: Optional[Size], input_options: Sequence[str]) -> List[str
     return ["scale" if size is None else "scale=%d:%d" % size_of(size)]
 
 
-def _check_file(path: PathLike, input_options: Sequence[str]) -> None:
+def picture_size(input: Input, size: Optional[Size], input_options: Sequence[str]) -> Tuple[int, int]:
+    """Return the size of the pictures that size_filters() makes. Raises Error if there is no video."""
+    if size is not None:
+        return size_of(size)
+    found = probe(input, "stream=width,height:stream_side_data=rotation", input_options)
+    if "width" not in found:
+        raise Error(NO_VIDEO)
+    sides = int(found["width"]), int(found["height"])
+    turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
+    return (sides[1], sides[0]) if round(turned / 90) % 2 else sides       # ffmpeg turns it
+
+
+def _check_file(path: Input, input_options: Sequence[str]) -> None:
     """Raise OSError if an input must be a file and cannot be read.
 
     A text may also be an address, the number of a sequence's pictures, or what an input device takes.
     """
-    name = os.fspath(path)
+    if is_stream(path):
+        return
+    name = os.fspath(path)      # type: ignore[arg-type]
     if isinstance(path, str) and not os.path.exists(name) and (
             "-f" in input_options or re.match(r"[A-Za-z][A-Za-z0-9+.-]+[:,]|-$", name) or "%" in name):
         return
@@ -236,7 +287,7 @@ def _check_file(path: PathLike, input_options: Sequence[str]) -> None:
         raise OSError(code, os.strerror(code), name)
 
 
-def input_arguments(path: PathLike, start: Optional[Time], duration: Optional[Time], input_options: Sequence[str],
+def input_arguments(path: Input, start: Optional[Time], duration: Optional[Time], input_options: Sequence[str],
                     scaled: bool = False, strict: bool = False) -> List[str]:
     """Return the arguments that open a file. Raises OSError if it cannot be read.
 

@@ -15,8 +15,8 @@ from typing import (IO, TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Ite
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments import (Device, Value, check_device, device_arguments, filter_text, search_text, size_of,
-                         thread_options)
+from ._arguments import (Device, Value, check_device, device_arguments, documented, filter_text, planes_option,
+                         search_text, size_of, thread_options)
 from ._field import fill
 from ._process import Error, Process, enlarge
 
@@ -65,6 +65,30 @@ for _name, _dtype in (("rgb24", np.uint8), ("bgr24", np.uint8), ("rgb48le", np.u
     FORMATS[_name] = Format(_dtype, 3, ((1, 1),))
 
 
+class Layout(NamedTuple):
+    """How a frame of a size lies in arrays."""
+
+    format: Format
+    planes: List[Tuple[int, ...]]
+    shapes: List[Tuple[int, ...]]   #: that a frame in one array can have
+    nb_bytes: int
+
+    @staticmethod
+    def of(pix_fmt: str, size: Tuple[int, int]) -> "Layout":
+        """Return the layout of a format. Raises ValueError if there is no such one, or sides must be even."""
+        if pix_fmt not in FORMATS:
+            raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(FORMATS)}")
+        format, (width, height) = FORMATS[pix_fmt], size
+        if any(width % x or height % y for x, y in format.planes):
+            raise ValueError(f"the size is {width}x{height}; sides of {pix_fmt} must be even")
+        planes = format.shapes(width, height)
+        nb = sum(map(math.prod, planes))
+        shapes: List[Tuple[int, ...]] = [planes[0]] if len(planes) == 1 else [(nb // width, width)]
+        if len(planes) == 3 and planes[0] == planes[1]:
+            shapes.append((3, height, width))
+        return Layout(format, planes, shapes, nb * np.dtype(format.dtype).itemsize)
+
+
 def rate_of(name: str, value: Any) -> Fraction:
     """Return the value of an argument that is a frame rate. Raises ValueError for another value."""
     try:
@@ -82,18 +106,8 @@ class Stream:
     def __init__(self, size: Tuple[int, int], pix_fmt: str, fps: Fraction, device: Device,
                  arguments: Sequence[str]) -> None:
         """Start it. arguments: what follows the input."""
-        if pix_fmt not in FORMATS:
-            raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(FORMATS)}")
-        self._format, (width, height) = FORMATS[pix_fmt], size_of(size)
-        if any(width % x or height % y for x, y in self._format.planes):
-            raise ValueError(f"size is {size!r}; sides of {pix_fmt} must be even")
-        self._planes = self._format.shapes(width, height)
-        nb = sum(map(math.prod, self._planes))
-        #: shapes that a frame in one array can have
-        self._shapes: List[Tuple[int, ...]] = [self._planes[0]] if len(self._planes) == 1 else [(nb // width, width)]
-        if len(self._planes) == 3 and self._planes[0] == self._planes[1]:
-            self._shapes.append((3, height, width))
-        self._nb_bytes = nb * np.dtype(self._format.dtype).itemsize
+        width, height = size_of(size)
+        self._format, self._planes, self._shapes, self._nb_bytes = Layout.of(pix_fmt, (width, height))
         self._process = Process(
             [*device_arguments(device), "-f", "rawvideo", "-pixel_format", pix_fmt, "-video_size", f"{width}x{height}",
              "-framerate", str(fps), "-probesize", "32", "-analyzeduration", "0", "-threads", "1", "-i", "pipe:0",
@@ -155,6 +169,10 @@ def _collect(stdout: IO[bytes], nb_bytes: int, frames: Deque[npt.NDArray[np.uint
             frames.append(frame)
 
 
+#: Formats with packed samples, and those that filters get instead.
+_PACKED = {"rgb24": "gbrp", "bgr24": "gbrp", "rgb48le": "gbrp16le", "bgr48le": "gbrp16le"}
+
+
 class _Filter(Stream):
     """A filter whose output comes back as arrays."""
 
@@ -162,7 +180,7 @@ class _Filter(Stream):
                  filters: Sequence[str], ratio: Fraction = Fraction(1), fps: Fraction = Fraction(25)) -> None:
         """Start it. ratio: frames that come out for each one that goes in; fps: frames per second that go in."""
         # packed samples are what no filter takes
-        packed = {"rgb24": "gbrp", "bgr24": "gbrp", "rgb48le": "gbrp16le", "bgr48le": "gbrp16le"}.get(pix_fmt)
+        packed = _PACKED.get(pix_fmt)
         around = [f"format={packed}"] if packed else []
         super().__init__(size, pix_fmt, fps, device, [
             *thread_options("-filter_threads", threads), "-vf", ",".join([*around, *filters, f"format={pix_fmt}"]),
@@ -258,7 +276,7 @@ _ARGUMENTS = """
                 (height * 2, width), "yuv444p": (3, height, width), and these with "10le", "12le", "16le", or the
                 three planes in a list.
             device, threads: as interpolate() takes them.
-            options: those of the filter, by their names.
+            options: those of the filter, by their names. planes of mvdenoise is a list: [0] is luma, or red.
 
         Raises:
             Error: ffmpeg cannot be run.
@@ -266,13 +284,16 @@ _ARGUMENTS = """
         """
 
 
-def _documented(kind: Type[_Filter]) -> Type[_Filter]:
-    text = kind.__init__.__doc__ or ""
-    kind.__init__.__doc__ = text.replace("ARGUMENTS\n        ", _ARGUMENTS.lstrip("\n"))
-    return kind
+def _documented(filter_name: str, *without: str) -> Callable[[Type[_Filter]], Type[_Filter]]:
+    def complete(kind: Type[_Filter]) -> Type[_Filter]:
+        text = kind.__init__.__doc__ or ""
+        kind.__init__.__doc__ = text.replace("ARGUMENTS\n        ", _ARGUMENTS.lstrip("\n"))
+        documented(filter_name, *without)(kind.__init__)
+        return kind
+    return complete
 
 
-@_documented
+@_documented("mvdenoise")
 class Denoiser(_Filter):
     """Takes the noise out of frames that are arrays, along motion vectors (filter mvdenoise).
 
@@ -293,10 +314,11 @@ class Denoiser(_Filter):
         Args:
             ARGUMENTS
         """
-        super().__init__((width, height), pix_fmt, device, threads, [filter_text("mvdenoise", **options)])
+        super().__init__((width, height), pix_fmt, device, threads, [
+            filter_text("mvdenoise", **planes_option(options, pix_fmt in _PACKED))])
 
 
-@_documented
+@_documented("mvfps", "fps")
 class Interpolator(_Filter):
     """Changes the frame rate of frames that are arrays, along motion vectors (filter mvfps). Used as Denoiser."""
 
@@ -316,7 +338,7 @@ class Interpolator(_Filter):
                          source)
 
 
-@_documented
+@_documented("mvdeint", "parity")
 class Deinterlacer(_Filter):
     """Deinterlaces frames that are arrays, along motion vectors (filter mvdeint). Used as Denoiser."""
 
@@ -334,7 +356,7 @@ class Deinterlacer(_Filter):
                          Fraction(1 if single else 2))
 
 
-@_documented
+@_documented("mvview")
 class Viewer(_Filter):
     """Draws the motion of frames that are arrays (filter mvview). Used as Denoiser."""
 

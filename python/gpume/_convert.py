@@ -8,11 +8,11 @@ import json
 import math
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._arguments import (Device, Size, Time, Value, check_device, device_arguments, filter_text, input_arguments,
-                         search_text, size_filters, size_of, texts, thread_options)
-from ._process import NO_VIDEO, Error, Output, PathLike, Process, Progress, ffmpeg_exe, probe, run, write
+from ._arguments import (Device, Size, Time, Value, check_device, device_arguments, documented, filter_text,
+                         input_arguments, picture_size, planes_option, search_text, size_filters, texts, thread_options)
+from ._process import Input, Output, PathLike, Process, Progress, ffmpeg_exe, is_stream, run, write
 
 
 class _Kind(NamedTuple):
@@ -92,18 +92,18 @@ class _Target:
         return [f"format={self.kind.formats}"] if self.kind.formats else []
 
     def write(self, before: List[str], device: Device, overwrite: bool, progress: Optional[Progress],
-              strict: bool) -> None:
-        """Run ffmpeg with this output, whose options follow these arguments."""
+              strict: bool, source: object = None) -> None:
+        """Run ffmpeg with this output, whose options follow these arguments. source: as Process takes it."""
         muxer = ["-f", self.kind.muxer] if self.kind.muxer and "-f" not in self.options else []
         # writers that open the file again need its name
         file = Output(self.path, overwrite, not muxer or "-movflags" in self.options)
         # a second picture shows that there are too many
         most = ["-frames:v", "2"] if self.kind.is_picture else []
         write(file, [*device_arguments(device), *before, *self._encoder, *most, *self.kind.options, *self.options,
-                     *muxer, *file.arguments()], progress, device != "cpu", strict, self.kind.is_picture)
+                     *muxer, *file.arguments()], progress, device != "cpu", strict, self.kind.is_picture, source)
 
 
-def _process(input: PathLike, output: PathLike, filters: List[str], device: Device, start: Optional[Time],
+def _process(input: Input, output: PathLike, filters: List[str], device: Device, start: Optional[Time],
              duration: Optional[Time], threads: Optional[int], codec: Optional[str], quality: int, audio: bool,
              overwrite: bool, input_options: Sequence[str], output_options: Sequence[str], progress: Optional[Progress],
              strict: bool) -> None:
@@ -111,11 +111,12 @@ def _process(input: PathLike, output: PathLike, filters: List[str], device: Devi
     sound = ["-map", "0:a?", "-c:a", "copy"] if audio and target.kind.has_sound else []
     target.write([*input_arguments(input, start, duration, input_options, filters[0].startswith("scale"), strict),
                   *thread_options("-filter_threads", threads), "-map", "0:v:0", *sound,
-                  "-vf", ",".join([*filters, *target.filters()])], device, overwrite, progress, strict)
+                  "-vf", ",".join([*filters, *target.filters()])], device, overwrite, progress, strict, input)
 
 
 _COMMON = """
-        input, output: files. The output appears when it is complete. Its ending says how it is written: .mkv lossless
+        input: a file's name, its bytes, or a file object, of a format that a pipe can pass.
+        output: a file's name. It appears when it is complete. Its ending says how it is written: .mkv lossless
             (FFV1), .y4m without compression, .png, .jpg, .bmp, .tif, .ppm or .pgm as one picture, .gif, .mp4 and .mov
             as H.264 if this ffmpeg can (an odd width or height gets one more column or row), others as MPEG-4
             (.avi ...), unless codec says more.
@@ -132,7 +133,8 @@ _COMMON = """
         input_options, output_options: options of ffmpeg.
         progress: is called with the time in seconds up to which the output is written.
         strict: damage of the input is an error. By default it is a warning, FFmpegWarning.
-        options: those of the filter, by their names.
+        options: those of the filter, by their names. planes of mvdenoise is a list: [0] is luma; of RGB 0, 1 and 2 are
+            green, blue and red.
 
     Raises:
         Error: ffmpeg failed, or the input has no frame in that part.
@@ -141,8 +143,12 @@ _COMMON = """
     """
 
 
-def _documented(function: Any) -> Any:
-    """Complete a docstring by the arguments that the function has of the common ones."""
+def _documented(filter_name: str, *without: str) -> Callable[[Any], Any]:
+    """Return what completes a docstring by the common arguments that the function has, and the filter's options."""
+    return lambda function: documented(filter_name, *without)(_with_common(function))
+
+
+def _with_common(function: Any) -> Any:
     lines = _COMMON.lstrip("\n").splitlines(keepends=True)
     for name in ("device", "size"):
         if name not in function.__annotations__:
@@ -151,8 +157,8 @@ def _documented(function: Any) -> Any:
     return function
 
 
-@_documented
-def interpolate(input: PathLike, output: PathLike, fps: Union[float, str] = 60, *, device: Device = "auto",
+@_documented("mvfps", "fps")
+def interpolate(input: Input, output: PathLike, fps: Union[float, str] = 60, *, device: Device = "auto",
                 start: Optional[Time] = None, duration: Optional[Time] = None,
                 size: Optional[Size] = None, threads: Optional[int] = None, codec: Optional[str] = None,
                 quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
@@ -169,8 +175,8 @@ COMMON
              strict)
 
 
-@_documented
-def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+@_documented("mvdenoise")
+def denoise(input: Input, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
             duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
             codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
             input_options: Sequence[str] = (), output_options: Sequence[str] = (),
@@ -180,12 +186,13 @@ def denoise(input: PathLike, output: PathLike, *, device: Device = "auto", start
     Args:
 COMMON
     """
-    _process(input, output, [*size_filters(size, input_options), filter_text("mvdenoise", **options)], device, start,
-             duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
+    filters = [*size_filters(size, input_options), filter_text("mvdenoise", **planes_option(options))]
+    _process(input, output, filters, device, start, duration, threads, codec, quality, audio, overwrite, input_options,
+             output_options, progress, strict)
 
 
-@_documented
-def deinterlace(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+@_documented("mvdeint")
+def deinterlace(input: Input, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
                 duration: Optional[Time] = None, threads: Optional[int] = None, codec: Optional[str] = None,
                 quality: int = 2, audio: bool = True, overwrite: bool = True, input_options: Sequence[str] = (),
                 output_options: Sequence[str] = (), progress: Optional[Progress] = None, strict: bool = False,
@@ -199,6 +206,7 @@ COMMON
              threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
 
 
+@documented("mvstereo", "inputs", "output", "backend")
 def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "auto",
               start: Optional[Time] = None, duration: Optional[Time] = None, threads: Optional[int] = None,
               codec: Optional[str] = None, quality: int = 2, overwrite: bool = True, input_options: Sequence[str] = (),
@@ -223,6 +231,8 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
     """
     is_array = os.fspath(output).lower().endswith(".npy")
     views = [left] if right is None else [left, right]
+    if any(map(is_stream, views)):
+        raise TypeError("left and right must be names of files")
     before = [argument for path in views
               for argument in input_arguments(path, start, duration, input_options, False, strict)]
     before += thread_options("-filter_complex_threads", threads)
@@ -249,8 +259,8 @@ def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, de
                  strict)
 
 
-@_documented
-def draw(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+@_documented("mvview")
+def draw(input: Input, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
          duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
          codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
          input_options: Sequence[str] = (), output_options: Sequence[str] = (),
@@ -308,7 +318,8 @@ def _mean(values: List[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+@documented("gpume", "dir", "refs")
+def motion_score(input: Input, *, device: Device = "auto", start: Optional[Time] = None,
                  duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
                  input_options: Sequence[str] = (), progress: Optional[Progress] = None, strict: bool = False,
                  **options: Value) -> MotionScore:
@@ -326,19 +337,10 @@ def motion_score(input: PathLike, *, device: Device = "auto", start: Optional[Ti
             raise TypeError(f"'{key}' is not valid here")
     arguments = input_arguments(input, start, duration, input_options, True, strict)
     search = search_text(device, "stats_file=-:stats_format=jsonl", **options)
-    if size is not None:
-        size = size_of(size)
-    else:
-        found = probe(input, "stream=width,height:stream_side_data=rotation", input_options)
-        if "width" not in found:
-            raise Error(NO_VIDEO)
-        size = int(found["width"]), int(found["height"])
-        turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
-        if round(turned / 90) % 2:      # ffmpeg turns it
-            size = size[1], size[0]
+    size = picture_size(input, size, input_options)
     filters = ",".join([*size_filters(size, ()), "format=gray", search])
     process = Process(["-copyts", *arguments, *thread_options("-filter_threads", threads), "-map", "0:v:0",
-                       "-vf", filters, "-fps_mode", "passthrough", "-f", "null", "-"])
+                       "-vf", filters, "-fps_mode", "passthrough", "-f", "null", "-"], source=input)
     frames: List[FrameScore] = []
     try:
         for line in iter(process.stdout.readline, b""):

@@ -34,10 +34,12 @@ class Field:
             of the blocks around. Always True without the option check.
         x, y: int32, only with tree=1, else None: the block's first sample.
         size: int16, only with tree=1, else None: its side, also where the picture's edge cuts it.
+        frame_type: only with source="codec", else None: "I", "P" or "B". There x, y and size are set too, size has the
+            shape (leaves, 2), width and height, and nothing is known of costs, which are 0.
     """
 
     __slots__ = ("number", "pts", "pts_time", "distance", "pel", "block", "width", "height", "mv", "cost",
-                 "consistent", "x", "y", "size")
+                 "consistent", "x", "y", "size", "frame_type")
 
     number: int
     pts: Optional[int]
@@ -53,6 +55,7 @@ class Field:
     x: Optional[npt.NDArray[np.int32]]
     y: Optional[npt.NDArray[np.int32]]
     size: Optional[npt.NDArray[np.int16]]
+    frame_type: Optional[str]
 
     def __init__(self, record: npt.NDArray[Any]) -> None:
         """Make a field of a record, as numpy.load() returns it. The arrays share its memory."""
@@ -66,9 +69,12 @@ class Field:
         self.width = int(record["width"])
         self.height = int(record["height"])
         self.mv = record["mv"]
-        self.cost = record["cost"]
-        self.consistent = record["consistent"]
-        is_tree = "size" in (record.dtype.names or ())
+        names = record.dtype.names or ()
+        is_tree = "size" in names
+        nb = len(self.mv)
+        self.cost = record["cost"] if "cost" in names else np.zeros(nb, np.int32)
+        self.consistent = record["consistent"] if "consistent" in names else np.ones(nb, np.bool_)
+        self.frame_type = record["frame_type"].item().decode() if "frame_type" in names else None
         self.x = record["x"] if is_tree else None
         self.y = record["y"] if is_tree else None
         self.size = record["size"] if is_tree else None
@@ -78,16 +84,19 @@ class Field:
                 f"{'x'.join(map(str, self.cost.shape))} blocks>")
 
     def grid(self) -> npt.NDArray[np.float32]:
-        """Return the vectors of all blocks of side `block`, (rows, cols, 2): mv itself without tree=1."""
+        """Return the vectors of all blocks of side `block`, (rows, cols, 2): mv itself without tree=1.
+
+        With source="codec", blocks without a vector have (0, 0).
+        """
         if self.size is None or self.x is None or self.y is None:
             return self.mv
         block = self.block
-        out = np.empty((-(-self.height // block), -(-self.width // block), 2), np.float32)
-        for size in np.unique(self.size):
-            which = self.size == size
-            step = np.arange(size // block)
-            rows = (self.y[which] // block)[:, None, None] + step[:, None]
-            cols = (self.x[which] // block)[:, None, None] + step
+        out = np.zeros((-(-self.height // block), -(-self.width // block), 2), np.float32)
+        sides = self.size if self.size.ndim == 2 else self.size[:, None].repeat(2, axis=1)
+        for width, height in np.unique(sides, axis=0):
+            which = (sides == (width, height)).all(axis=1)
+            rows = (self.y[which] // block)[:, None, None] + np.arange(height // block)[:, None]
+            cols = (self.x[which] // block)[:, None, None] + np.arange(width // block)
             # leaves that the edge cuts end there
             inside = (rows < out.shape[0]) & (cols < out.shape[1])
             rows, cols, vectors = np.broadcast_arrays(rows, cols, np.flatnonzero(which)[:, None, None])

@@ -15,9 +15,11 @@ import threading
 import uuid
 import warnings
 import weakref
-from typing import IO, Callable, Deque, Dict, List, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
+#: A file's name, or whatever else ffmpeg can open; or the file: its bytes, or a file object opened in binary mode.
+Input = Union[PathLike, bytes, bytearray, memoryview, IO[bytes]]
 
 NO_VIDEO = "the input has no video"
 
@@ -72,9 +74,16 @@ def ffmpeg_exe(name: str = "ffmpeg") -> str:
     return path
 
 
-def url(path: PathLike) -> str:
+def is_stream(input: object) -> bool:
+    """Return whether an input is the file itself, which ffmpeg reads from a pipe, and not its name."""
+    return isinstance(input, (bytes, bytearray, memoryview)) or hasattr(input, "read")
+
+
+def url(path: Input) -> str:
     """Return a name as ffmpeg takes it: a colon in that of a file is no protocol."""
-    name = os.fspath(path)
+    if is_stream(path):
+        return "pipe:0"
+    name = os.fspath(path)      # type: ignore[arg-type]
     return "file:" + name if os.path.exists(name) else name
 
 
@@ -152,6 +161,26 @@ def _attend(state: _State, command: Sequence[str], stdin: int, stdout: int, pass
     process.wait()
 
 
+def _feed(source: Any, stdin: IO[bytes], state: _State) -> None:
+    """Write a file's bytes, or what a file object reads, to a program until it wants no more."""
+    whole = isinstance(source, (bytes, bytearray, memoryview))
+    try:
+        for chunk in [source] if whole else iter(lambda: source.read(1 << 18), b""):
+            data = memoryview(chunk).cast("B")
+            while data:
+                try:
+                    data = data[stdin.write(data):]
+                except OSError:
+                    return
+    except BaseException as e:
+        state.failure = e
+    finally:
+        try:
+            stdin.close()
+        except OSError:
+            pass
+
+
 class Process:
     """An ffmpeg that is running.
 
@@ -160,7 +189,11 @@ class Process:
     """
 
     def __init__(self, arguments: Sequence[str], *, stdin: bool = False, stdout: bool = True,
-                 pass_fds: Sequence[int] = (), program: str = "ffmpeg", gpu: bool = True) -> None:
+                 pass_fds: Sequence[int] = (), program: str = "ffmpeg", gpu: bool = True,
+                 source: object = None) -> None:
+        """Start it. source: an input, which it reads from a pipe if it is no name."""
+        self._is_fed = is_stream(source)
+        stdin = stdin or self._is_fed
         quiet = ["-hide_banner", "-v", "repeat+level+warning"]
         if program == "ffmpeg" and not stdin:
             quiet.append("-nostdin")
@@ -178,6 +211,12 @@ class Process:
             raise Error(f"could not run ffmpeg: {failure}", self.command) from failure
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
+        if self._is_fed:
+            pipe, process.stdin = self.stdin, None
+            enlarge(pipe)
+            self._feeder = threading.Thread(target=_feed, name="gpume feeder", daemon=True,
+                                            args=(source, pipe, self._state))
+            self._feeder.start()
 
     @property
     def pid(self) -> int:
@@ -213,6 +252,9 @@ class Process:
         status, lines = self.wait(), list(self._state.lines)
         if any("matches no streams" in line for line in lines):
             message = NO_VIDEO
+        if self._is_fed and any(re.search("partial file|moov atom not found", line) for line in lines):
+            message = ("the input is no name but the file itself, which ffmpeg reads from a pipe, and this one has its "
+                       "index at its end: write it to a file and give its name, or make it with -movflags +faststart")
         unknown = next(filter(None, (re.search(r"Unknown encoder '(\w+)'", line) for line in lines)), None)
         if unknown:
             message = (f"this ffmpeg has no encoder '{unknown[1]}': write .mkv, name another encoder by codec, or "
@@ -226,7 +268,10 @@ class Process:
             Error: it failed, the input has no frame in the part that was asked for or, if strict, it is damaged.
         """
         state = self._state
-        if self.wait():
+        status = self.wait()
+        if state.failure:       # of the user's file object
+            raise state.failure
+        if status:
             raise self.error()
         if state.is_empty:
             raise self.error("the input has no frame in this part: start is behind its end, or it is damaged")
@@ -261,15 +306,17 @@ def _warn(text: str) -> None:
     warnings.warn(text, FFmpegWarning, stacklevel=depth)
 
 
-def run(arguments: Sequence[str], program: str = "ffmpeg") -> bytes:
+def run(arguments: Sequence[str], program: str = "ffmpeg", source: object = None) -> bytes:
     """Run ffmpeg to its end, and return what it writes to standard output."""
-    process = Process(arguments, program=program)
+    process = Process(arguments, program=program, source=source)
     try:
         data = process.stdout.read()
         if process.wait():
             raise process.error()
     finally:
         process.close()
+        if is_stream(source):
+            process._feeder.join()      # it reads no more from the source
     return data
 
 
@@ -344,7 +391,7 @@ Progress = Callable[[float], None]
 
 
 def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], gpu: bool = True, strict: bool = False,
-          is_picture: bool = False) -> None:
+          is_picture: bool = False, source: object = None) -> None:
     """Run ffmpeg, which writes a file. Then, or after an error, the file is closed.
 
     Args:
@@ -353,12 +400,13 @@ def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], 
         gpu: whether it may use a GPU.
         strict: whether damage of the input is an error.
         is_picture: whether the file can hold only one frame.
+        source: the input, as Process takes it.
     """
     process: Optional[Process] = None
     nb_frames = 0
     try:
         process = Process(["-progress", "pipe:1", "-nostats", *arguments],
-                          pass_fds=() if file.fd is None else (file.fd,), gpu=gpu)
+                          pass_fds=() if file.fd is None else (file.fd,), gpu=gpu, source=source)
         for line in iter(process.stdout.readline, b""):
             match = re.match(rb"(out_time_us|frame)=(\d+)", line)
             if match and match[1] == b"frame":
@@ -378,10 +426,16 @@ def write(file: Output, arguments: Sequence[str], progress: Optional[Progress], 
         file.close()
 
 
-def probe(path: PathLike, entries: str, input_options: Sequence[str] = ()) -> Dict[str, str]:
-    """Return what ffprobe says about the first video stream and the file."""
+def probe(path: Input, entries: str, input_options: Sequence[str] = ()) -> Dict[str, str]:
+    """Return what ffprobe says about the first video stream and the file. A file object must be able to go back."""
+    file: Any = path if hasattr(path, "read") else None
+    if file is not None and not file.seekable():
+        raise ValueError("the input is a file object that cannot be read twice: give its bytes, input.read()")
+    at = file.tell() if file is not None else 0
     text = run([*input_options, "-select_streams", "v:0", "-show_entries", entries, "-of", "flat=s=_", url(path)],
-               program="ffprobe").decode()
+               program="ffprobe", source=path).decode()
+    if file is not None:
+        file.seek(at)
     return dict(_pair(line) for line in text.splitlines() if "=" in line)
 
 
