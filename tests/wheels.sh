@@ -180,7 +180,12 @@ part_vapoursynth() {
     check wheels/vapoursynth/installed "$said; see $log" test $? = 0
     # ffmpeg, for comparing frames
     mkdir -p "$root/opt/ffmpeg"
-    cp "build/$series/obj/ffmpeg" "$root/opt/ffmpeg/"
+    cp "build/$series/obj/ffmpeg" examples/*.vpy "$root/opt/ffmpeg/"
+    # the stand-in for the driver and what it needs, for Deinterlace on a GPU
+    if [ -f build/standin/libcuda.so.1 ]; then
+        mkdir "$root/opt/standin"
+        cp build/standin/libcuda.so.1 "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" "$root/opt/standin/"
+    fi
     suite vapoursynth vapoursynth/tests
     leaves vapoursynth vapoursynth-gpume
 }
@@ -241,7 +246,7 @@ on_windows() {
     dll=$work/vapoursynth/vapoursynth/plugins/gpume/gpume.dll
     x86_64-w64-mingw32-gcc -O1 -Wall -I"${VAPOURSYNTH_INCLUDE-build/vapoursynth}" tests/vapoursynth_load.c -o "$work/load.exe" \
         >> "$log" 2>&1 && tests/wine.sh "$work/load.exe" "$dll" 2> /dev/null | tr -d '\r' > "$work/said"
-    check wheels/windows/plugin-loads "$(cat "$work/said")" grep -qx 'Analyse AnalyseMany Deinterlace Denoise FPS Vectors View' "$work/said"
+    check wheels/windows/plugin-loads "$(cat "$work/said")" grep -qx 'Analyse AnalyseMany Deinterlace Denoise FPS Help SCDetect Vectors View' "$work/said"
     x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' | grep -vixE '(bcrypt|kernel32|msvcrt|shell32|ole32|psapi|user32)\.dll' > "$work/dlls"
     check wheels/windows/plugin-dlls "it needs $(paste -s -d ' ' "$work/dlls")" test ! -s "$work/dlls"
 }

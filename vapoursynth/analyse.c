@@ -5,8 +5,9 @@
 
 /**
  * @file
- * Analyse and AnalyseMany: vectors in the form of MVUtensils. The function Vectors searches all distances at once;
- * a filter for each distance copies the vectors of that distance into the frames of the super clip.
+ * Functions that pass results of the function Vectors on. Analyse and AnalyseMany give vectors the form of MVUtensils:
+ * the function Vectors searches all distances at once; a filter for each distance copies the vectors of that distance
+ * into the frames of the super clip. SCDetect copies whether a scene begins.
  */
 
 #include <stdio.h>
@@ -262,30 +263,106 @@ void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core
 {
     const int is_many = (intptr_t)kind == ANALYSE_MANY;
     Analysis model = { 0 };
-    int error, nb = vs->mapGetInt(in, is_many ? "radius" : "delta", 0, &error);
+    int error, nb, delta = vs->mapGetInt(in, "delta", 0, &error);
     const char *prefix, *wrong = NULL;
     char text[700], message[600];
 
     if (error)
+        delta = 1;
+    nb = is_many ? vs->mapGetInt(in, "radius", 0, &error) : 1;
+    if (is_many && error)
         nb = 1;
     prefix = vs->mapGetData(in, "prefix", 0, &error);
     snprintf(model.prefix, sizeof(model.prefix), "%s", error ? "MVUtensils" : prefix);
     model.super = vs->mapGetNode(in, "super", 0, &error);
-    if (!nb || FFABS(nb) > GPUME_MAX_REFS || is_many && nb < 0)
-        wrong = is_many ? "'radius' must be from 1 to 8" : "'delta' must be from -8 to 8, and not 0";
+    if (is_many && (nb < 1 || delta < 1 || nb > GPUME_MAX_REFS || delta > GPUME_MAX_REFS / nb))
+        wrong = "'radius' and 'delta' must be from 1, and radius * delta at most 8";
+    else if (!delta || FFABS(delta) > GPUME_MAX_REFS)
+        wrong = "'delta' must be from -8 to 8, and not 0";
     if (!wrong)
-        wrong = search(&model, in, is_many ? "both" : nb > 0 ? "future" : "past", FFABS(nb), message, core, vs);
+        wrong = search(&model, in, is_many ? "both" : delta > 0 ? "future" : "past", nb * FFABS(delta), message, core,
+                       vs);
     if (wrong) {
         snprintf(text, sizeof(text), "%s: %s", is_many ? "AnalyseMany" : "Analyse", wrong);
         vs->mapSetError(out, text);
-    } else if (is_many) {
-        for (int i = 1; i <= nb; i++) {
-            add_clip(out, &model, i, core, vs);
-            add_clip(out, &model, -i, core, vs);
-        }
-    } else {
-        add_clip(out, &model, nb, core, vs);
+    }
+    for (int i = 1; i <= nb && !wrong; i++) {
+        add_clip(out, &model, i * delta, core, vs);
+        if (is_many)
+            add_clip(out, &model, -i * delta, core, vs);
     }
     vs->freeNode(model.super);
     vs->freeNode(model.vectors);
+}
+
+/* SCDetect */
+
+/** The clip, and its output of the function Vectors, whose properties say which frames begin a scene. */
+typedef struct Scenes {
+    VSNode *clip, *vectors;
+    int nb_frames;
+} Scenes;
+
+static const VSFrame *VS_CC get_scenes(int n, int reason, void *data, void **frame_data, VSFrameContext *ctx,
+                                       VSCore *core, const VSAPI *vs)
+{
+    static const char *const names[] = { "_SceneChangePrev", "_SceneChangeNext" };
+    const Scenes *s = data;
+    const int last = FFMIN(n + 1, s->nb_frames - 1);
+    const VSFrame *f;
+    VSFrame *out = NULL;
+
+    if (reason == arInitial) {
+        vs->requestFrameFilter(n, s->clip, ctx);
+        for (int i = n; i <= last; i++)
+            vs->requestFrameFilter(i, s->vectors, ctx);
+    } else if (reason == arAllFramesReady) {
+        f   = vs->getFrameFilter(n, s->clip, ctx);
+        out = vs->copyFrame(f, core);
+        vs->freeFrame(f);
+        for (int i = 0; i < 2; i++) {
+            int error, is_cut = 0;
+
+            if (n + i <= last) {
+                f      = vs->getFrameFilter(n + i, s->vectors, ctx);
+                is_cut = vs->mapGetInt(vs->getFramePropertiesRO(f), names[0], 0, &error) > 0;
+                vs->freeFrame(f);
+            }
+            vs->mapSetInt(vs->getFramePropertiesRW(out), names[i], n + i && is_cut, maReplace);
+        }
+    }
+    return out;
+}
+
+static void VS_CC free_scenes(void *data, VSCore *core, const VSAPI *vs)
+{
+    Scenes *s = data;
+
+    vs->freeNode(s->clip);
+    vs->freeNode(s->vectors);
+    av_free(s);
+}
+
+void VS_CC create_scenes(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs)
+{
+    VSMap *found = vs->invoke(vs->getPluginByNamespace("gpume", core), "Vectors", in);
+    const char *wrong = vs->mapGetError(found);
+    Scenes *s = wrong ? NULL : av_mallocz(sizeof(*s));
+    char text[700];
+    int error;
+
+    if (s) {
+        s->clip      = vs->mapGetNode(in, "clip", 0, &error);
+        s->vectors   = vs->mapGetNode(found, "clip", 0, &error);
+        s->nb_frames = vs->getVideoInfo(s->clip)->numFrames;
+        const VSFilterDependency needs[] = { { s->clip, rpStrictSpatial }, { s->vectors, rpGeneral } };
+
+        vs->createVideoFilter(out, "SCDetect", vs->getVideoInfo(s->clip), get_scenes, free_scenes, fmParallel, needs, 2,
+                              s, core);
+    } else {
+        /* the message begins with "Vectors: " */
+        snprintf(text, sizeof(text), "SCDetect%s", wrong ? wrong + strcspn(wrong, ":") : ": no memory");
+        vs->mapSetError(out, text);
+    }
+    vs->freeMap(found);
 }

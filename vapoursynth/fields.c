@@ -8,6 +8,8 @@
  * Motion fields, from the filter gpume to properties of frames.
  */
 
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "plugin.h"
@@ -23,7 +25,30 @@ static void set_data(const Lane *lane, VSMap *map, const char *name, int distanc
     lane->vs->mapSetData(map, key, data, size, dtBinary, maReplace);
 }
 
-static int set_field(const Lane *lane, VSMap *map, const GpumeField *g, int distance)
+/*
+ * Returns what is added to vertical components so that they are those of the scene: the lines of a bottom field lie half
+ * a line of a field below those of a top field. @return INT_MIN after a message if it is unknown which field a frame is
+ */
+static int field_shift(const Lane *lane, const GpumeResult *r, int distance)
+{
+    const VSFrame *origin = r->frame->opaque_ref ? (const VSFrame *)r->frame->opaque_ref->data : NULL;
+    int error = 1, is_top = 0;
+
+    if (!lane->of_fields || !(distance & 1))
+        return 0;
+    if (lane->tff >= 0)
+        is_top = lane->tff != (r->frame->pts & 1);
+    else if (origin)
+        is_top = lane->vs->mapGetInt(lane->vs->getFramePropertiesRO(origin), "_Field", 0, &error);
+    if (lane->tff < 0 && error) {
+        av_log(NULL, AV_LOG_ERROR, "frame %"PRId64" does not say which field it is: set tff=1 or tff=0, or its property "
+               "_Field to 1 (top) or 0 (bottom), as std.SeparateFields does\n", r->frame->pts);
+        return INT_MIN;
+    }
+    return is_top ? r->params->pel / 2 : -(r->params->pel / 2);
+}
+
+static int set_field(const Lane *lane, VSMap *map, const GpumeField *g, int distance, int shift)
 {
     int32_t *mvs        = av_malloc_array(g->nb, 2 * sizeof(*mvs));
     uint8_t *consistent = av_malloc(g->nb);
@@ -31,7 +56,7 @@ static int set_field(const Lane *lane, VSMap *map, const GpumeField *g, int dist
 
     for (int i = 0; i < g->nb && !failed; i++) {
         mvs[2 * i]     = g->mvs[i].motion_x;
-        mvs[2 * i + 1] = g->mvs[i].motion_y;
+        mvs[2 * i + 1] = g->mvs[i].motion_y + shift;
         consistent[i]  = !(g->mvs[i].flags & GPUME_FLAG_INCONSISTENT);
     }
     if (!failed) {
@@ -61,8 +86,9 @@ int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats)
     lane->vs->mapSetInt(map, "GpumePel", r->params->pel, maReplace);
     for (int i = 0; i < r->search.nb_fields && ret >= 0; i++) {
         const int distance = r->params->distance[r->search.fields[i].reference];
+        const int shift = field_shift(lane, r, distance);
 
-        ret = set_field(lane, map, &r->search.fields[i], distance);
+        ret = shift == INT_MIN ? AVERROR(EINVAL) : set_field(lane, map, &r->search.fields[i], distance, shift);
         if (distance == -1)
             lane->vs->mapSetInt(map, "_SceneChangePrev", stats[i].cut, maReplace);
     }

@@ -25,6 +25,7 @@
 #include "libavutil/avstring.h"
 #include "libavutil/mem.h"
 #include "libavutil/opt.h"
+#include "libavutil/pixdesc.h"
 #include "libavutil/thread.h"
 
 /** The input frames that were requested for an output frame: first to end - 1. */
@@ -75,16 +76,18 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
     [FPS]         = { "FPS", "mvfps", "fps,search", "clip:vnode;fpsnum:int:opt;fpsden:int:opt;", SEARCH },
     [VIEW]        = { "View", "mvview", "search", "clip:vnode;", SEARCH },
     [DEINTERLACE] = { "Deinterlace", "mvdeint", "mode,parity", "clip:vnode;tff:int:opt;rate:data:opt;",
-                      "threads:int:opt;" },
+                      "backend:data:opt;device:int:opt;threads:int:opt;" },
     [VECTORS]     = { "Vectors", "gpume", NOT_HERE,
                       "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;dir:data:opt;refs:int:opt;",
-                      "device:int:opt;threads:int:opt;" },
+                      "fields:int:opt;tff:int:opt;device:int:opt;threads:int:opt;" },
     [ANALYSE]     = { "Analyse", "gpume", NOT_HERE ",dir,refs,block,pel",
                       "super:vnode;clip:vnode;delta:int:opt;algo:data:opt;range:int:opt;",
-                      "prefix:data:opt;device:int:opt;threads:int:opt;" },
+                      "prefix:data:opt;fields:int:opt;tff:int:opt;device:int:opt;threads:int:opt;" },
     [ANALYSE_MANY] = { "AnalyseMany", "gpume", NOT_HERE ",dir,refs,block,pel",
                        "super:vnode;clip:vnode;radius:int:opt;algo:data:opt;range:int:opt;",
-                       "prefix:data:opt;device:int:opt;threads:int:opt;" },
+                       "delta:int:opt;prefix:data:opt;fields:int:opt;tff:int:opt;device:int:opt;threads:int:opt;" },
+    [SCDETECT]    = { "SCDetect", "gpume", NOT_HERE ",dir,refs", "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;",
+                      "device:int:opt;threads:int:opt;" },
 };
 
 /* Returns an output frame that was kept, or the input frame with properties that were kept, or NULL. */
@@ -505,15 +508,25 @@ static void set_fps(Clip *c, const VSMap *in)
 static void set_deinterlace(Clip *c, const VSMap *in)
 {
     const int tff = property(c, in, "tff", -1);
-    AVDictionary **options = add_filter(c, "mvdeint", "");
+    AVDictionary **options;
     int error;
     const char *rate = c->vs->mapGetData(in, "rate", 0, &error), *which;
+    const char *backend = c->vs->mapGetData(in, "backend", 0, &error);
+    const int on_gpu = !error && !strcmp(backend, "cuda");
 
+    rate = c->vs->mapGetData(in, "rate", 0, &error);
+    if (on_gpu)
+        add_option(c, add_filter(c, "hwupload_cuda", ""), in, "device");
+    options = add_filter(c, "mvdeint", "");
     c->per_frame = error || strcmp(rate, "single") ? 2 : 1;
     av_dict_set(options, "mode", c->per_frame == 2 ? "send_field" : "send_frame", 0);
     if (tff >= 0)
         av_dict_set(options, "parity", tff ? "tff" : "bff", 0);
     add_options(c, options, in);
+    if (on_gpu) {
+        add_filter(c, "hwdownload", "");
+        av_dict_set(add_filter(c, "format", ""), "pix_fmts", av_get_pix_fmt_name(c->format), 0);
+    }
     which = c->vs->mapGetData(in, "deint", 0, &error);
     c->by_combed      = !error && !strcmp(which, "interlaced");
     c->needs_order    = tff < 0;
@@ -525,6 +538,8 @@ static void set_vectors(Clip *c, const VSMap *in)
 {
     AVDictionary **options = add_filter(c, "gpume", "algo=hme");
 
+    c->of_fields = property(c, in, "fields", 0) != 0;
+    c->tff       = property(c, in, "tff", -1);
     add_option(c, options, in, "algo");
     add_option(c, options, in, "device");
     add_options(c, options, in);
@@ -551,8 +566,18 @@ static const char *check_arguments(const Clip *c, const VSMap *in)
     int error;
     const char *rate = c->vs->mapGetData(in, "rate", 0, &error);
 
+    const char *backend = c->vs->mapGetData(in, "backend", 0, &error);
+
     if (rate && strcmp(rate, "single") && strcmp(rate, "double"))
         return "'rate' must be \"double\" or \"single\"";
+    if (c->kind == DEINTERLACE && backend && strcmp(backend, "cpu") && strcmp(backend, "cuda"))
+        return "'backend' must be \"cpu\" or \"cuda\"";
+    if (c->kind == DEINTERLACE && c->vs->mapNumElements(in, "device") > 0 && (!backend || strcmp(backend, "cuda")))
+        return "'device' is only valid with backend=\"cuda\"";
+    if (c->kind == DEINTERLACE && backend && !strcmp(backend, "cuda") && !avfilter_get_by_name("hwupload_cuda"))
+        return "'backend' is \"cuda\", but the plugin is built without CUDA";
+    if (c->kind == VECTORS && c->vs->mapNumElements(in, "tff") > 0 && !property(c, in, "fields", 0))
+        return "'tff' is only valid with fields=1";
     if (c->threads < 0)
         return "'threads' must not be negative";
     if (c->vs->mapNumElements(in, "fpsden") > 0 && c->vs->mapNumElements(in, "fpsnum") < 0)
@@ -671,6 +696,50 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
                           (const VSFilterDependency[]){ { c->node, rpGeneral } }, 1, c, core);
 }
 
+/* Appends the range and the default of an option, or the names of its values. */
+static void print_option(AVBPrint *text, const AVClass *class, const AVOption *o)
+{
+    const int is_number = o->type == AV_OPT_TYPE_DOUBLE || o->type == AV_OPT_TYPE_INT || o->type == AV_OPT_TYPE_BOOL;
+    const AVOption *named = NULL;
+    int nb = 0;
+
+    if (is_number && !o->unit)
+        av_bprintf(text, ", %g to %g, default %g", o->min, o->max,
+                   o->type == AV_OPT_TYPE_DOUBLE ? o->default_val.dbl : (double)o->default_val.i64);
+    while (o->unit && (named = av_opt_next(&class, named)))
+        if (named->type == AV_OPT_TYPE_CONST && !strcmp(named->unit, o->unit))
+            av_bprintf(text, "%s\"%s\"%s", nb++ ? ", " : ", one of ", named->name,
+                       is_number && named->default_val.i64 == o->default_val.i64 ? " (default)" : "");
+    av_bprintf(text, ": %s\n", o->help);
+}
+
+/* Returns the arguments of a function that are options of its filter: type, range, default, what the option is. */
+static void VS_CC help(const VSMap *in, VSMap *out, void *data, VSCore *core, const VSAPI *vs)
+{
+    int error, kind = 0;
+    const char *name = vs->mapGetData(in, "function", 0, &error);
+    const AVClass *class;
+    AVBPrint text;
+
+    av_bprint_init(&text, 0, AV_BPRINT_SIZE_UNLIMITED);
+    for (; kind < FF_ARRAY_ELEMS(functions) && strcmp(functions[kind].name, name); kind++)
+        av_bprintf(&text, "%s%s", kind ? ", " : "Help: 'function' must be one of ", functions[kind].name);
+    if (kind == FF_ARRAY_ELEMS(functions)) {
+        vs->mapSetError(out, text.str);
+    } else {
+        class = avfilter_get_by_name(functions[kind].filter)->priv_class;
+        av_bprint_clear(&text);
+        av_bprintf(&text, "%s(%s...)\n", name, functions[kind].first);
+        for (const AVOption *o = NULL; (o = next_option(kind, o));)
+            if (argument_type(kind, o)) {
+                av_bprintf(&text, "%s: %s", o->name, argument_type(kind, o));
+                print_option(&text, class, o);
+            }
+        vs->mapSetData(out, "text", text.str, -1, dtUtf8, maReplace);
+    }
+    av_bprint_finalize(&text, NULL);
+}
+
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI *api)
 {
     av_log_set_callback(take_message);
@@ -692,7 +761,8 @@ VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI
         av_bprintf(&arguments, "%s", functions[i].last);
         if (av_bprint_is_complete(&arguments))
             api->registerFunction(functions[i].name, arguments.str, i == ANALYSE_MANY ? "clip:vnode[];" : "clip:vnode;",
-                                  i < ANALYSE ? create : create_analysis, (void *)i, plugin);
+                                  i < ANALYSE ? create : i < SCDETECT ? create_analysis : create_scenes, (void *)i, plugin);
         av_bprint_finalize(&arguments, NULL);
     }
+    api->registerFunction("Help", "function:data;", "text:data;", help, NULL, plugin);
 }

@@ -61,6 +61,8 @@ int open_lane(Clip *c, Lane *lane, const AVFrame *frame)
     lane->graph   = avfilter_graph_alloc();
     lane->fields  = av_fifo_alloc2(4, sizeof(VSMap *), AV_FIFO_FLAG_AUTO_GROW);
     lane->vs      = c->vs;
+    lane->of_fields = c->of_fields;
+    lane->tff       = c->tff;
     if (!p || !lane->graph || !lane->fields)
         goto end;
     lane->graph->nb_threads = c->threads;

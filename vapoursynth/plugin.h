@@ -34,7 +34,7 @@
 /** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
-enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY };
+enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY, SCDETECT };
 
 /** A graph to which frames are fed. */
 typedef struct Lane {
@@ -48,6 +48,8 @@ typedef struct Lane {
     const VSFrame *last;        ///< last output frame
     AVFifo *fields;             ///< VECTORS: properties of the next output frames
     GpumeSink results;
+    int of_fields;              ///< VECTORS: frames are fields, and vectors are those of the scene
+    int tff;                    ///< VECTORS: whether the top field is first; negative: the property _Field tells
     const VSAPI *vs;
 } Lane;
 
@@ -62,7 +64,7 @@ typedef struct Clip {
     VSNode *node;
     VSVideoInfo in, out;
     enum AVPixelFormat format;
-    ChainFilter chain[2];
+    ChainFilter chain[4];
     int nb_filters;
     int past;                   ///< number of input frames, before that of an output frame, on which it depends
     atomic_int ahead;           ///< number of input frames after it that were needed so far
@@ -72,6 +74,7 @@ typedef struct Clip {
     int threads;
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass unchanged
     int needs_order;            ///< DEINTERLACE: frames must say which field is first
+    int of_fields, tff;         ///< VECTORS: as in Lane
     Lane lanes[MAX_LANES];
     unsigned clock;
     struct { int64_t n; const VSFrame *frame; VSMap *fields; } kept[MAX_KEPT];
@@ -102,6 +105,8 @@ int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
 
 /** Creates the filters of ANALYSE or ANALYSE_MANY. */
 void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs);
+/** Creates the filter of SCDETECT. */
+void VS_CC create_scenes(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs);
 
 /* lanes.c: graphs to which frames are fed */
 

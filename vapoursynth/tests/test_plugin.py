@@ -4,7 +4,9 @@
 import os
 import random
 import re
+import runpy
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import vapoursynth as vs
 
 core = vs.core
 FFMPEG = os.environ.get("GPUME_FFMPEG", "/opt/ffmpeg/ffmpeg")
+STANDIN = os.environ.get("GPUME_STANDIN", "/opt/standin")
 FFMS2 = "/usr/lib/x86_64-linux-gnu/libffms2.so.5"
 W, H = 160, 128
 NAMES = {vs.YUV420P8: "yuv420p", vs.YUV444P10: "yuv444p10le", vs.GRAY16: "gray16le", vs.RGB24: "gbrp", vs.RGB48: "gbrp16le",
@@ -202,6 +205,121 @@ def test_cuts():
     assert [n for n in range(1, 12) if clip.get_frame(n).props["_SceneChangePrev"]] == [6]
 
 
+def test_scene_changes():
+    """SCDetect tells both neighbours of a cut, as Vectors tells one, and leaves the rest alone."""
+    raw = source(6) + by_ffmpeg(source(6), "negate,hflip,transpose,scale=160:128:flags=neighbor")
+    clip = clip_of(raw).std.SetFrameProps(mine=3)
+    made = core.gpume.SCDetect(clip)
+    for n in (6, 0, 11, *range(12)):
+        p = made.get_frame(n).props
+        assert (p["_SceneChangePrev"], p["_SceneChangeNext"], p["mine"]) == (n == 6, n == 5, 3) and "GpumeCols" not in p, n
+        assert data_of(made.get_frame(n)) == raw[n * W * H * 3 // 2:][:W * H * 3 // 2]
+    with pytest.raises(vs.Error, match="^SCDetect: 'algo' is .no.; it must be"):
+        core.gpume.SCDetect(clip, algo="no")
+
+
+@pytest.mark.parametrize("tff", [0, 1])
+def test_fields(tff):
+    """Between the fields of a scene that stands still there is no motion, although their lines lie half a line apart."""
+    smooth = clip_of(run("-f", "lavfi", "-i", f"perlin=s={W}x{H}:octaves=3:random_mode=seed:random_seed=2:xscale=9:yscale=9:r=24,"
+                         "trim=end_frame=1,loop=5:1,format=yuv420p"))
+    fields = smooth.std.SeparateFields(tff=tff)
+    plain = core.gpume.Vectors(fields, dir="both", refs=2)
+    moved = core.gpume.Vectors(fields, dir="both", refs=2, fields=1)
+    for n in (0, 3, 4, 7):
+        a, b = plain.get_frame(n).props, moved.get_frame(n).props
+        for d in np.atleast_1d(a["GpumeDistances"]).tolist():
+            name = "GpumeVectors" + ("Past" if d < 0 else "Future") + str(abs(d))
+            one, two = (np.frombuffer(p[name], "<i4").reshape(-1, 2) for p in (a, b))
+            is_top = tff != n % 2
+            assert np.array_equal(two - one, np.broadcast_to([0, d % 2 * (2 if is_top else -2)], one.shape))
+            assert np.median(two, axis=0).tolist() == [0, 0], (n, d)
+    # without the property, tff says it
+    bare = fields.std.RemoveFrameProps("_Field")
+    with pytest.raises(vs.Error, match="does not say which field it is: set tff"):
+        core.gpume.Vectors(bare, fields=1).get_frame(1)
+    again = core.gpume.Vectors(bare, dir="both", refs=2, fields=1, tff=tff)
+    for n in (5, 2):
+        assert again.get_frame(n).props["GpumeVectorsPast1"] == moved.get_frame(n).props["GpumeVectorsPast1"]
+    with pytest.raises(vs.Error, match="'tff' is only valid with fields=1"):
+        core.gpume.Vectors(bare, tff=1)
+    sup = core.mvu.Super(fields, blksize=[16, 16], overlap=[0, 0])
+    def vertical(**more):
+        v = np.array(core.gpume.Analyse(sup, fields, **more).get_frame(4).props["MVUtensilsAnalysisVectors"], np.int64)
+        return np.median((v >> 32).astype(np.int32)) / core.gpume.Analyse(sup, fields).get_frame(4).props["MVUtensilsAnalysisPel"]
+    assert vertical(fields=1) == 0 and vertical() == (-0.5 if tff else 0.5)
+
+
+def test_delta():
+    clip = clip_of(source(12))
+    sup = core.mvu.Super(clip, blksize=[16, 16], overlap=[0, 0])
+    many = core.gpume.AnalyseMany(sup, clip, radius=2, delta=2)
+    theirs = core.mvu.AnalyseMany(sup, radius=2, delta=2)
+    for made, same, delta in zip(many, theirs, (2, -2, 4, -4)):
+        one = core.gpume.Analyse(sup, clip, delta=delta).get_frame(6).props
+        assert made.get_frame(6).props["MVUtensilsAnalysisVectors"] == one["MVUtensilsAnalysisVectors"]
+        assert made.get_frame(6).props["MVUtensilsAnalysisDeltaFrame"] == same.get_frame(6).props["MVUtensilsAnalysisDeltaFrame"] == delta
+    assert len(many) == 4
+    with pytest.raises(vs.Error, match="radius . delta at most 8"):
+        core.gpume.AnalyseMany(sup, clip, radius=3, delta=3)
+
+
+def test_help():
+    """Help has the range, the default and the text of each option, as the program tells them."""
+    for function, name in (("Denoise", "mvdenoise"), ("FPS", "mvfps"), ("View", "mvview"), ("Deinterlace", "mvdeint"), ("Vectors", "gpume")):
+        text = core.gpume.Help(function)
+        said = subprocess.run([FFMPEG, "-hide_banner", "-h", "filter=" + name], check=True, stdout=subprocess.PIPE).stdout.decode()
+        lines = {key: (kind, more) for key, kind, more in re.findall(r"^   (\w+) +<(\w+)> +\S+ (.*)$", said.split("AVOptions")[1], re.M)}
+        arguments = set(re.findall(r"(\w+):", getattr(core.gpume, function).signature))
+        found = re.findall(r"^(\w+): (\w+)(.*)$", text, re.M)
+        assert {key for key, _, _ in found} >= arguments & set(lines) - {"planes", "search", "algo", "device"} and len(found) > 2
+        for key, type, more in found:
+            kind, told = lines[key]
+            what = told.split(" (from")[0].split(" (default")[0]
+            assert more.endswith(": " + what), (function, key)
+            limits = re.search(r"\(from (\S+) to (\S+)\) \(default (\S+)\)", told)
+            if limits and "one of" not in more and kind != "duration":
+                assert more.startswith(", %s to %s, default %s:" % limits.groups()), (function, key)
+    with pytest.raises(vs.Error, match="must be one of Denoise, FPS, .*SCDetect"):
+        core.gpume.Help("Blur")
+
+
+def test_example():
+    """What the example makes of a texture that moves: the frame before, moved, is this one; where all is fast, all is blurred."""
+    path = os.path.join(os.path.dirname(FFMPEG), "vectors-in-mvutensils.vpy")
+    path = os.environ.get("GPUME_EXAMPLE", path)
+    noise = np.random.default_rng(5).integers(0, 256, (70, 80)).repeat(4, 0).repeat(4, 1).astype(np.uint8)
+    clip = clip_of(b"".join(noise[2 * n:2 * n + H, 8 * n:8 * n + W].tobytes() + bytes([128]) * (W * H // 2) for n in range(9)))
+    vs.clear_outputs()
+    runpy.run_path(path, {"clip": clip})
+    blurred, before = (np.asarray(vs.get_output(i).clip.get_frame(4)[0]).astype(int)[32:-32, 32:-32] for i in (0, 1))
+    this = np.asarray(clip.get_frame(4)[0]).astype(int)[32:-32, 32:-32]
+    assert np.abs(before - this).mean() < 2 and 0.5 * this.std() < blurred.std() < 0.95 * this.std()
+    vs.clear_outputs()
+
+
+ON_GPU = """
+import sys
+import vapoursynth as vs
+sys.path.insert(0, sys.argv[1])
+import test_plugin as t
+for name, format, options, filters in (
+        ("yuv420p", vs.YUV420P8, {}, "mvdeint=parity=tff"),
+        ("yuv444p", vs.YUV444P8, {"passes": 1, "rate": "single"}, "mvdeint=parity=tff:passes=1:mode=send_frame")):
+    raw = t.source(3, name, ",crop=64:48")
+    made = vs.core.gpume.Deinterlace(t.clip_of(raw, format, w=64, h=48), tff=1, backend="cuda", device=0, **options)
+    assert b"".join(t.data_of(f) for f in made.frames()) == t.by_ffmpeg(raw, filters, name, w=64, h=48), name
+print("equal")
+"""
+
+
+@pytest.mark.skipif(not os.path.exists(STANDIN + "/libcuda.so.1"), reason="the stand-in for the driver is not there")
+def test_deinterlace_on_gpu():
+    done = subprocess.run([sys.executable, "-c", ON_GPU, os.path.dirname(os.path.abspath(__file__))], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env={**os.environ, "LD_LIBRARY_PATH": STANDIN})
+    assert done.returncode == 0 and done.stdout == b"equal\n", done.stderr.decode()[-2000:]
+
+
 @pytest.mark.parametrize("blksize,overlap", [(16, 0), (16, 8), (8, 4), (4, 0), (32, 16)])
 def test_analyse(blksize, overlap, capfd):
     """MVUtensils takes the vectors, and they are as good as its own."""
@@ -319,6 +437,8 @@ def test_field_order():
     (lambda c: core.gpume.Denoise(c, search="algo=nothing"), "nothing"),
     (lambda c: core.gpume.Denoise(c, search="algo=hme,negate"), "negate"), (lambda c: core.gpume.Denoise(c, threads=-1), "threads"),
     (lambda c: core.gpume.Denoise(c, planes=[0, 7]), "planes"), (lambda c: core.gpume.Deinterlace(c, rate="half"), "rate"),
+    (lambda c: core.gpume.Deinterlace(c, tff=1, backend="gpu"), "'backend' must be .cpu. or .cuda."),
+    (lambda c: core.gpume.Deinterlace(c, tff=1, device=0), "'device' is only valid with backend=.cuda."),
     (lambda c: core.gpume.FPS(core.std.AssumeFPS(c, fpsnum=0, fpsden=1) if 0 else
                               core.std.BlankClip(varformat=1, format=vs.GRAY8)), "must not change"),
 ])
