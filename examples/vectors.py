@@ -83,6 +83,7 @@ def main():
     parser.add_argument('--frame', type=int, default=1, help='number of that frame, from 0 (default %(default)s)')
     arguments = parser.parse_args()
     try:
+        open(arguments.clip, 'rb').close()
         vectors = read(arguments.clip, arguments.block, arguments.options)
         if arguments.output:
             np.save(arguments.output, vectors)

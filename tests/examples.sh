@@ -87,6 +87,30 @@ expect 24-to-60-subrip 'h264 aac mov_text mov_text' "$(codecs "$work/back.mp4")"
 example 24-to-60 "$work/words.mp4" "$work/same.mp4" 2x
 expect 24-to-60-copied 'h264 aac mov_text mov_text' "$(codecs "$work/same.mp4")"
 
+# what moves sideways loses its vertical edges, the more the longer the shutter is open; all frames stay
+edges() {
+    "$bin/ffmpeg" -v error -nostdin -i "$1" -vf format=gray,sobel,signalstats,metadata=print:key=lavfi.signalstats.YAVG:file=- -f null - |
+        awk -F= '/YAVG/ && ++n > 2 { sum += $2 } END { printf "%d", 1000 * sum / (n - 2) }'
+}
+for angle in 1 180 360; do
+    example motion-blur "$work/clips/moving clip.mkv" "$work/blur$angle.mkv" $angle 8
+    expect "motion-blur-frames-$angle" h264,12 "$(frames "$work/blur$angle.mkv")"
+done
+expect motion-blur-edges yes "$(awk -v a="$(edges "$work/blur1.mkv")" -v b="$(edges "$work/blur180.mkv")" -v c="$(edges "$work/blur360.mkv")" \
+    'BEGIN { print (a > 1.01 * b && b > 1.01 * c ? "yes" : a " " b " " c) }')"
+refuses motion-blur "ANGLE is a number from 1 to 360 .* not 0 and 16" "$work/clips/other.mp4" "$work/none.mkv" 0
+
+# the clip moves by (4, 2), of which the left half is kept and the right half stands still
+ffmpeg -i "$work/clips/moving clip.mkv" -vf "crop=120:176:0:0,pad=240:176" -c:v ffv1 "$work/half.mkv"
+ffmpeg -f lavfi -i "color=black:s=120x88,drawbox=w=60:color=white:t=fill" -frames:v 1 -pix_fmt gray -c:v pgm -f image2 "$work/mask.pgm"
+for region in 16:16:80:128 "$work/mask.pgm"; do
+    example motion-in-region "$work/half.mkv" "$region"
+    expect "motion-in-region-${region##*[/0-9]}" "11 yes" "$(awk '{ n++; sum += $2; all += $3 } END { print n, (sum / n > 4 && sum / n < 4.9 && all / n > 0.85 ? "yes" : sum / n " " all / n) }' "$work/log")"
+done
+example motion-in-region "$work/half.mkv" 144:0:96:176
+expect motion-in-region-still "11 0" "$(awk '{ n++; sum += $2 } END { print n, sum }' "$work/log")"
+refuses motion-in-region "not middle" "$work/half.mkv" middle
+
 # every frame, the last one too, lasts FACTOR times as long
 example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 2
 expect slow-motion-twice h264,24 "$(frames "$work/slow.mkv")"

@@ -26,8 +26,9 @@ static void set_data(const Lane *lane, VSMap *map, const char *name, int distanc
 }
 
 /*
- * Returns what is added to vertical components so that they are those of the scene: the lines of a bottom field lie half
- * a line of a field below those of a top field. @return INT_MIN after a message if it is unknown which field a frame is
+ * Returns what is added to vertical components so that they are those of the scene, because the lines of a bottom field
+ * lie half a line of a field below those of a top field.
+ * @return INT_MIN after a message if it is unknown which field a frame is
  */
 static int field_shift(const Lane *lane, const GpumeResult *r, int distance)
 {

@@ -11,7 +11,7 @@ import numpy as np
 
 import gpume
 
-film, out = sys.argv[1:3]
+film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 times, steps = [0.0], [np.zeros(2)]
 for field in gpume.vectors(film, block=16):
     sound = field.mv[field.consistent]

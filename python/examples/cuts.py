@@ -10,7 +10,7 @@ import numpy as np
 
 import gpume
 
-film, out = sys.argv[1:3]
+film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 score = gpume.motion_score(film, size=(480, 270), block=16, pel=1)
 for time in score.cuts:
     print(f"{time:.2f} s")

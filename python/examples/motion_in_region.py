@@ -14,7 +14,7 @@ import gpume
 LEAST = 0.5     # samples a frame that count as motion
 SHARE = 0.02    # share of the region's blocks that have to move
 
-film, out = sys.argv[1:3]
+film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 total, moving_since = None, None
 for field in gpume.vectors(film, size=(640, 360), block=16):
     if total is None:

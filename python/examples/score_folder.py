@@ -12,7 +12,7 @@ import numpy as np
 
 import gpume
 
-folder, out = sys.argv[1:3]
+folder, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 clips = sorted(os.path.join(folder, n) for n in os.listdir(folder)) if os.path.isdir(folder) else [folder]
 table = csv.writer(sys.stdout)
 table.writerow(["clip", "frames", "speed", "residual", "consistent", "cuts"])

@@ -15,7 +15,7 @@ try:
 except ImportError:
     torch = None
 
-film, out = sys.argv[1:3]
+film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 fields = []
 with gpume.vectors(film, dir="future", size=(448, 256), block=16) as stream:
     for field in stream:
