@@ -124,7 +124,7 @@ part_python() {
     for release in ${WHEELS_RELEASES-trixie $([ -n "$quick" ] || echo bookworm)}; do
         room "$release" amd64 || continue
         # shellcheck disable=SC2046  # a word or none
-        in_env python -m pip install -q numpy pytest auditwheel mypy tqdm $([ -n "$quick" ] || echo av)
+        in_env python -m pip install -q numpy pandas pytest auditwheel mypy tqdm $([ -n "$quick" ] || echo av)
         check "wheels/$release/peers" "$said; see $log" test $? = 0
         [ -n "$quick" ] || with_filters "$release"
         cp "$file" tests/clips/h264.mkv tests/clips/av1.mkv "$root/test/"
@@ -151,6 +151,7 @@ print(\"first array:\", field.mv.shape)"' > "$work/said" 2>&1
         in_env python -c "import gpume, subprocess; subprocess.run([gpume.ffmpeg_exe(), '-v', 'error', '-i', 'h264.mkv', '-c:v',
             'libopenh264', '-b:v', '4M', 'out.mp4'], check=True)"
         check "wheels/python-$release/h264" "$said" test $? = 0 -a -s "$root/test/out.mp4"
+        cp -r python/examples "$root/opt/examples"
         suite "python-$release" python/tests
         in_env python -m mypy --strict -p gpume
         check "wheels/python-$release/mypy" "$said; see $log" test $? = 0

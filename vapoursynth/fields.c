@@ -42,8 +42,8 @@ static int field_shift(const Lane *lane, const GpumeResult *r, int distance)
     else if (origin)
         is_top = lane->vs->mapGetInt(lane->vs->getFramePropertiesRO(origin), "_Field", 0, &error);
     if (lane->tff < 0 && error) {
-        av_log(NULL, AV_LOG_ERROR, "frame %"PRId64" does not say which field it is: set tff=1 or tff=0, or its property "
-               "_Field to 1 (top) or 0 (bottom), as std.SeparateFields does\n", r->frame->pts);
+        av_log(NULL, AV_LOG_ERROR, "frame %"PRId64" does not say which field it is: set tff=1 or tff=0, or its "
+               "property _Field to 1 (top) or 0 (bottom), as std.SeparateFields does\n", r->frame->pts);
         return INT_MIN;
     }
     return is_top ? r->params->pel / 2 : -(r->params->pel / 2);

@@ -86,7 +86,8 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
     [ANALYSE_MANY] = { "AnalyseMany", "gpume", NOT_HERE ",dir,refs,block,pel",
                        "super:vnode;clip:vnode;radius:int:opt;algo:data:opt;range:int:opt;",
                        "delta:int:opt;prefix:data:opt;fields:int:opt;tff:int:opt;device:int:opt;threads:int:opt;" },
-    [SCDETECT]    = { "SCDetect", "gpume", NOT_HERE ",dir,refs", "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;",
+    [SCDETECT]    = { "SCDetect", "gpume", NOT_HERE ",dir,refs",
+                      "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;",
                       "device:int:opt;threads:int:opt;" },
 };
 

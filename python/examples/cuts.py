@@ -1,24 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Find the cuts of a film: their times, and a picture of how new each frame is.
+"""Find the cuts of the films in a folder: their times, and a picture of how new each frame is.
 
-usage: cuts.py FILM OUT.png"""
+usage: cuts.py FOLDER|FILM OUT.png
+OUT.png has a row for each film and a column for each frame, red where a scene begins."""
 
+import pathlib
 import sys
 
 import numpy as np
 
 import gpume
 
-film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
-score = gpume.motion_score(film, size=(480, 270), block=16, pel=1)
-for time in score.cuts:
-    print(f"{time:.2f} s")
-print(f"{len(score.cuts)} cuts in {len(score.frames) + 1} frames")
+name, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
+path = pathlib.Path(name)
+scores = {}
+for film in sorted(path.iterdir()) if path.is_dir() else [path]:
+    try:
+        scores[film.name] = score = gpume.motion_score(film, size=(480, 270), block=16, pel=1)
+    except gpume.Error as e:
+        print(f"{film.name}: no film: {str(e).splitlines()[0]}", file=sys.stderr)
+        continue
+    times = [f"{time:.2f} s" for time in score.cuts]
+    print(f"{film.name}: {len(times)} cuts in {len(score.frames) + 1} frames", *times)
 
-# a column for each frame: grey, red where a scene begins
-novelty = np.array([min(f.novelty, 2) / 2 for f in score.frames] or [0])
-rows = np.linspace(1, 0, 120)[:, None]
-picture = np.where((rows <= novelty)[..., None], np.uint8(96), np.uint8(255)).repeat(3, axis=2)
-picture[:, [f.cut for f in score.frames] or [False]] = 220, 30, 30
-gpume.write_png(out, picture.repeat(max(1, 800 // len(novelty)), axis=1))
+width = max([1, *(len(score.frames) for score in scores.values())])
+picture = np.full((100 * max(len(scores), 1), width, 3), 255, np.uint8)
+for i, score in enumerate(scores.values()):
+    for x, f in enumerate(score.frames):
+        top = 100 * i + 99 - int(45 * min(f.novelty, 2))
+        picture[top:100 * i + 100, x] = (220, 30, 30) if f.cut else 96
+gpume.write_png(out, picture.repeat(max(1, 800 // width), axis=1))

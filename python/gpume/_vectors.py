@@ -7,6 +7,7 @@ import collections
 import io
 import os
 import select
+import weakref
 from types import TracebackType
 from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union, overload
 
@@ -95,6 +96,7 @@ class Pictures(Iterator[Tuple[npt.NDArray[Any], List[Field]]]):
         self._fields: Deque[Field] = collections.deque()
         self._rest = b""        # the beginning of the next record
         self._pipe: Optional[io.FileIO] = io.FileIO(records[0], "r")
+        self._finalizer = weakref.finalize(self, self._pipe.close)
         try:
             self._process: Process = Process(arguments, pass_fds=(records[1],), source=source)
         except BaseException:
