@@ -45,6 +45,10 @@ awk -F, 'NR > 1 { n++; right += $10 == 6 * $12 && $11 == 2 * $12 } END { exit !(
 check demo/vectors "the vectors of vectors.csv are not the picture's motion" test $? = 0
 n=$("$bin/ffprobe" -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 $work/out/overlay.mp4)
 check demo/overlay-frames "overlay.mp4 has '$n' frames" test "$n" = 12
+codec=mpeg4
+if "$bin/ffmpeg" -v error -encoders | grep -qE ' lib(openh264|x264) '; then codec=h264; fi
+n=$("$bin/ffprobe" -v error -show_entries stream=codec_name -of csv=p=0 $work/out/overlay.mp4)
+check demo/overlay-codec "overlay.mp4 is '$n', not $codec" test "$n" = $codec
 n=$("$bin/ffprobe" -v error -show_entries stream=width,height -of csv=p=0 $work/out/overlay.png)
 check demo/overlay-picture "overlay.png is '$n'" test "$n" = 320,240
 

@@ -72,6 +72,10 @@ fi
 codec='mpeg4 -q:v 3'
 if run -h encoder=libx264 2>&1 | grep -q '^Encoder libx264'; then
     codec='libx264 -crf 18'
+elif run -h encoder=libopenh264 2>&1 | grep -q '^Encoder libopenh264'; then
+    # it has only 4:2:0, and would cut an odd width or height
+    codec='libopenh264 -b:v 100M -qmin 20 -qmax 20 -pix_fmt yuv420p'
+    draw="$draw,pad=ceil(iw/2)*2:ceil(ih/2)*2"
 fi
 
 say "searching: $search on $input"

@@ -207,7 +207,7 @@ static int is_backwards(const Clip *c, int64_t n)
 static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const VSFrame **out)
 {
     const int m = input_of(c, n);
-    int goes_on, exact, start, ret = 0;
+    int goes_on, exact, start, back = 0, ret = 0;
     Lane *lane;
 
     *out = kept_frame(c, n, ctx);
@@ -215,7 +215,9 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
         return 0;
     lane = choose_lane(c, n, r->first, &goes_on);
     if (!goes_on) {
-        start = find_start(c, is_backwards(c, n) ? FFMAX(m - BACKWARDS, 0) : m, r, ctx, &exact);
+        if (is_backwards(c, n))
+            back = FFMIN(BACKWARDS, (MAX_KEPT - STEP) * (int64_t)c->in.numFrames / c->out.numFrames);
+        start = find_start(c, FFMAX(m - back, 0), r, ctx, &exact);
         if (start < 0)
             return start;
         ret = start_lane(c, lane, start, exact, ctx);
@@ -762,7 +764,8 @@ VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI
         av_bprintf(&arguments, "%s", functions[i].last);
         if (av_bprint_is_complete(&arguments))
             api->registerFunction(functions[i].name, arguments.str, i == ANALYSE_MANY ? "clip:vnode[];" : "clip:vnode;",
-                                  i < ANALYSE ? create : i < SCDETECT ? create_analysis : create_scenes, (void *)i, plugin);
+                                  i < ANALYSE ? create : i < SCDETECT ? create_analysis : create_scenes, (void *)i,
+                                  plugin);
         av_bprint_finalize(&arguments, NULL);
     }
     api->registerFunction("Help", "function:data;", "text:data;", help, NULL, plugin);

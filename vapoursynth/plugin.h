@@ -29,8 +29,8 @@
 #define MAX_KEPT  48
 /** Number of input frames that are requested at once when some are missing. */
 #define STEP      4
-/** Number of input frames before the requested one whose output is kept when a clip is read backwards. */
-#define BACKWARDS 8
+/** Maximum number of input frames before the requested one whose output is kept when a clip is read backwards. */
+#define BACKWARDS 16
 /** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
