@@ -416,7 +416,7 @@ wheel() {
     # the options of the filters, for help(); where the programs cannot run here, the package asks them later
     {
         printf '# SPDX-License-Identifier: LGPL-2.1-or-later\n"""What ffmpeg says about the filters."""\n\n'
-        echo 'HELP = {'
+        printf 'from typing import Dict\n\nHELP: Dict[str, str] = {\n'
         sed -n '/^#/d; /^common /d; s/ .*//p' filters.list | while read -r filter; do
             if ${GPUME_EXEC-} "$tree/obj/ffmpeg$suffix" -nostdin -hide_banner -h "filter=$filter" > "$tmp/said" 2> "$tmp/log"; then
                 printf '    "%s": r"""' "$filter"

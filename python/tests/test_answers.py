@@ -289,7 +289,7 @@ def test_read_only_folder(clip, tmp_path):
     (lambda c, out: gpume.disparity(c, c, out, show="grey"), "output is 'grey'; it must be one of disparity, .*gray8"),
     (lambda c, out: gpume.denoise(c, out, radius=9), "radius is 9; it must be from 0 to 4"),
     (lambda c, out: gpume.denoise(c, out, sigma=None), "sigma is None; an option"),
-    (lambda c, out: gpume.denoise(c, out, planes=[1]), "planes is \\[1\\]; an option"),
+    (lambda c, out: gpume.denoise(c, out, radius=[1]), "radius is \\[1\\]; an option"),
     (lambda c, out: gpume.denoise(c, out, sigmma=3), "'sigmma' is no option of the filter mvdenoise; it has .*sigma"),
     (lambda c, out: gpume.Estimator(64, 48, nosuch=3), "'nosuch' is no option of the filter gpume"),
     (lambda c, out: gpume.denoise(c, out.with_suffix("")), "has no ending; it must end in one of .mkv, .mp4"),
