@@ -109,6 +109,7 @@ static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, level = warp >> 1, is_energy = !(warp & 1);
     const int other = warp - 2 * LEVELS - 2;    /* 0: the halved component; more: a histogram of calm blocks */
     const unsigned *bins;
+    long long variance;
     unsigned nb;
 
     if (other > MVDENOISE_CALM)
@@ -119,20 +120,23 @@ static __device__ __forceinline__ void evaluate(Shared *s, MvdenoiseFound *f)
         bins = s->all[!is_energy];
     else
         bins = other ? s->bins.calm[other - 1] : s->bins.halved;
-    nb = count(bins);
+    nb       = count(bins);
+    variance = !other ? mvdenoise_halved_variance(bins, nb) :
+               other > 0 ? mvdenoise_calm_median(bins, nb, other - 1) :
+               is_energy ? mvdenoise_fine_variance(bins, nb) : mvdenoise_total_variance(bins, nb);
     if (lane)
         return;
     if (!other) {
         f->nb_halved = nb;
-        f->halved    = mvdenoise_halved_variance(bins, nb);
+        f->halved    = variance;
     } else if (other > 0) {
-        f->calm[other - 1] = mvdenoise_calm_median(bins, nb, other - 1);
+        f->calm[other - 1] = variance;
     } else if (is_energy) {
         f->nb_fine[level]  = nb;
-        f->fine[level]     = mvdenoise_fine_variance(bins, nb);
+        f->fine[level]     = variance;
     } else {
         f->nb_total[level] = nb;
-        f->total[level]    = mvdenoise_total_variance(bins, nb);
+        f->total[level]    = variance;
     }
 }
 

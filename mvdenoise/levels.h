@@ -107,15 +107,16 @@ GPUME_INLINE int mvdenoise_bin(unsigned v)
     return (exponent - 2) << 3 | (int)(v >> (exponent - 3) & 7);
 }
 
+/** Returns the logarithm of the width of a bin. */
+GPUME_INLINE int mvdenoise_bin_log2(int bin)
+{
+    return bin < 8 ? 0 : (bin >> 3) - 1;
+}
+
 /** Returns the smallest value of a bin. */
 GPUME_INLINE unsigned long long mvdenoise_bin_low(int bin)
 {
-    return bin < 8 ? (unsigned long long)bin : (8ULL | (bin & 7)) << ((bin >> 3) - 1);
-}
-
-GPUME_INLINE unsigned long long mvdenoise_bin_width(int bin)
-{
-    return 1ULL << (bin < 8 ? 0 : (bin >> 3) - 1);
+    return bin < 8 ? (unsigned long long)bin : (8ULL | (bin & 7)) << mvdenoise_bin_log2(bin);
 }
 
 /** Returns the value with this rank, counted from 0; values in a bin are assumed to be equally spaced. */
@@ -125,25 +126,40 @@ GPUME_INLINE unsigned long long mvdenoise_of_rank(const unsigned *bins, unsigned
 
     while (rank >= bins[bin])
         rank -= bins[bin++];
-    return mvdenoise_bin_low(bin) + mvdenoise_bin_width(bin) * (2ULL * rank + 1) / (2ULL * bins[bin]);
+    return mvdenoise_bin_low(bin) + ((2ULL * rank + 1) << mvdenoise_bin_log2(bin)) / (2ULL * bins[bin]);
 }
+
+/*
+ * The bins that a thread adds up. On a device, the lanes of a warp share the bins and add up their sums; so all of them
+ * call what adds up bins.
+ */
+#ifdef GPUME_DEVICE_CODE
+GPUME_INLINE unsigned long long mvdenoise_add_lanes(unsigned long long v, int first, int end);
+
+#define MVDENOISE_OWN_BIN     ((int)threadIdx.x % 32)
+#define MVDENOISE_NEXT_BIN    32
+#define MVDENOISE_ADD_BINS(v) mvdenoise_add_lanes(v, 1, 32)
+#else
+#define MVDENOISE_OWN_BIN     0
+#define MVDENOISE_NEXT_BIN    1
+#define MVDENOISE_ADD_BINS(v) (v)
+#endif
 
 /** Returns the mean of the values up to most, assuming equally spaced values in a bin; 0: there are none. */
 GPUME_INLINE unsigned long long mvdenoise_mean_up_to(const unsigned *bins, unsigned long long most)
 {
     unsigned long long sum = 0, nb = 0;
 
-    for (int i = 0; i < MVDENOISE_BINS; i++) {
-        const unsigned long long low = mvdenoise_bin_low(i), width = mvdenoise_bin_width(i);
-        const unsigned long long high = FFMIN(low + width - 1, most);
-        unsigned long long here;
+    for (int i = MVDENOISE_OWN_BIN; i < MVDENOISE_BINS && mvdenoise_bin_low(i) <= most; i += MVDENOISE_NEXT_BIN) {
+        const unsigned long long low = mvdenoise_bin_low(i), end = low + (1ULL << mvdenoise_bin_log2(i));
+        const unsigned long long high = FFMIN(end - 1, most);
+        const unsigned long long here = bins[i] * (high - low + 1) >> mvdenoise_bin_log2(i);
 
-        if (low > most)
-            break;
-        here = bins[i] * (high - low + 1) / width;
         nb  += here;
         sum += here * (low + high);
     }
+    nb  = MVDENOISE_ADD_BINS(nb);
+    sum = MVDENOISE_ADD_BINS(sum);
     return nb ? sum / (2 * nb) : 0;
 }
 

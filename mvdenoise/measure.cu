@@ -12,19 +12,28 @@
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
-/** Returns the energy of a block. */
-static __device__ __forceinline__ GpumeU64 mvdenoise_energy(const int p[MVDENOISE_PATCH], int lane)
+/** The type of sums of squares of a block: for bytes, 32 bits suffice. */
+template<int BYTES> struct SumOf { typedef GpumeU64 Sum; };
+template<> struct SumOf<1>       { typedef GpumeU32 Sum; };
+typedef SumOf<MVDENOISE_BYTES>::Sum Sum;
+
+static __device__ __forceinline__ Sum square_of(int v)
 {
-    GpumeU64 sum = 0;
+    return (Sum)v * (Sum)v;
+}
+
+/** Returns the energy of a block. */
+static __device__ __forceinline__ Sum mvdenoise_energy(const int p[MVDENOISE_PATCH], int lane)
+{
+    Sum sum = 0;
 
     GPUME_UNROLL for (int y = 0; y < MVDENOISE_PATCH - 2; y++) {
         const int down = p[y] - 2 * p[y + 1] + p[y + 2];
         /* from the next column, which the last two columns do not have */
         const int next = __shfl_sync(GPUME_WHOLE_WARP, down, (threadIdx.x + 1) & 31);
         const int last = __shfl_sync(GPUME_WHOLE_WARP, down, (threadIdx.x + 2) & 31);
-        const long long both = down - 2 * next + last;
 
-        sum += (GpumeU64)(both * both);
+        sum += square_of(down - 2 * next + last);
     }
     return mvdenoise_add_lanes(lane < MVDENOISE_PATCH - 2 ? sum : 0, 1, MVDENOISE_CUDA_LANES);
 }
@@ -80,7 +89,7 @@ static __device__ __forceinline__ int mvdenoise_row(const MvdenoiseCudaMeasureAr
 /** Statistics of the differences between a block and its match. */
 struct Difference {
     int repeats;                ///< whether the block repeats its match
-    GpumeU64 total, coarse, texture;    ///< variances, times 4096
+    Sum total, coarse, texture; ///< variances, times 4096
 };
 
 static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureArgs &args,
@@ -89,18 +98,17 @@ static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureA
 {
     const int px = mvdenoise_inside(x + dx, c.w), py = mvdenoise_inside(y + dy, c.h);
     const GpumeU64 at = args.before + c.first + (long long)c.stride * py + (px + lane) * MVDENOISE_BYTES;
-    GpumeU64 squares = 0, squared_sums = 0, parts;
-    GpumeU32 nb_equal = 0;
-    int halves[2] = { 0, 0 };
-    long long sum, both = 0;
+    Sum squares = 0, squared_sums = 0, parts;
+    GpumeU32 nb_equal = 0, both = 0;
+    int halves[2] = { 0, 0 }, sum;
     Difference d;
 
     GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++) {
         const int other = mvdenoise_sample(at + (long long)c.stride * i), difference = p[i] - other;
 
         halves[i / 4] += difference;
-        squares       += (GpumeU64)((long long)difference * difference);
-        squared_sums  += (GpumeU64)((long long)(p[i] + other) * (p[i] + other));
+        squares       += square_of(difference);
+        squared_sums  += square_of(p[i] + other);
         both          += p[i] + other;
         nb_equal      += !difference;
     }
@@ -108,17 +116,15 @@ static __device__ __forceinline__ Difference compare(const MvdenoiseCudaMeasureA
         halves[i] += __shfl_xor_sync(GPUME_WHOLE_WARP, halves[i], 1);
         halves[i] += __shfl_xor_sync(GPUME_WHOLE_WARP, halves[i], 2);
     }
-    parts     = (GpumeU64)((long long)halves[0] * halves[0]) + (GpumeU64)((long long)halves[1] * halves[1]);
-    parts    += mvdenoise_of_lane(parts, 4);
-    sum       = halves[0] + halves[1];
-    sum      += (long long)mvdenoise_of_lane((GpumeU64)sum, 4);
+    parts     = mvdenoise_add_lanes(square_of(halves[0]) + square_of(halves[1]), 4, 8);
+    sum       = (int)mvdenoise_add_lanes((GpumeU32)(halves[0] + halves[1]), 4, 8);
     squares   = mvdenoise_add_lanes(squares, 1, MVDENOISE_CUDA_LANES);
     squared_sums = mvdenoise_add_lanes(squared_sums, 1, MVDENOISE_CUDA_LANES);
-    both      = (long long)mvdenoise_add_lanes((GpumeU64)both, 1, MVDENOISE_CUDA_LANES);
+    both      = mvdenoise_add_lanes(both, 1, MVDENOISE_CUDA_LANES);
     d.repeats = mvdenoise_add_lanes(nb_equal, 1, MVDENOISE_CUDA_LANES) >= MVDENOISE_REPEATED;
-    d.total   = MVDENOISE_SAMPLES * squares - (GpumeU64)(sum * sum);
-    d.coarse  = 4 * parts - (GpumeU64)(sum * sum);
-    d.texture = MVDENOISE_SAMPLES * squared_sums - (GpumeU64)(both * both);
+    d.total   = MVDENOISE_SAMPLES * squares - square_of(sum);
+    d.coarse  = 4 * parts - square_of(sum);
+    d.texture = MVDENOISE_SAMPLES * squared_sums - square_of((int)both);
     return d;
 }
 
@@ -166,7 +172,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     MvdenoiseBlock block = { 0, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN, MVDENOISE_NO_BIN };
     Difference d;
     GpumeU32 sum = 0, alike;
-    GpumeU64 energy;
+    Sum energy;
     int p[MVDENOISE_PATCH], dead, mean, level;
 
     GPUME_UNROLL for (int i = 0; i < MVDENOISE_PATCH; i++)
@@ -187,7 +193,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMeasureArgs, MVDENOISE_CUDA_THREADS)
     if (!u.component && !args.halved)
         ((GpumeU16 *)args.means)[number] = (GpumeU16)mean;
     block.level = (unsigned char)level;
-    if (!dead && energy * alike * alike <= MVDENOISE_MOST_ALIKE) {
+    if (!dead && (GpumeU64)energy * alike * alike <= MVDENOISE_MOST_ALIKE) {
         block.energy = count(args.halved ? bins->halved : bins->energies[level], energy);
         if (exists && !d.repeats) {
             block.matched = count(bins->matched[level],  d.total   >> shift);
