@@ -41,7 +41,7 @@ static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int he
 static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
 {
     const GpumeParams *p = &a->params;
-    const int copies = p->depth > 8 ? 2 : 4;
+    const int copies = a->full.copies;
     const int in_run = GPUME_CUDA_SCAN_PLACES(p->range, copies);
     const int runs   = (2 * p->range + GPUME_CUDA_SCAN_DY) / GPUME_CUDA_SCAN_DY;
     const int lanes  = 32 * split;
@@ -63,11 +63,17 @@ static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
     return least;
 }
 
+/* Returns the copies of the window that a kernel has: samples in its words. */
+static int copies_of(const GpumeCudaModule *module)
+{
+    return module->depth == 8 ? 4 : module->depth == 10 ? 2 : 1;
+}
+
 /* Shapes an area of a scan: across x down tiles; split warps share each tile. */
 static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down, int split, int largest)
 {
     const GpumeParams *p = &a->params;
-    const int copies = p->depth > 8 ? 2 : 4, banks = 64 / copies;
+    const int copies = a->full.copies, banks = 64 / copies;
     const int width  = across * GPUME_CUDA_TILE_WIDTH, height = down * GPUME_CUDA_SCAN_TILE_HEIGHT(largest);
     const int tile   = GPUME_CUDA_TILE_WIDTH * GPUME_CUDA_SCAN_TILE_HEIGHT(largest) / copies;
     const int fixed  = GPUME_CUDA_SCAN_WARPS * tile + GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies) +
@@ -76,7 +82,7 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
 
     a->full.copy_words = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_COLUMNS(p->range, copies) + width / copies;
     /* eight lanes read four words each, of some columns of each copy, and their words must be in different banks */
-    while (a->full.copy_words % banks != banks / 2)
+    while (copies > 1 && a->full.copy_words % banks != banks / 2)
         a->full.copy_words += 4;
     time = shape_runs(a, height, fixed, split);
     a->full.across = across;
@@ -88,16 +94,18 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
     return time;
 }
 
-/* Shapes the search of every candidate, for blocks of up to 16 samples with up to 10 bits. */
+/* Shapes the search of every candidate, for blocks of up to 16 samples. */
 static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
 {
     /* tiles of an area, by log2 of the warps that share a tile */
     static const struct { int across, down; } areas[] = { { 2, 2 }, { 2, 1 }, { 1, 1 } };
     const GpumeParams *p = &a->params;
+    const GpumeCudaModule *module = ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
     /* a remaining square must be searched with short latency */
     int best = p->block > 8 ? 2 : 1, across = 1;
     int64_t least = INT64_MAX;
 
+    a->full.copies = copies_of(module);
     for (int i = 0; i < FF_ARRAY_ELEMS(areas) && !remaining; i++) {
         const int64_t time = shape_area(a, l, areas[i].across, areas[i].down, 1 << i, p->block);
         const int64_t all  = time * gpume_blocks(l->grid[0] * l->grid[1] * p->nb_distances, WAVE);
@@ -109,7 +117,7 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
         }
     }
     shape_area(a, l, across, (GPUME_CUDA_SCAN_WARPS >> best) / across, 1 << best, p->block);
-    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
+    return module;
 }
 
 /*
@@ -163,8 +171,7 @@ static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a,
  *
  * A kernel for a special case must be 1.25 times as fast as the general one. Measured at 1080p on an
  * H100, against scan: eliminate16_8 2.4 at +-32 and 4.3 at +-64, eliminate8_8 2.3 at +-64,
- * eliminate16_10 1.8 and 3.5, bounded8_16 with 9 and 10 bits 1.1 and 1.4; with 12 bits, the kernels
- * with bounds are 9 to 54 times as fast as any_16.
+ * eliminate16_10 1.8 and 3.5, bounded8_16 with 9 and 10 bits 1.1 and 1.4.
  */
 static const struct {
     int min_depth, max_depth;
@@ -178,7 +185,7 @@ static const struct {
     { 9, 10, 4 |     16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
     { 9, 10,     8,      27,                        0, 0, shape_scan },
     { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 1, shape_bounded },
-    { 9, 10,     8,      GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
+    { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
     { 8, 16, 0,          GPUME_MAX_RANGE,           1, 0, shape_all },
 };
 
@@ -316,6 +323,7 @@ static av_cold int alloc_sums(GpumeCudaScan *s)
 
 av_cold int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
 {
+    const GpumeCudaModule *squares = find_squares(cuda, params);
     GpumeCudaTreeSearch *t = &s->args.tree;
     GpumeParams *p = &s->args.params;
     int ret;
@@ -330,9 +338,10 @@ av_cold int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, con
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SCAN_SQUARE);
     s->strip   = s->nb_rows;
 
+    s->args.full.copies = copies_of(squares);
     shape_area(&s->args, &s->squares, 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
-    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, p->depth > 8 ? 2 : 4);
-    ret = ff_gpume_cuda_load(cuda, &s->squares, &find_squares(cuda, p)->code);
+    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, s->args.full.copies);
+    ret = ff_gpume_cuda_load(cuda, &s->squares, &squares->code);
     if (ret >= 0 && largest >= GPUME_CUDA_SCAN_SQUARE)
         ret = alloc_sums(s);
     if (ret < 0 || largest < GPUME_CUDA_MERGE_SQUARE)

@@ -19,9 +19,9 @@
 #define GPUME_CUDA_TILE_WIDTH 16
 
 /*
- * Every candidate of blocks of up to 16 samples with up to 10 bits, and of larger blocks as sums
- * (scan.cu, merge64.cu). Shared memory has as many copies of the window as a word has samples; each
- * copy begins a sample later than the previous one.
+ * Every candidate of blocks of up to 16 samples, and of larger blocks as sums (scan.cu, merge64.cu).
+ * Shared memory has as many copies of the window as a word has samples; each copy begins a sample
+ * later than the previous one. With more than 10 bits, a word has one sample.
  */
 
 /** Number of warps and of threads of a thread block. */
@@ -33,11 +33,11 @@
 #define GPUME_CUDA_SCAN_DX 4
 #define GPUME_CUDA_SCAN_DY 2
 /**
- * The displacement at which a window begins: aligned to a word; with two copies, to 16 bytes where
- * that needs no more columns.
+ * The displacement at which a window begins: aligned to a word of bytes; with two copies, to a word
+ * or, where that needs no more columns, to 16 bytes.
  */
 #define GPUME_CUDA_SCAN_LEFT(range, copies)                                                             \
-    ((copies) == 4 ? -(((range) + 3) & ~3) : (range) % 8 > 4 ? -(((range) + 7) & ~7) : -(((range) + 1) & ~1))
+    ((copies) != 2 ? -(((range) + 3) & ~3) : (range) % 8 > 4 ? -(((range) + 7) & ~7) : -(((range) + 1) & ~1))
 /** Displacements in a row of the window. */
 #define GPUME_CUDA_SCAN_SPAN(range, copies) ((range) - GPUME_CUDA_SCAN_LEFT(range, copies) + 1)
 /** Columns of SCAN_DX words in a row of the window. */
@@ -111,6 +111,7 @@ typedef struct GpumeCudaTreeSearch {
 typedef struct GpumeCudaFullShape {
     int across, down;           ///< a scan: tiles in a row and in a column
     int runs;                   ///< rows of candidates whose window is loaded at a time, in units of a lane's rows
+    int copies;                 ///< a scan: copies of the window
     int copy_words;             ///< words in a row of each copy of the window
     int shared_words;           ///< words before those at fixed positions
     int split;                  ///< a scan: warps that share a tile

@@ -35,7 +35,7 @@ GPUME_KERNEL(GPUME_CUDA_MERGE_THREADS)
 {
     GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
-    const int range  = p.range, copies = p.depth > 8 ? 2 : 4;
+    const int range  = p.range, copies = args.full.copies;
     const int across = args.tree.pitch / TOGETHER, down = (int)blockDim.x / across;
     const int line   = threadIdx.x / across, column = (threadIdx.x - line * across) * TOGETHER;
     const int x = blockIdx.x * ACROSS, y = args.tree.first_row + blockIdx.y * ACROSS;

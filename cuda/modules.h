@@ -38,10 +38,15 @@
     M(scan4_10,        scan,      10, 4,                4, SAD) \
     M(scan8_10,        scan,      10, 8,                8, SAD) \
     M(scan16_10,       scan,      10, 16,              16, SAD) \
+    M(scan4_16,        scan,      16, 4,                4, SAD) \
+    M(scan8_16,        scan,      16, 8,                8, SAD) \
+    M(scan16_16,       scan,      16, 16,              16, SAD) \
     M(scan4to32_8,     scan,       8, 32,               4, SAD) \
     M(scan8to32_8,     scan,       8, 32,               8, SAD) \
     M(scan4to32_10,    scan,      10, 32,               4, SAD) \
     M(scan8to32_10,    scan,      10, 32,               8, SAD) \
+    M(scan4to32_16,    scan,      16, 32,               4, SAD) \
+    M(scan8to32_16,    scan,      16, 32,               8, SAD) \
     M(merge64,         merge64,    0, 0,                0, SAD) \
     M(bounded4_16,     bounded,   16, 0,                4, SAD) \
     M(bounded8_16,     bounded,   16, 0,                8, SAD) \

@@ -5,20 +5,20 @@
 
 /**
  * @file
- * Compares samples in a scan: four bytes at a time, or two samples of 9 or 10 bits at a time as
- * half-precision numbers.
+ * Compares samples in a scan: four bytes at a time, two samples of 9 or 10 bits at a time as
+ * half-precision numbers, or one sample of up to 16 bits at a time.
  *
- * Sample                 the type of a sample
- * COPIES                 copies of the window in shared memory: number of samples in a word
+ * COPIES                 copies of the window in shared memory: number of samples in a word there
+ * WORDS                  words of a row that are compared at a time, if blocks are larger than 4
  * INADMISSIBLE           is set in orders of inadmissible candidates; orders have 16 more bits
  * add_up<SIDE>(sums, rows, window, pitch)
  *                        adds the differences of adjacent blocks to sums, for a lane's candidates
- * cost(sum)              the cost for a sum
- * key(sum, order)        the better of two candidates has the smaller key; blocks of 4 or 8
+ * BlockKey, key(sum, order)
+ *                        the better of two candidates has the smaller key; blocks of 4 or 8
  * Pair                   the costs of two candidates of a tile, one below the other
  * add(pair, sums), cost(pair, j)
  *                        add two sums to a Pair, and return a cost of it
- * Key, key(pair, j, order), cost_of(key)
+ * Key, key(pair, j, order)
  *                        the same for a tile of 16x16 samples
  */
 
@@ -33,36 +33,68 @@ static_assert(GPUME_NB_DY == 2, "candidates are taken in pairs");
 
 template<typename Sample> struct GpumeSamples;
 
+/** Returns the cost in a key of either type. */
+static __device__ __forceinline__ GpumeU32 gpume_cost_of(GpumeU32 key)
+{
+    return key >> 16;
+}
+
+static __device__ __forceinline__ GpumeU32 gpume_cost_of(GpumeU64 key)
+{
+    return (GpumeU32)(key >> 32);
+}
+
+/** Sums or orders of a lane's candidates. */
+typedef GpumeU32 GpumeSums[GPUME_NB_DX][GPUME_NB_DY];
+
+/**
+ * Adds up the differences of four words of each row.
+ * @tparam Samples has add_word(cur, ref, sum): sum plus the differences of a word
+ * @tparam SPAN    words of a row of a block
+ */
+template<class Samples, int SPAN, class Rows>
+static __device__ __forceinline__ void
+gpume_add_up_words(GpumeSums *sum, Rows &cur, const GpumeSharedWords &words, int pitch)
+{
+    GPUME_UNROLL for (int r = 0; r < Rows::LINES + GPUME_NB_DY - 1; r++) {
+        GpumeU32 w[8];
+
+        if (r < Rows::LINES)
+            cur.load(r);
+        words.load4<0>(w,     r * pitch);
+        words.load4<4>(w + 4, r * pitch);
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
+            GPUME_UNROLL for (int c = 0; c < 4; c++)
+                GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
+                    if (r - j >= 0 && r - j < Rows::LINES)
+                        sum[c / SPAN][k][j] = Samples::add_word(cur.get(r - j, c), cur.masked(w[c + k], r - j, c),
+                                                                sum[c / SPAN][k][j]);
+    }
+}
+
 /** Bytes: an instruction adds up four differences. Costs of blocks of 4 and 8 have 14 bits, costs of tiles 16. */
 template<> struct GpumeSamples<GpumeU8> {
-    typedef GpumeU8 Sample;
     typedef GpumeU32 Key;
+    typedef GpumeU32 BlockKey;
     static const int COPIES = 4;
+    static const int WORDS  = 4;
     /** Above any cost << 16, to which it may be added if blocks are smaller than a tile. */
     static const GpumeU32 INADMISSIBLE = GPUME_CUDA_SIDE == 16 ? 0xffff0000 : 0xc0000000;
     struct Pair { GpumeU32 both; };
 
-    template<int SIDE, int BLOCKS, class Rows>
+    template<int SIDE, class Rows>
     static __device__ __forceinline__ void
-    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeSharedWords &words, int pitch)
+    add_up(GpumeSums *sum, Rows &cur, const GpumeSharedWords &words, int pitch)
     {
-        GPUME_UNROLL for (int r = 0; r < Rows::LINES + GPUME_NB_DY - 1; r++) {
-            GpumeU32 w[8];
-
-            if (r < Rows::LINES)
-                cur.load(r);
-            words.load4<0>(w,     r * pitch);
-            words.load4<4>(w + 4, r * pitch);
-            GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                GPUME_UNROLL for (int c = 0; c < 4; c++)
-                    GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
-                        if (r - j >= 0 && r - j < Rows::LINES)
-                            sum[4 * c / SIDE][k][j] = gpume_sad4(cur.get(r - j, c), cur.masked(w[c + k], r - j, c),
-                                                                 sum[4 * c / SIDE][k][j]);
-        }
+        gpume_add_up_words<GpumeSamples, SIDE / 4>(sum, cur, words, pitch);
     }
 
-    static __device__ __forceinline__ GpumeU32 key(GpumeU32 sum, GpumeU32 order)
+    static __device__ __forceinline__ GpumeU32 add_word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
+    {
+        return gpume_sad4(cur, ref, sum);
+    }
+
+    static __device__ __forceinline__ BlockKey key(GpumeU32 sum, GpumeU32 order)
     {
         return (sum << 16) + order;
     }
@@ -82,10 +114,28 @@ template<> struct GpumeSamples<GpumeU8> {
         return (j ? pair.both & 0xffff0000 : pair.both << 16) |
                (GPUME_CUDA_SIDE < 16 && order >> 16 ? 0xffff0000 : order);
     }
+};
 
-    static __device__ __forceinline__ GpumeU32 cost_of(Key key)
+/** Samples of two bytes: the cost of a tile has more than 16 bits. */
+struct GpumeWideSamples {
+    typedef GpumeU64 Key;
+    static const GpumeU32 INADMISSIBLE = 0xffff0000;
+    struct Pair { GpumeU32 cost[2]; };
+
+    static __device__ __forceinline__ GpumeU32 cost(const Pair &pair, int j)
     {
-        return key >> 16;
+        return pair.cost[j];
+    }
+
+    /** Returns a key whose cost is above all others if the candidate is inadmissible. */
+    static __device__ __forceinline__ Key key(GpumeU32 sum, GpumeU32 order)
+    {
+        return gpume_key(sum | (GpumeU32)((int)order >> 31), order);
+    }
+
+    static __device__ __forceinline__ Key key(const Pair &pair, int j, GpumeU32 order)
+    {
+        return key(pair.cost[j], order);
     }
 };
 
@@ -94,16 +144,14 @@ template<> struct GpumeSamples<GpumeU8> {
  * absolute values of two words. A sum has two parts of 16 bits. Costs of blocks of 8 have 16 bits,
  * costs of tiles 18.
  */
-template<> struct GpumeSamples<GpumeU10> {
-    typedef GpumeU10 Sample;
-    typedef GpumeU64 Key;
+template<> struct GpumeSamples<GpumeU10> : GpumeWideSamples {
+    typedef GpumeU32 BlockKey;
     static const int COPIES = 2;
-    static const GpumeU32 INADMISSIBLE = 0xffff0000;    // above cost << 16, which is 64 * 1023 << 16 at most
-    struct Pair { GpumeU32 cost[2]; };
+    static const int WORDS  = 8;
 
-    template<int SIDE, int BLOCKS, class Rows>
+    template<int SIDE, class Rows>
     static __device__ __forceinline__ void
-    add_up(GpumeU32 (&sum)[BLOCKS][GPUME_NB_DX][GPUME_NB_DY], Rows &cur, const GpumeSharedWords &words, int pitch)
+    add_up(GpumeSums *sum, Rows &cur, const GpumeSharedWords &words, int pitch)
     {
         /* rows whose differences are added up at once: parts of sums have at most 16 bits */
         const int step = SIDE == 4 ? 2 : 1, last = Rows::LINES + GPUME_NB_DY - 1;
@@ -133,30 +181,50 @@ template<> struct GpumeSamples<GpumeU10> {
         }
     }
 
-    static __device__ __forceinline__ GpumeU32 key(GpumeU32 sum, GpumeU32 order)
+    /** INADMISSIBLE is above cost << 16, which is 64 * 1023 << 16 at most. */
+    static __device__ __forceinline__ BlockKey key(GpumeU32 sum, GpumeU32 order)
     {
         return (((sum << 16) + sum) & 0xffff0000) | order;
     }
+
+    using GpumeWideSamples::key;
 
     static __device__ __forceinline__ void add(Pair &pair, const GpumeU32 (&sum)[2])
     {
         GPUME_UNROLL for (int j = 0; j < 2; j++)
             pair.cost[j] += (sum[j] & 0xffff) + (sum[j] >> 16);
     }
+};
 
-    static __device__ __forceinline__ GpumeU32 cost(const Pair &pair, int j)
+/** Samples of up to 16 bits, each in a word of its own: an instruction adds up a difference. */
+template<> struct GpumeSamples<GpumeU16> : GpumeWideSamples {
+    typedef GpumeU64 BlockKey;
+    static const int COPIES = 1;
+    static const int WORDS  = 4;
+
+    template<int SIDE, class Rows>
+    static __device__ __forceinline__ void
+    add_up(GpumeSums *sum, Rows &cur, const GpumeSharedWords &words, int pitch)
     {
-        return pair.cost[j];
+        gpume_add_up_words<GpumeSamples, SIDE>(sum, cur, words, pitch);
     }
 
-    static __device__ __forceinline__ Key key(const Pair &pair, int j, GpumeU32 order)
+    static __device__ __forceinline__ GpumeU32 add_word(GpumeU32 cur, GpumeU32 ref, GpumeU32 sum)
     {
-        return gpume_key(order >> 16 ? ~0u : pair.cost[j], order);
+#ifdef GPUME_HOST
+        return sum + (cur < ref ? ref - cur : cur - ref);
+#else
+        GpumeU32 ret;
+
+        asm("sad.u32 %0, %1, %2, %3;" : "=r"(ret) : "r"(cur), "r"(ref), "r"(sum));
+        return ret;
+#endif
     }
 
-    static __device__ __forceinline__ GpumeU32 cost_of(Key key)
+    static __device__ __forceinline__ void add(Pair &pair, const GpumeU32 (&sum)[2])
     {
-        return (GpumeU32)(key >> 32);
+        GPUME_UNROLL for (int j = 0; j < 2; j++)
+            pair.cost[j] += sum[j];
     }
 };
 

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples with up to 10 bits,
- * alone or with all larger sizes up to 32. The module's side is that of the smallest blocks, its
+ * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples, alone or with all larger
+ * sizes up to 32. The module's side is that of the smallest blocks, its
  * variant that of the largest.
  *
  * A warp has a tile of the picture, or shares it with other warps. A lane has GPUME_NB_DX x
@@ -32,6 +32,7 @@
 #define KEYS     (FOURS + EIGHTS > 16 ? 32 : FOURS + EIGHTS > 4 ? 8 : FOURS + EIGHTS > 2 ? 4 : 2)
 
 typedef GpumeSamples<GpumeModuleSample> Samples;
+typedef GpumeSums Sums;
 #define COPIES    Samples::COPIES
 #define ROW_WORDS (WIDTH / COPIES)
 
@@ -115,7 +116,7 @@ struct Runs {
         if (has_zero)
             GPUME_UNROLL for (int k = 0; k < GPUME_NB_DX; k++)
                 GPUME_UNROLL for (int j = 0; j < GPUME_NB_DY; j++)
-                    order[k][j] = gpume_select(k == zero_column && dy + j == 0, 0, order[k][j]);
+                    order[k][j] = gpume_select(k == zero_column && dy + j == 0, 0u, order[k][j]);
     }
 };
 
@@ -193,11 +194,10 @@ struct Rows {
     /** Returns a word of the window for comparison with (y, c); it is 0 at samples outside the picture. */
     __device__ __forceinline__ GpumeU32 masked(GpumeU32 word, int y, int c) const
     {
-        return EDGES != CUT ? word : y < height ? word & gpume_mask<GpumeModuleSample>(width - c * COPIES) : 0;
+        return EDGES != CUT ? word :
+               word & gpume_select(y < height, gpume_mask<GpumeModuleSample>(width - c * COPIES), 0u);
     }
 };
-
-typedef GpumeU32 Sums[GPUME_NB_DX][GPUME_NB_DY];
 
 /** A tile 16 samples wide, and for each of its blocks the smallest key among this lane's candidates. */
 struct TileKeys {
@@ -207,7 +207,7 @@ struct TileKeys {
     int x0, y0;
     int edges;
     int halves;                     ///< halves of 8 rows inside the picture; 0: nothing is searched
-    GpumeU32 fours[FOURS + 1], eights[EIGHTS + 1];
+    Samples::BlockKey fours[FOURS + 1], eights[EIGHTS + 1];
     Samples::Key whole;
 
     /** Initializes the tile at (x, y) and loads its samples into words. */
@@ -221,17 +221,23 @@ struct TileKeys {
         edges  = w < WIDTH || (h < HEIGHT && h % 8) ? CUT :
                  x < range || w < WIDTH + range || y < range || h < HEIGHT + range ? NEAR : INNER;
         GPUME_UNROLL for (int i = 0; i < FOURS; i++)
-            fours[i] = ~0u;
+            fours[i] = ~(Samples::BlockKey)0;
         GPUME_UNROLL for (int i = 0; i < EIGHTS; i++)
-            eights[i] = ~0u;
+            eights[i] = ~(Samples::BlockKey)0;
         whole = ~(Samples::Key)0;
 
-        GpumeU32 loaded[HEIGHT * ROW_WORDS / 32];
+        const int per_word = GpumeSample<GpumeModuleSample>::per_word, row = WIDTH / per_word;
+        GpumeU32 loaded[HEIGHT * row / 32];
 
-        gpume_load_column<GpumeModuleSample>(a, loaded, x + lane % ROW_WORDS * COPIES, y + lane / ROW_WORDS,
-                                             32 / ROW_WORDS);
-        GPUME_UNROLL for (int i = 0; i < HEIGHT * ROW_WORDS / 32; i++)
-            words[lane + 32 * i] = loaded[i];
+        gpume_load_column<GpumeModuleSample>(a, loaded, x + lane % row * per_word, y + lane / row, 32 / row);
+        GPUME_UNROLL for (int i = 0; i < HEIGHT * row / 32; i++) {
+            if (COPIES > 1) {
+                words[lane + 32 * i] = loaded[i];
+            } else {
+                words[2 * (lane + 32 * i)]     = loaded[i] & 0xffff;
+                words[2 * (lane + 32 * i) + 1] = loaded[i] >> 16;
+            }
+        }
     }
 
     /** Stores the result of block (bx, by) of a side. */
@@ -248,18 +254,18 @@ struct TileKeys {
 
     /**
      * Stores the best candidates that the warps of a tile have found. All threads call it.
-     * @param shared 2 + KEYS words for each warp, no longer in use
+     * @param shared two keys and KEYS keys of blocks for each warp, no longer in use
      */
     __device__ __forceinline__ void store(GpumeU32 *shared, int z, int split, int left)
     {
         const int warp = threadIdx.x / 32, lanes = 32 / KEYS, side = 2 * p.range + 1, eight = lane - FOURS;
         const int is_tile = LARGEST >= 16 && eight == EIGHTS;
         Samples::Key *wholes = (Samples::Key *)shared;
-        GpumeU32 *others = shared + 2 * WARPS, keys[KEYS];
+        Samples::BlockKey *others = (Samples::BlockKey *)(shared + 2 * WARPS), keys[KEYS], key = ~(Samples::BlockKey)0;
 
         GPUME_UNROLL for (int i = 0; i < KEYS; i++)
             keys[i] = i < FOURS ? fours[i < FOURS ? i : 0] :
-                      i < FOURS + EIGHTS ? eights[i < FOURS ? 0 : i < FOURS + EIGHTS ? i - FOURS : 0] : ~0u;
+                      i < FOURS + EIGHTS ? eights[i < FOURS ? 0 : i < FOURS + EIGHTS ? i - FOURS : 0] : key;
         gpume_share_out_least<KEYS>(keys, lane);
         whole = gpume_least<1, 32>(whole);
         __syncthreads();
@@ -271,17 +277,15 @@ struct TileKeys {
         if (warp % split || !halves)
             return;
 
-        GpumeU32 key = ~0u;
-
         if (eight > EIGHTS || (eight == EIGHTS && !is_tile))
             return;
         for (int i = 0; i < split; i++) {
             whole = gpume_lesser_key(whole, wholes[warp + i]);
             if (!is_tile)
-                key = gpume_umin(key, others[(warp + i) * KEYS + lane]);
+                key = gpume_lesser_key(key, others[(warp + i) * KEYS + lane]);
         }
 
-        const GpumeU32 cost = is_tile ? Samples::cost_of(whole) : key >> 16;
+        const GpumeU32 cost = is_tile ? gpume_cost_of(whole) : gpume_cost_of(key);
         const int order = (is_tile ? (GpumeU32)whole : key) & 0xffff, i = order - 1 + left + p.range;
         const int dx = order ? i % side - p.range : 0, dy = order ? i / side - p.range : 0;
 
@@ -300,10 +304,12 @@ struct Tile : TileKeys {
      * Words in a row, and rows, that are compared at a time: more of them do not fit into
      * registers, or sums into 16 bits. For rows see also TOGETHER.
      */
-    static const int WORDS  = COPIES == 2 && SMALLEST > 4 ? 8 : 4;
+    static const int WORDS  = SMALLEST > 4 ? Samples::WORDS : 4;
     static const int LINES  = SMALLEST == 4 ? 4 : 8;
-    static const int BLOCKS = WORDS * COPIES / SMALLEST;
+    static const int BLOCKS = WORDS * COPIES / 4;       ///< blocks of 4 that are compared at a time
     static const int ACROSS = SMALLEST == 16 ? 1 : 2;   ///< sums of a row of blocks of 8, or of the tile
+    /** Words after which other sums begin, unless all words are compared at a time. */
+    static const int PART_WORDS = WORDS == ROW_WORDS ? ROW_WORDS : ROW_WORDS / ACROSS;
     /** Nonzero: both halves are added to the same sums, since sums of bytes have room for 16 rows. */
     static const int TOGETHER = SMALLEST == 16 && COPIES == 4;
 
@@ -314,10 +320,10 @@ struct Tile : TileKeys {
 
     /** Exchanges the halves of an array, so that a loop over halves uses the same registers for both. */
     template<int NB>
-    static __device__ __forceinline__ void swap(GpumeU32 *keys)
+    static __device__ __forceinline__ void swap(Samples::BlockKey *keys)
     {
         GPUME_UNROLL for (int i = 0; i < NB / 2 && HALVES > 1; i++) {
-            const GpumeU32 first = keys[i];
+            const Samples::BlockKey first = keys[i];
 
             keys[i]          = keys[i + NB / 2];
             keys[i + NB / 2] = first;
@@ -337,7 +343,7 @@ struct Tile : TileKeys {
      * @param y     row of the picture at which the blocks begin
      */
     template<int EDGES, int BLOCK, int NB>
-    __device__ __forceinline__ void take(GpumeU32 *best, const Sums (&sum)[NB], const Sums &order,
+    __device__ __forceinline__ void take(Samples::BlockKey *best, const Sums (&sum)[NB], const Sums &order,
                                          const Columns<EDGES> &columns, int first, int y, int dy) const
     {
         const int span = BLOCK / 4;
@@ -350,7 +356,7 @@ struct Tile : TileKeys {
                     const GpumeU32 marks = down | columns.get(first + c * span, k) |
                                            columns.get(first + c * span + span - 1, k);
 
-                    best[c] = gpume_umin(best[c], Samples::key(sum[c][k][j], order[k][j] | marks));
+                    best[c] = gpume_lesser_key(best[c], Samples::key(sum[c][k][j], order[k][j] | marks));
                 }
         }
     }
@@ -382,14 +388,29 @@ struct Tile : TileKeys {
     }
 
     /** Adds up the differences of a part of the tile. @param line, word first row and word of the part */
-    template<int EDGES, int NB_LINES, int NB>
+    template<int EDGES, int NB_LINES>
     __device__ __forceinline__ void
-    compare(Sums (&sum)[NB], const GpumeSharedWords &win, int pitch, int line, int word) const
+    compare(Sums *sum, const GpumeSharedWords &win, int pitch, int line, int word) const
     {
         Rows<EDGES, NB_LINES, WORDS> rows = { tile, line * ROW_WORDS + word, p.width - x0 - word * COPIES,
                                               p.height - y0 - line };
 
         Samples::add_up<SMALLEST>(sum, rows, win.from(line * pitch + word), pitch);
+    }
+
+    /** Adds up the differences of rows of the tile, of blocks of 8 separately. */
+    template<int EDGES, int NB_LINES>
+    __device__ __forceinline__ void
+    compare_rows(Sums (&sum)[ACROSS], const GpumeSharedWords &win, int pitch, int line) const
+    {
+        /* tiles that are cut are rare: less code is compiled sooner */
+        const int nb = EDGES == CUT ? 4 : NB_LINES;
+
+        GPUME_UNROLL for (int first = 0; first < ROW_WORDS; first += PART_WORDS)
+            /* not unrolled, like halves of the tile */
+            GPUME_NO_UNROLL for (int word = first; word < first + PART_WORDS; word += WORDS)
+                GPUME_NO_UNROLL for (int y = line; y < line + NB_LINES; y += nb)
+                    compare<EDGES, nb>(sum + first / PART_WORDS, win, pitch, y, word);
     }
 
     /**
@@ -417,7 +438,7 @@ struct Tile : TileKeys {
                                 sum[(first + c) / 2][k][j] += four[c][k][j];
                 }
         } else {
-            compare<EDGES, LINES>(sum, win, pitch, 8 * half, 0);
+            compare_rows<EDGES, LINES>(sum, win, pitch, 8 * half);
         }
         if (EIGHTS)
             take<EDGES, 8>(eights, sum, order, columns, 0, y, dy);
@@ -436,9 +457,9 @@ struct Tile : TileKeys {
         const Columns<EDGES> columns(p, x0, dx);
         Sums sum[ACROSS] = { };
 
-        if (TOGETHER && (EDGES == INNER || (EDGES == NEAR && halves == HALVES))) {
+        if (TOGETHER && EDGES == INNER) {
             /* 16 rows at once: the second half would wait for its first words, too */
-            compare<EDGES, HEIGHT>(sum, win, pitch, 0, 0);
+            compare_rows<EDGES, HEIGHT>(sum, win, pitch, 0);
         } else {
             /* not unrolled: half the code fits better into the instruction cache */
             GPUME_NO_UNROLL for (int half = 0; half < (EDGES == INNER ? HALVES : halves); half++) {
@@ -569,7 +590,7 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *fixed, con
                                      r.columns * GPUME_NB_DX + across * ROW_WORDS, runs * GPUME_NB_DY + height - 1 };
 
         __syncthreads();
-        gpume_load_window<GpumeModuleSample>(p, ref, window);
+        gpume_load_window<GpumeModuleSample, COPIES>(p, ref, window);
         __syncthreads();
         gpume_try_runs(tile, square, r, shared + y * r.pitch + x / COPIES, cy, runs);
     }

@@ -93,19 +93,24 @@ static __device__ __forceinline__ Key gpume_lesser_key(Key a, Key b)
     return a < b ? a : b;
 }
 
+static __device__ __forceinline__ GpumeU64 gpume_select(int first, GpumeU64 a, GpumeU64 b)
+{
+    return first ? a : b;
+}
+
 /**
  * Computes the minimum of each of NB keys over all lanes of a warp. key[0] of each group of 32 / NB
  * lanes is set to one of the minimums, in order; with fewer lanes, to the minimum over the lanes
  * that differ from them in higher bits.
  */
-template<int NB, int LANES = 32 / NB>
-static __device__ __forceinline__ void gpume_share_out_least(GpumeU32 (&key)[NB], int lane)
+template<int NB, int LANES = 32 / NB, typename Key>
+static __device__ __forceinline__ void gpume_share_out_least(Key (&key)[NB], int lane)
 {
     GPUME_UNROLL for (int nb = NB / 2, bit = 16; nb; nb /= 2, bit /= 2)
         GPUME_UNROLL for (int i = 0; i < nb; i++) {
-            const GpumeU32 given = gpume_select(lane & bit, key[i], key[i + nb]);
+            const Key given = gpume_select(lane & bit, key[i], key[i + nb]);
 
-            key[i] = gpume_umin(gpume_select(lane & bit, key[i + nb], key[i]), gpume_xor_lane(given, bit));
+            key[i] = gpume_lesser_key(gpume_select(lane & bit, key[i + nb], key[i]), gpume_xor_lane(given, bit));
         }
     key[0] = gpume_least<1, LANES>(key[0]);
 }
@@ -186,7 +191,7 @@ typedef struct GpumeWindow {
     GpumeU32 *words;
     int copy, pitch;            ///< words between copies, and between rows
     int left, top;              ///< first sample; left is a multiple of the samples in a word
-    int row_words, rows;        ///< up to 256 words; copies have room for a multiple of four words
+    int row_words, rows;        ///< copies have room for a multiple of four words
 } GpumeWindow;
 
 /** Stores four words of each copy of a window, which are copy words apart, from five words. */
@@ -204,16 +209,30 @@ static __device__ __forceinline__ void gpume_store_copies(GpumeU32 *to, int copy
     }
 }
 
+/** Returns the samples of two words, each in a word of its own. */
+static __device__ __forceinline__ int4 gpume_unpacked(const GpumeU32 (&word)[5])
+{
+    int4 v;
+
+    v.x = word[0] & 0xffff;
+    v.y = word[0] >> 16;
+    v.z = word[1] & 0xffff;
+    v.w = word[1] >> 16;
+    return v;
+}
+
 /**
  * Loads copies of a window into shared memory, in units of four words.
- * @tparam QUADS units of the reference are aligned to 16 bytes
+ * @tparam COPIES samples in a word of the window: all that a word of the reference has, or 1
+ * @tparam QUADS  units of the reference are aligned to 16 bytes
  */
-template<typename Sample, int QUADS>
+template<typename Sample, int COPIES, int QUADS>
 static __device__ __forceinline__ void
 gpume_load_units(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
-    const int copies = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
+    const int per_word = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
     const int units  = (w.row_words + 3) / 4, nb = w.rows * units;
+    const int loads  = COPIES == 1 ? 4 / per_word : 5, even = loads & ~1;
     const int fill   = QUADS ? 3 : 2;   // units that a thread loads at a time
     const int whole  = QUADS || gpume_whole_words(ref, p);
     const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(units);
@@ -228,38 +247,42 @@ gpume_load_units(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWin
             const int k = gpume_min(i + j * blockDim.x, nb - 1);
             const int y = GPUME_DIVIDE_LARGE(k, reciprocal);
             const int x = 4 * (k - y * units);
-            const int column = w.left + copies * x;
+            const int column = w.left + COPIES * x;
             const GpumeU8 *row = gpume_row_inside(p, ref, w.top + y);
 
             at[j] = y * w.pitch + x;
             if (QUADS)
-                gpume_load_row<4>(word[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * copies)));
-            GPUME_UNROLL for (int k = QUADS ? 4 : 0; k < 5; k++)
-                word[j][k] = gpume_load_any<Sample>(whole, row, column + copies * k, p.width);
+                gpume_load_row<even>(word[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * COPIES)));
+            GPUME_UNROLL for (int k = QUADS ? even : 0; k < loads; k++)
+                word[j][k] = gpume_load_any<Sample>(whole, row, column + per_word * k, p.width);
         }
         GPUME_UNROLL for (int j = 0; j < fill; j++) {
             if (j && i + j * blockDim.x >= nb)
                 break;
-            GPUME_UNROLL for (int k = 0; k < 5; k++)
+            GPUME_UNROLL for (int k = 0; k < loads; k++)
                 word[j][k] = GpumeSample<Sample>::right_justify(word[j][k], p.shift);
-            gpume_store_copies<Sample>(w.words + at[j], w.copy, word[j]);
+            if (COPIES > 1)
+                gpume_store_copies<Sample>(w.words + at[j], w.copy, word[j]);
+            else
+                *(int4 *)(w.words + at[j]) = gpume_unpacked(word[j]);
         }
     }
 }
 
 /**
- * Loads copies of a window into shared memory, one for each sample of a word: the first copy
- * unshifted, each other shifted by one sample more than the previous one. No admissible candidate
- * reads samples outside the picture, so these may have any value.
+ * Loads a window into shared memory: with COPIES 1, each sample into a word; otherwise a copy for
+ * each sample of a word, the first one unshifted, each other shifted by one sample more than the
+ * previous one. No admissible candidate reads samples outside the picture, so these may have any
+ * value.
  */
-template<typename Sample>
+template<typename Sample, int COPIES>
 static __device__ __forceinline__ void
 gpume_load_window(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
-    if ((ref.data | ref.linesize | GpumeSample<Sample>::bytes * (p.width | w.left)) & 15)
-        gpume_load_units<Sample, 0>(p, ref, w);
+    if ((ref.data | ref.linesize | GpumeSample<Sample>::bytes * (p.width | w.left)) & (COPIES == 1 ? 7 : 15))
+        gpume_load_units<Sample, COPIES, 0>(p, ref, w);
     else
-        gpume_load_units<Sample, 1>(p, ref, w);
+        gpume_load_units<Sample, COPIES, 1>(p, ref, w);
 }
 
 #endif /* AVFILTER_GPUME_CUDA_WINDOW_CUH */

@@ -829,13 +829,16 @@ static const struct {
     { FULL, "block={4,8,16} format={gray9le,gray10le,p012le,gray16le} {size=80x72 range=5,size=61x43 range=16} "
             "content={random,motion} frames=2" },
     { FULL, "block={4,8,16} format={gray10le,p016le} size=61x43 range=127 content=binary frames=2" },
-    /* bounds for 4x4 samples of every depth above 10, for which no search evaluates every candidate */
+    /* bounds for 4x4 samples of every depth above 10 */
     { FULL, "block=4 format={gray12le,p012be,gray14le,gray16le} {size=80x72 range=5,size=70x45 range=20} "
             "content={random,motion,faint} frames=2" },
     /* content for which many candidates survive the bounds */
     { FULL, "block={4,8,16} format={gray10le,p012le,gray16le} size=80x56 range={5,16} content=faint frames=2" },
     /* every candidate of 10 bits: eight adjacent displacements and the remaining ones, whole and divided windows */
     { FULL, "block={4,8,16} format={gray9le,p010le} size=112x72 range={16,23,64} content=extreme sea=0 frames=2" },
+    /* every candidate of more than 10 bits, also beyond all edges */
+    { FULL, "block={4,8,16} format={gray12le,p012be,gray16le} content={extreme,random,faint} sea=0 frames=2 "
+            "{size=112x72 range=5,size=112x72 range=23,size=80x56 range=64,size=61x43 range=16,size=61x43 range=127}" },
     /* two samples at once: the largest sums of 10 and 12 bits, for every position of the bits in a word */
     { REST, "block={4,8,16} format={gray10le,p010le,gray12le,p012le} content={extreme,checker,random} size=96x72 "
             "range={2,30} frames=2" },
