@@ -38,10 +38,9 @@ static void set_grid(const GpumeParams *p, GpumeCudaLaunch *l, int width, int he
  * and leave the fewest lanes idle. Returns the time of an area, in halves of the time of a warp's
  * candidates.
  */
-static int shape_runs(GpumeCudaArgs *a, int height, int fixed, int split)
+static int shape_runs(GpumeCudaArgs *a, int copies, int height, int fixed, int split)
 {
     const GpumeParams *p = &a->params;
-    const int copies = a->full.copies;
     const int in_run = GPUME_CUDA_SCAN_PLACES(p->range, copies);
     const int runs   = (2 * p->range + GPUME_CUDA_SCAN_DY) / GPUME_CUDA_SCAN_DY;
     const int lanes  = 32 * split;
@@ -70,10 +69,10 @@ static int copies_of(const GpumeCudaModule *module)
 }
 
 /* Shapes an area of a scan: across x down tiles; split warps share each tile. */
-static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down, int split, int largest)
+static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int copies, int across, int down, int split, int largest)
 {
     const GpumeParams *p = &a->params;
-    const int copies = a->full.copies, banks = 64 / copies;
+    const int banks  = 64 / copies;
     const int width  = across * GPUME_CUDA_TILE_WIDTH, height = down * GPUME_CUDA_SCAN_TILE_HEIGHT(largest);
     const int tile   = GPUME_CUDA_TILE_WIDTH * GPUME_CUDA_SCAN_TILE_HEIGHT(largest) / copies;
     const int fixed  = GPUME_CUDA_SCAN_WARPS * tile + GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies) +
@@ -84,7 +83,7 @@ static int shape_area(GpumeCudaArgs *a, GpumeCudaLaunch *l, int across, int down
     /* eight lanes read four words each, of some columns of each copy, and their words must be in different banks */
     while (copies > 1 && a->full.copy_words % banks != banks / 2)
         a->full.copy_words += 4;
-    time = shape_runs(a, height, fixed, split);
+    time = shape_runs(a, copies, height, fixed, split);
     a->full.across = across;
     a->full.down   = down;
     a->full.split  = split;
@@ -101,13 +100,13 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
     static const struct { int across, down; } areas[] = { { 2, 2 }, { 2, 1 }, { 1, 1 } };
     const GpumeParams *p = &a->params;
     const GpumeCudaModule *module = ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, p->block, p->block);
+    const int copies = copies_of(module);
     /* a remaining square must be searched with short latency */
     int best = p->block > 8 ? 2 : 1, across = 1;
     int64_t least = INT64_MAX;
 
-    a->full.copies = copies_of(module);
     for (int i = 0; i < FF_ARRAY_ELEMS(areas) && !remaining; i++) {
-        const int64_t time = shape_area(a, l, areas[i].across, areas[i].down, 1 << i, p->block);
+        const int64_t time = shape_area(a, l, copies, areas[i].across, areas[i].down, 1 << i, p->block);
         const int64_t all  = time * gpume_blocks(l->grid[0] * l->grid[1] * p->nb_distances, WAVE);
 
         if (all < least) {
@@ -116,7 +115,7 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
             across = areas[i].across;
         }
     }
-    shape_area(a, l, across, (GPUME_CUDA_SCAN_WARPS >> best) / across, 1 << best, p->block);
+    shape_area(a, l, copies, across, (GPUME_CUDA_SCAN_WARPS >> best) / across, 1 << best, p->block);
     return module;
 }
 
@@ -287,22 +286,6 @@ int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *p)
            (nb_sizes > 1 || p->block > 16) && find_squares(cuda, p);
 }
 
-/* Returns how many threads merge a square so that the fewest are idle; groups: groups of four in a row of costs. */
-static av_cold int merge_threads(int range, int groups)
-{
-    int best = 0, least = INT_MAX;
-
-    for (int threads = GPUME_CUDA_MERGE_THREADS; threads >= GPUME_CUDA_MERGE_THREADS / 2; threads -= 32) {
-        const int rounds = gpume_blocks(2 * range + 1, threads / groups);
-
-        if (rounds * threads < least) {
-            least = rounds * threads;
-            best  = threads;
-        }
-    }
-    return best;
-}
-
 /* Allocates the costs that are kept for a strip. */
 static av_cold int alloc_sums(GpumeCudaScan *s)
 {
@@ -310,13 +293,17 @@ static av_cold int alloc_sums(GpumeCudaScan *s)
     const GpumeParams *p   = &s->args.params;
     const int together = GPUME_CUDA_MERGE_SQUARE / GPUME_CUDA_SCAN_SQUARE;
     const size_t row   = (size_t)t->across * (2 * p->range + 1) * t->pitch * sizeof(uint32_t);
+    const int nb_merged = gpume_blocks(p->width,  GPUME_CUDA_MERGE_SQUARE) *
+                          gpume_blocks(p->height, GPUME_CUDA_MERGE_SQUARE);
     const int fits     = p->small_strips ? 1 : MAX_KEPT / row;
     int ret;
 
     s->strip = FFMAX(fits / together, 1) * together;
     s->strip = FFMIN(s->strip, FFALIGN(s->nb_rows, together));
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row, "costs");
+    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row + nb_merged * sizeof(uint32_t),
+                              "costs");
     t->sums     = s->sums.data;
+    t->counts   = s->sums.data + s->strip * row;
     s->new_sums = 1;
     return ret;
 }
@@ -338,18 +325,10 @@ av_cold int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, con
     s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SCAN_SQUARE);
     s->strip   = s->nb_rows;
 
-    s->args.full.copies = copies_of(squares);
-    shape_area(&s->args, &s->squares, 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
-    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, s->args.full.copies);
+    shape_area(&s->args, &s->squares, copies_of(squares), 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
+    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies_of(squares));
     ret = ff_gpume_cuda_load(cuda, &s->squares, &squares->code);
-    if (ret >= 0 && largest >= GPUME_CUDA_SCAN_SQUARE)
-        ret = alloc_sums(s);
-    if (ret < 0 || largest < GPUME_CUDA_MERGE_SQUARE)
-        return ret;
-    s->merge.grid[0] = gpume_blocks(p->width, GPUME_CUDA_MERGE_SQUARE);
-    s->merge.threads = merge_threads(p->range, t->pitch / GPUME_CUDA_MERGE_TOGETHER);
-    s->merge.shared  = GPUME_CUDA_MERGE_THREADS / 32 * sizeof(uint64_t);
-    return ff_gpume_cuda_load(cuda, &s->merge, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_merge64, 0, 0)->code);
+    return ret >= 0 && largest >= GPUME_CUDA_MERGE_SQUARE ? alloc_sums(s) : ret;
 }
 
 CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
@@ -374,10 +353,7 @@ CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, 
 
         a->tree.first_row  = row;
         s->squares.grid[1] = nb;
-        s->merge.grid[1]   = gpume_blocks(nb, GPUME_CUDA_MERGE_SQUARE / GPUME_CUDA_SCAN_SQUARE);
         err = ff_gpume_cuda_launch(s->cuda, &s->squares, 1, a, stream);
-        if (s->merge.function && err == CUDA_SUCCESS)
-            err = ff_gpume_cuda_launch(s->cuda, &s->merge, 1, a, stream);
     }
     return err;
 }
@@ -385,6 +361,5 @@ CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, 
 av_cold void ff_gpume_cuda_scan_uninit(GpumeCudaScan *s)
 {
     ff_gpume_cuda_unload(s->cuda, &s->squares);
-    ff_gpume_cuda_unload(s->cuda, &s->merge);
     ff_gpume_cuda_free(&s->sums);
 }

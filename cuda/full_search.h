@@ -34,12 +34,12 @@ GpumeCudaShape ff_gpume_cuda_shape_full, ff_gpume_cuda_shape_sea;
 /** Search of several block sizes at once. Zeroed, or ready to be launched. */
 typedef struct GpumeCudaScan {
     const GpumeCuda *cuda;
-    GpumeCudaLaunch squares, merge; ///< no function: not needed
+    GpumeCudaLaunch squares;
     GpumeCudaArgs args;
     int first;                      ///< index of the smallest blocks: GPUME_CUDA_SIZE()
     int nb_rows;                    ///< rows of squares in a picture
     int strip;                      ///< maximum rows of squares in a strip; costs of one strip are kept at a time
-    GpumeCudaBuffer sums;           ///< args.tree.sums
+    GpumeCudaBuffer sums;           ///< args.tree.sums, then args.tree.counts; or nothing
     int new_sums;                   ///< sums is not yet 0
 } GpumeCudaScan;
 

@@ -19,7 +19,7 @@
 #define GPUME_CUDA_TILE_WIDTH 16
 
 /*
- * Every candidate of blocks of up to 16 samples, and of larger blocks as sums (scan.cu, merge64.cu).
+ * Every candidate of blocks of up to 16 samples, and of larger blocks as sums (scan.cu).
  * Shared memory has as many copies of the window as a word has samples; each copy begins a sample
  * later than the previous one. With more than 10 bits, a word has one sample.
  */
@@ -58,9 +58,6 @@
 #define GPUME_CUDA_MERGE_SQUARE 64
 /** Words in which warps exchange costs of tiles; with one byte for each sample, costs are halves of words. */
 #define GPUME_CUDA_SCAN_EXCHANGED(copies) (GPUME_CUDA_SCAN_THREADS * GPUME_CUDA_SCAN_DX * ((copies) == 4 ? 1 : 2))
-/** Maximum number of threads that merge a square, and number of costs that a thread loads at once. */
-#define GPUME_CUDA_MERGE_THREADS  256
-#define GPUME_CUDA_MERGE_TOGETHER 4
 
 /** Number of block sizes of scans, which are 4, 8, 16, 32 and 64, and the index of a size. */
 #define GPUME_CUDA_NB_SIZES 5
@@ -76,10 +73,12 @@ typedef struct GpumeCudaTreeSearch {
     GpumeCudaStored sizes[GPUME_CUDA_NB_SIZES];
     /**
      * uint32_t[squares][2 * range + 1][pitch]: costs of displacement (dx, dy) of a square of the
-     * strip, by dy + range and the position of dx. 0: costs are not kept.
+     * strip, by dy + range and the position of dx. 0: costs are not kept, because there are no
+     * blocks of 64.
      */
     unsigned long long sums;
-    int pitch;                  ///< a multiple of GPUME_CUDA_MERGE_TOGETHER
+    unsigned long long counts;  ///< unsigned: for each block of 64 the number of squares that are stored; 0 at first
+    int pitch;                  ///< a multiple of GPUME_CUDA_SCAN_DX
     int across;                 ///< squares in a row
     int first_row;              ///< first row of squares of the strip; the strip begins with a row of the largest
                                 ///< blocks
@@ -111,7 +110,6 @@ typedef struct GpumeCudaTreeSearch {
 typedef struct GpumeCudaFullShape {
     int across, down;           ///< a scan: tiles in a row and in a column
     int runs;                   ///< rows of candidates whose window is loaded at a time, in units of a lane's rows
-    int copies;                 ///< a scan: copies of the window
     int copy_words;             ///< words in a row of each copy of the window
     int shared_words;           ///< words before those at fixed positions
     int split;                  ///< a scan: warps that share a tile

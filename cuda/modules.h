@@ -47,7 +47,6 @@
     M(scan8to32_10,    scan,      10, 32,               8, SAD) \
     M(scan4to32_16,    scan,      16, 32,               4, SAD) \
     M(scan8to32_16,    scan,      16, 32,               8, SAD) \
-    M(merge64,         merge64,    0, 0,                0, SAD) \
     M(bounded4_16,     bounded,   16, 0,                4, SAD) \
     M(bounded8_16,     bounded,   16, 0,                8, SAD) \
     M(bounded16_16,    bounded,   16, 0,               16, SAD) \
@@ -153,7 +152,6 @@
 enum GpumeCudaFamily {
     GPUME_CUDA_any,
     GPUME_CUDA_scan,
-    GPUME_CUDA_merge64,
     GPUME_CUDA_bounded,
     GPUME_CUDA_eliminate,
     GPUME_CUDA_pattern,

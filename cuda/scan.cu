@@ -6,14 +6,14 @@
 /**
  * @file
  * Full search that evaluates every candidate: blocks of 4, 8 or 16 samples, alone or with all larger
- * sizes up to 32. The module's side is that of the smallest blocks, its
+ * sizes up to 64. The module's side is that of the smallest blocks, its
  * variant that of the largest.
  *
  * A warp has a tile of the picture, or shares it with other warps. A lane has GPUME_NB_DX x
  * GPUME_NB_DY candidates at a time, whose displacements are a word apart horizontally, so that they
  * share words of the window. The cost of a larger block is the sum of the costs of its parts. For
- * blocks of 32, warps exchange the costs of their tiles, and the sums of these costs are stored in
- * memory: costs of blocks of 64 are sums of them (merge64.cu).
+ * blocks of 32, warps exchange the costs of their tiles. For blocks of 64, the sums of these costs
+ * are stored in memory; the thread block that is the last one of four adds them up.
  */
 
 #include "libavfilter/gpume/cuda/samples.cuh"
@@ -481,18 +481,29 @@ struct Tile : TileKeys {
     }
 };
 
+/** Returns where the costs of square (column, row) of the picture are stored. */
+static __device__ __forceinline__ GpumeU32 *gpume_kept_sums(const GpumeCudaArgs &a, int column, int row)
+{
+    const GpumeCudaTreeSearch &t = a.tree;
+
+    return (GpumeU32 *)t.sums +
+           ((GpumeU64)(row - t.first_row) * t.across + column) * (2 * a.params.range + 1) * t.pitch;
+}
+
 /** A square of 32x32 samples, whose costs are sums of the costs of its tiles. */
 struct Square {
     const GpumeCudaArgs &a;
     const GpumeBox box;
     const int warp, lane;
-    GpumeU32 *const sums;           ///< NULL: blocks of 32 are not searched
+    const int is_searched;          ///< whether blocks of 32 or 64 are searched
+    GpumeU32 *const sums;           ///< where costs are kept for blocks of 64; NULL: these are not searched
     Samples::Pair *const exchanged; ///< costs of all warps: GPUME_CUDA_SCAN_EXCHANGED() words
     GpumeU64 best;                  ///< smallest key
 
     __device__ __forceinline__ Square(const GpumeCudaArgs &args, GpumeU32 *words, int column, int row)
-        : a(args), box(gpume_box(&args.params, SQUARE, column, row)), warp(threadIdx.x / 32),
-          lane(threadIdx.x & 31), sums(args.tree.sums ? gpume_kept_sums(args, column, row) : 0),
+        : a(args), box(gpume_box(&args.params, SQUARE, column, row)), warp(threadIdx.x / 32), lane(threadIdx.x & 31),
+          is_searched(args.tree.sums || args.tree.sizes[GPUME_CUDA_SIZE(SQUARE)].costs),
+          sums(args.tree.sums ? gpume_kept_sums(args, column, row) : 0),
           exchanged((Samples::Pair *)words), best(~0ull) { }
 
     /**
@@ -522,7 +533,7 @@ struct Square {
             const int admissible = gpume_admissible(&box, dx, dy + j);
 
             best = gpume_lesser_key(best, gpume_key(admissible ? sum[j] : ~0u, gpume_order(range, dx, dy + j)));
-            if (keep && dy + j <= range)
+            if (sums && keep && dy + j <= range)
                 sums[(dy + j + range) * a.tree.pitch + warp * r.in_run + place] = sum[j];
         }
     }
@@ -537,6 +548,64 @@ struct Square {
             gpume_store_size<SQUARE>(a, box, v.dx, v.dy, (GpumeU32)(key >> 32));
     }
 };
+
+/** Returns the smallest key of the candidates of block (x, y) of 64, by the costs of its squares, in thread 0. */
+static __device__ __forceinline__ GpumeU64
+gpume_search_merged(const GpumeCudaArgs &a, GpumeU32 *shared, const Runs &r, const GpumeBox &b, int x, int y)
+{
+    const int across = a.tree.pitch / GPUME_NB_DX, down = GPUME_CUDA_SCAN_THREADS / across;
+    const int line   = threadIdx.x / across, column = threadIdx.x % across * GPUME_NB_DX;
+    const int right  = b.w > SQUARE, below = b.h > SQUARE;
+    GpumeU64 best = ~0ull;
+
+    GPUME_NO_UNROLL for (int dy = b.min_dy + line; dy <= b.max_dy && line < down; dy += down) {
+        GpumeU64 sum[2] = { 0 };
+
+        /* sums of two costs in a word, each of less than 32 bits */
+        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+            const GpumeU64 *kept = (const GpumeU64 *)(gpume_kept_sums(a, 2 * x + i % 2, 2 * y + i / 2) +
+                                                      (dy + r.range) * a.tree.pitch + column);
+
+            GPUME_UNROLL for (int j = 0; j < 2 && (i % 2 <= right && i / 2 <= below); j++)
+                sum[j] += gpume_load_volatile(kept + j);
+        }
+        GPUME_UNROLL for (int j = 0; j < GPUME_NB_DX; j++) {
+            const int run = (column + j) / r.in_run;
+            const int dx  = r.dx(column + j - run * r.in_run) + COPIES * run;
+
+            if (dx >= b.min_dx && dx <= b.max_dx)
+                best = gpume_lesser_key(best, gpume_key((GpumeU32)(sum[j / 2] >> 32 * (j % 2)),
+                                                        gpume_order(r.range, dx, dy)));
+        }
+    }
+    return gpume_least_of_all(shared, best);
+}
+
+/** Searches block (x, y) of 64 after the last of its squares. All threads call it. */
+static __device__ __forceinline__ void
+gpume_merge(const GpumeCudaArgs &a, GpumeU32 *shared, const Runs &r, int x, int y)
+{
+    const GpumeBox b = gpume_box(&a.params, GPUME_CUDA_MERGE_SQUARE, x, y);
+    GpumeU32 *count  = (GpumeU32 *)a.tree.counts + y * gpume_blocks(a.params.width, GPUME_CUDA_MERGE_SQUARE) + x;
+    const GpumeU32 nb = gpume_blocks(b.w, SQUARE) * gpume_blocks(b.h, SQUARE);
+
+    __threadfence();
+    __syncthreads();
+    if (!threadIdx.x)
+        shared[0] = atomicAdd(count, 1u) + 1 == nb;
+    __syncthreads();
+    if (!shared[0])
+        return;
+    __threadfence();
+
+    const GpumeU64 key  = gpume_search_merged(a, shared, r, b, x, y);
+    const GpumeVector v = gpume_vector_of_order(r.range, (int)(GpumeU32)key);
+
+    if (!threadIdx.x) {
+        gpume_store_size<GPUME_CUDA_MERGE_SQUARE>(a, b, v.dx, v.dy, (GpumeU32)(key >> 32));
+        *count = 0;
+    }
+}
 
 /** Tests the candidates of a number of runs from displacement cy on. @param words words of the window for the tile */
 static __device__ __forceinline__ void
@@ -563,7 +632,7 @@ gpume_try_runs(Tile &tile, Square &square, const Runs &r, const GpumeU32 *words,
             tile.try_group<NEAR>(win, r.pitch, order, r.dx(place), dy, cost);
         else if (tile.halves)
             tile.try_group<CUT>(win, r.pitch, order, r.dx(place), dy, cost);
-        if (LARGEST == 32 && square.sums)
+        if (LARGEST == 32 && square.is_searched)
             square.take(cost, r, place, dy, first + tile.lane < nb);
     }
 }
@@ -595,8 +664,10 @@ gpume_search_area(const GpumeCudaArgs &a, GpumeU32 *shared, GpumeU32 *fixed, con
         gpume_try_runs(tile, square, r, shared + y * r.pitch + x / COPIES, cy, runs);
     }
     tile.store(shared, at.z, a.full.split, r.left);
-    if (LARGEST == 32 && square.sums)
+    if (LARGEST == 32 && square.is_searched)
         square.store(shared);
+    if (LARGEST == 32 && square.sums)
+        gpume_merge(a, shared, r, at.x / GPUME_CUDA_MERGE_SQUARE, at.y / GPUME_CUDA_MERGE_SQUARE);
 }
 
 /**

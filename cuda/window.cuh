@@ -151,15 +151,6 @@ static __device__ __forceinline__ void gpume_least_and_greatest(GpumeU32 *shared
     }
 }
 
-/** Returns where the costs of square (column, row) of the picture are stored. */
-static __device__ __forceinline__ GpumeU32 *gpume_kept_sums(const GpumeCudaArgs &a, int column, int row)
-{
-    const GpumeCudaTreeSearch &t = a.tree;
-
-    return (GpumeU32 *)t.sums +
-           ((GpumeU64)(row - t.first_row) * t.across + column) * (2 * a.params.range + 1) * t.pitch;
-}
-
 /** Stores the vector of a block of a side if vectors of that side are output. */
 template<int SIDE>
 static __device__ __forceinline__ void
