@@ -198,7 +198,7 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     if (from->begin == GPUME_BEGIN_GLOBAL)
         return init_global(m, &step->launch);
     step->launch.grid[1] = 1;
-    step->launch.threads = GPUME_CUDA_STEP_THREADS;
+    step->launch.threads = step->launch.shared = GPUME_CUDA_STEP_THREADS;
     return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1);
 }
 

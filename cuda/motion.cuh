@@ -97,21 +97,6 @@ gpume_penalty_of(unsigned factor, unsigned sum, GpumeU32 reciprocal, int pel, in
     return gpume_multiply_high((factor * sum >> gpume_log2_pel(pel)) * 2, reciprocal) << (depth - 8);
 }
 
-/** Returns the index of set bit n, counted from 0; 31 if there are fewer. */
-static __device__ __forceinline__ int gpume_nth_bit(GpumeU32 mask, int n)
-{
-    int place = 0;
-
-    GPUME_UNROLL for (int half = 16; half; half >>= 1) {
-        const int below = gpume_popcount(mask & ~(~0u << half));
-
-        place += n >= below ? half : 0;
-        mask   = n >= below ? mask >> half : mask;
-        n     -= n >= below ? below : 0;
-    }
-    return place;
-}
-
 /**
  * A block, and where in planes its matches are.
  * @tparam SIDE  side of blocks, 0: any
@@ -395,12 +380,17 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
         return m;
     }
 
-    /** Returns D. The fewer candidates a warp has, the more lanes share each, and each lane sums some rows. */
+    /**
+     * Returns D. The fewer candidates a warp has, the more lanes share each, and each lane sums some
+     * rows. A warp has a byte of shared memory for each of its lanes.
+     */
     __device__ __forceinline__ GpumeU32 spread_cost(int dx, int dy, int wanted, int partial, GpumeU32 limit) const
     {
+        GPUME_SHARED(GpumeU8, shared);
+        GpumeU8 *const lanes = shared + (threadIdx.x & ~31u);   // those of candidates, in order
         const int lane = threadIdx.x % 32;
         const GpumeU32 mask = __ballot_sync(GPUME_WHOLE_WARP, wanted);
-        const int nb    = gpume_popcount(mask);
+        const int nb    = gpume_popcount(mask), rank = gpume_popcount(mask & ~(~0u << lane));
         const int slots = nb > 16 || SIDE * 16 / 32 < ROWS ? 32 : nb > 8 || SIDE * 8 / 32 < ROWS ? 16 :
                           nb > 4 || SIDE * 4 / 32 < ROWS ? 8 : 4;
         const int nb_rows = SIDE * slots / 32;
@@ -408,7 +398,15 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
         GpumeU32 sum;
 
         if (slots < 32) {
-            const int k = lane & (slots - 1), whose = gpume_nth_bit(mask, k);
+            const int k = lane & (slots - 1);
+            int whose = 31;
+
+            if (wanted)
+                lanes[rank] = (GpumeU8)lane;
+            __syncwarp();
+            if (k < nb)
+                whose = lanes[k];
+
             const GpumeVector v = gpume_of_word(gpume_of_lane(gpume_vector_of(dx, dy), whose));
 
             m      = of_any_lane(whose, partial);
@@ -422,7 +420,7 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             return sum;
         GPUME_NO_UNROLL for (int bit = slots; bit < 32; bit <<= 1)
             sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
-        return gpume_of_lane(sum, gpume_popcount(mask & ~(~0u << lane)));
+        return gpume_of_lane(sum, rank);
     }
 
     /** Returns the costs of areas of a match whose first row the lane loads. Each group of eight lanes has a match. */

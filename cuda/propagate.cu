@@ -394,7 +394,7 @@ static __device__ __forceinline__ GpumeU32 gpume_take_ticket(const GpumeCudaStep
 /**
  * grid:   thread blocks whose warps take all tickets, GpumeCudaStepArgs.nb_of_warp each
  * block:  GPUME_CUDA_STEP_THREADS
- * shared: none
+ * shared: a byte for each thread
  */
 GPUME_KERNEL_OF(GpumeCudaStepArgs, GPUME_CUDA_STEP_THREADS,
                 GPUME_CUDA_STEP_CTAS(GPUME_CUDA_SIDE, GPUME_CUDA_VARIANT, GPUME_CUDA_DEPTH))
