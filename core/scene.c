@@ -24,8 +24,8 @@
 /** About as many vectors show whether there is a motion. */
 #define MAX_VECTORS 4096
 /**
- * Vectors show a motion if, for so many that are inconsistent, one is part of it. Across cuts next to none is: 10 and 12
- * found the same of 138 cuts as 1, and 16 lost one. But few vectors, of small pictures, can agree by chance: 1 for them.
+ * Vectors show a motion if, for so many that are inconsistent, one is part of it. Across cuts next to none is: 10 and
+ * 12 found the same of 138 cuts as 1, and 16 lost one. Few vectors, of small pictures, can agree by chance: 1 for them.
  */
 #define MOTION_SHARE 10
 #define FEW_VECTORS 900
