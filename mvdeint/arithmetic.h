@@ -40,7 +40,7 @@
 /** Largest difference, in units of 1/8 level of 8 bits. */
 #define MVDEINT_MAX_DIFFERENCE 1023
 /** Minimum number of adjacent samples without change that keep the first estimate. */
-#define MVDEINT_STILL 5
+#define MVDEINT_STILL 8
 /** Minimum number of lines and of columns of a component. */
 #define MVDEINT_MIN_LINES   4
 #define MVDEINT_MIN_COLUMNS 3
@@ -462,6 +462,19 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
             sum += weight * (unsigned)(k->intra - k->first) << fraction;
     }
     return mvdeint_result(k->first, (int)sum, weights, fraction);
+}
+
+/**
+ * Limits how far a missing sample is from that of the first estimate.
+ * @param reach greatest reach of the sample and both neighbours
+ * @param apart difference of the two nearest candidates, with a fraction
+ */
+GPUME_INLINE int mvdeint_limit(int sample, int first, int reach, int apart, int depth)
+{
+    const int agreed = 3 * reach - (2 * apart >> mvdeint_fraction(depth));
+    const int limit  = reach ? FFMAX(agreed, reach >> 3) + (2 << (depth - 8)) : 0;
+
+    return av_clip(sample, first - limit, first + limit);
 }
 
 #endif /* AVFILTER_GPUME_MVDEINT_ARITHMETIC_H */

@@ -165,14 +165,14 @@ static __device__ __forceinline__ GpumeU32 mean(const MvdeintCudaCombineArgs &ar
 static __device__ __forceinline__ int is_still(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c, int x,
                                                int y)
 {
-    const MvdeintSample *still = mvdeint_at(args.intra, c, 0, y ^ 1);
+    const MvdeintSample *reach = mvdeint_at(args.intra, c, 0, y ^ 1);
     int first = x, end = x + 1;
 
-    if (!still[x])
+    if (reach[x])
         return 0;
-    GPUME_NO_UNROLL while (first > 0 && first > x - MVDEINT_STILL && still[first - 1])
+    GPUME_NO_UNROLL while (first > 0 && first > x - MVDEINT_STILL && !reach[first - 1])
         first--;
-    GPUME_NO_UNROLL while (end < c.w && end < x + MVDEINT_STILL && still[end])
+    GPUME_NO_UNROLL while (end < c.w && end < x + MVDEINT_STILL && !reach[end])
         end++;
     return end - first >= MVDEINT_STILL;
 }
@@ -202,9 +202,11 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     const GpumeU32 *activity = &w.activity[line][column];
     const GpumeU32 matching = args.present ? find_matching(args, c, x, y) : 0;
     MvdeintKnown k;
-    int step;
+    int step, reach = 0;
 
-    if ((args.present && !matching) || is_still(args, c, x, y))
+    GPUME_UNROLL for (int i = -1; i <= 1; i++)
+        reach = gpume_max(reach, *mvdeint_at(args.intra, c, av_clip(x + i, 0, c.w - 1), y ^ 1));
+    if ((args.present && !matching) || !reach || is_still(args, c, x, y))
         return *mvdeint_at(args.first, c, x, y);
     step = mvdeint_scaled(FFABS(w.own[mvdeint_above(y) - y0][column] - w.own[mvdeint_below(y, c.h) - y0][column]),
                           mvdeint_depth(args));
@@ -233,7 +235,8 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)
         if ((args.present >> n & 3) == 3)
             k.pairs[n] = k.pairs[n + 1] = mean(args, &w.pairs[n / 2][line][column]) >> 1;
-    return mvdeint_combine(&args.model, &tables, &k, mvdeint_depth(args));
+    return mvdeint_limit(mvdeint_combine(&args.model, &tables, &k, mvdeint_depth(args)), k.first, reach,
+                         (args.present & 3) == 3 ? FFABS(k.samples[0] - k.samples[1]) : 0, mvdeint_depth(args));
 }
 
 /** Stores a sample, in a picture or in a frame. */

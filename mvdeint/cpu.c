@@ -302,19 +302,19 @@ static void estimate_line(const CPUBackend *s, const MvdeintFirst *f, int worker
     enum MvdeintKind kind = f->is_alone            ? MVDEINT_ALONE :
                             y >= 4 && y + 5 <= h   ? MVDEINT_ALL :
                             y >= 2 && y + 3 <= h   ? MVDEINT_NEAR : MVDEINT_NEAREST;
-    uint8_t *line = (uint8_t *)line_of(&out, y), *still = (uint8_t *)line_of(&intra, y ^ 1);
+    uint8_t *line = (uint8_t *)line_of(&out, y), *reach = (uint8_t *)line_of(&intra, y ^ 1);
 
     /* the repeated edges are wide enough */
     for (int i = 0; i < 5; i++) {
         l.earlier[i] = line_of(f->is_second ? own : before, y + 2 * i - 4);
         l.later[i]   = line_of(f->is_second ? after : own,  y + 2 * i - 4);
     }
-    s->samples.estimate(line, still, &l, out.w, kind, (1 << depth) - 1);
+    s->samples.estimate(line, reach, &l, out.w, kind, (1 << depth) - 1);
     intra_line(s, f, component, y);
     if (f->is_alone)
         return;
     /* the rows of errors follow each other, and are not in use yet */
-    s->samples.mix(line, line_of(&intra, y), still, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w, depth);
+    s->samples.mix(line, line_of(&intra, y), reach, &l, (MvdeintChange *)scratch_of(s, worker).error[0], out.w, depth);
     s->samples.weave(line, &l, scratch_of(s, worker).error[0], out.w, depth);
 }
 
@@ -717,7 +717,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     MvdeintRow row = {
         .w = first.w, .depth = s->layout->depth, .present = s->present, .first = line_of(&first, y),
         .intra = line_of(&intra, y), .activity = z->activity, .step = z->step, .model = &models[step->pass],
-        .still = line_of(&intra, y ^ 1),
+        .reach = line_of(&intra, y ^ 1),
     };
 
     measure_line(s, z, component, y);
@@ -732,7 +732,7 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
                 .error = z->error[i], .pair = z->pair[i / 2],
             };
     s->samples.combine(dst, &row);
-    s->samples.keep_still(dst, &row);
+    s->samples.limit(dst, &row);
     if (s->present)
         keep_first(s, component, y, dst, row.first);
 }

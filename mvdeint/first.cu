@@ -14,10 +14,10 @@
 
 /**
  * Returns the estimate of a missing sample.
- * @param still set to whether nothing changes there
+ * @param reach set to how far the sample can be from the mean of the neighbouring fields
  */
 static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args, const MvdeintCudaComponent &c, int x,
-                                               int y, int *still)
+                                               int y, int *reach)
 {
     const int above = mvdeint_above(y), below = mvdeint_below(y, c.h), max = (1 << mvdeint_depth(args)) - 1;
     const int is_near = y >= 2 && y + 3 <= c.h, is_all = y >= 4 && y + 5 <= c.h;
@@ -29,7 +29,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
     s.below  = *mvdeint_at(args.frame, c, x, below);
     s.above3 = *mvdeint_at(args.frame, c, x, y > 2 ? y - 3 : y + 1);
     s.below3 = *mvdeint_at(args.frame, c, x, y + 3 < c.h ? y + 3 : y - 1);
-    *still   = 0;
+    *reach   = max;
     if (args.is_alone)
         return mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
     s.before_above = *mvdeint_at(args.before, c, x, above);
@@ -41,7 +41,7 @@ static __device__ __forceinline__ int estimate(const MvdeintCudaFirstArgs &args,
         s.earlier[i] = *mvdeint_at(earlier, c, x, y + 2 * i - 4);
         s.later[i]   = *mvdeint_at(later,   c, x, y + 2 * i - 4);
     }
-    return mvdeint_weston(&s, is_near, is_all, max, still);
+    return mvdeint_weston(&s, is_near, is_all, max, reach);
 }
 
 /** Returns a missing sample interpolated within the field. */
@@ -123,7 +123,7 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
     const Column *columns = shared + warp * MVDEINT_CUDA_FIRST_COLUMNS + lane;
     MvdeintChange around = { 0, 0, 0 };
     GpumeU32 squares = 0;
-    int still, sample, intra;
+    int reach, sample, intra;
 
     if (y >= c.h)
         return;
@@ -138,9 +138,9 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
     __syncwarp();
     if (x >= c.w)
         return;
-    sample = estimate(args, c, x, y, &still);
+    sample = estimate(args, c, x, y, &reach);
     intra  = interpolate(args, c, x, y);
-    if (!args.is_alone && !still) {
+    if (!args.is_alone && reach) {
         GPUME_UNROLL for (int i = 0; i < 5; i++) {
             around.squares += columns[i].change.squares;
             around.sum     += columns[i].change.sum;
@@ -154,5 +154,5 @@ GPUME_KERNEL_OF(MvdeintCudaFirstArgs, MVDEINT_CUDA_THREADS)
     }
     *mvdeint_at(args.out,   c, x, y)     = (MvdeintSample)sample;
     *mvdeint_at(args.intra, c, x, y)     = (MvdeintSample)intra;
-    *mvdeint_at(args.intra, c, x, y ^ 1) = (MvdeintSample)still;
+    *mvdeint_at(args.intra, c, x, y ^ 1) = (MvdeintSample)reach;
 }

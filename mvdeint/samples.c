@@ -127,7 +127,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         s->add_activity = add_activity_ ## n; \
         s->square_step  = square_step_ ## n;  \
         s->combine      = combine_ ## n;      \
-        s->keep_still   = keep_still_ ## n;   \
+        s->limit        = limit_ ## n;        \
     } while (0)
     if (depth > 8)
         SET(16);

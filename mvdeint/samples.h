@@ -73,16 +73,16 @@ typedef struct MvdeintRow {
     const uint8_t *first, *intra;   ///< interpolated lines
     const uint32_t *activity, *step;
     const MvdeintModel *model;
-    const uint8_t *still;       ///< flags of samples where nothing changes
+    const uint8_t *reach;       ///< how far the estimate can be from the mean of the neighbouring fields
 } MvdeintRow;
 
 /** Functions for samples of one or two bytes; rows and areas are of bytes or uint16_t. */
 typedef struct MvdeintSamples {
     /**
      * Computes a line of the estimate from three fields.
-     * @param still set to 1 where nothing changes, else to 0
+     * @param reach set to how far each sample can be from the mean of the neighbouring fields; max for MVDEINT_ALONE
      */
-    void (*estimate)(uint8_t *dst, uint8_t *still, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
+    void (*estimate)(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
     /**
      * Interpolates a line within a field; may write 15 more samples, and read 26 more.
      * @param lines the lines three and one above, and one and three below
@@ -93,7 +93,7 @@ typedef struct MvdeintSamples {
      * samples on each side of lines of the neighbouring fields; may read and write 7 more samples.
      * @param columns buffer for w + 16 entries
      */
-    void (*mix)(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+    void (*mix)(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                 MvdeintChange *columns, int w, int depth);
     /**
      * Moves a line of the estimate towards the neighbouring fields where these and the field change little. Reads two
@@ -133,8 +133,11 @@ typedef struct MvdeintSamples {
     /** Combines a missing line; may read and write 7 more samples. */
     void (*combine)(uint8_t *dst, const MvdeintRow *row);
 
-    /** Replaces samples by those of the first estimate where MVDEINT_STILL adjacent samples do not change. */
-    void (*keep_still)(uint8_t *dst, const MvdeintRow *row);
+    /**
+     * Limits how far samples are from those of the first estimate. Where MVDEINT_STILL adjacent samples do not change,
+     * they are those of the estimate.
+     */
+    void (*limit)(uint8_t *dst, const MvdeintRow *row);
 
     /* functions that do not depend on the type of samples */
     /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */

@@ -5,11 +5,11 @@
 
 /* Included for each type of samples, SAMPLE. */
 
-static void FUNC(estimate)(uint8_t *dst8, uint8_t *still8, const MvdeintLines *l, int w, enum MvdeintKind kind,
+static void FUNC(estimate)(uint8_t *dst8, uint8_t *reach8, const MvdeintLines *l, int w, enum MvdeintKind kind,
                            int max)
 {
-    SAMPLE *dst = (SAMPLE *)dst8, *still = (SAMPLE *)still8;
-    int still_here;
+    SAMPLE *dst = (SAMPLE *)dst8, *reach = (SAMPLE *)reach8;
+    int reached;
 #define AT(row) (((const SAMPLE *)(row))[x])
 
     for (int x = 0; x < w; x++) {
@@ -21,7 +21,7 @@ static void FUNC(estimate)(uint8_t *dst8, uint8_t *still8, const MvdeintLines *l
         }
         if (kind == MVDEINT_ALONE) {
             dst[x]   = mvdeint_alone(s.above, s.below, s.above3, s.below3, max);
-            still[x] = 0;
+            reach[x] = max;
             continue;
         }
         s.before_above = AT(l->before_above);
@@ -33,8 +33,8 @@ static void FUNC(estimate)(uint8_t *dst8, uint8_t *still8, const MvdeintLines *l
                 s.earlier[i] = AT(l->earlier[i]);
                 s.later[i]   = AT(l->later[i]);
             }
-        dst[x]   = mvdeint_weston(&s, kind >= MVDEINT_NEAR, kind == MVDEINT_ALL, max, &still_here);
-        still[x] = still_here;
+        dst[x]   = mvdeint_weston(&s, kind >= MVDEINT_NEAR, kind == MVDEINT_ALL, max, &reached);
+        reach[x] = reached;
     }
 #undef AT
 }
@@ -79,10 +79,10 @@ static void FUNC(intra)(uint8_t *dst8, const uint8_t *const *lines, int w, int d
     }
 }
 
-static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *still8, const MvdeintLines *l,
+static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *reach8, const MvdeintLines *l,
                       MvdeintChange *columns, int w, int depth)
 {
-    const SAMPLE *intra = (const SAMPLE *)intra8, *still = (const SAMPLE *)still8;
+    const SAMPLE *intra = (const SAMPLE *)intra8, *reach = (const SAMPLE *)reach8;
     SAMPLE *dst = (SAMPLE *)dst8;
 
     for (int x = -2; x < w + 2; x++) {
@@ -98,7 +98,7 @@ static void FUNC(mix)(uint8_t *dst8, const uint8_t *intra8, const uint8_t *still
     for (int x = 0; x < w; x++) {
         MvdeintChange c = { 0 };
 
-        if (still[x])
+        if (!reach[x])
             continue;
         for (int i = 0; i < 5; i++) {
             c.squares += columns[x + i].squares;
@@ -254,13 +254,20 @@ static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
     }
 }
 
-static void FUNC(keep_still)(uint8_t *dst8, const MvdeintRow *row)
+static void FUNC(limit)(uint8_t *dst8, const MvdeintRow *row)
 {
-    const SAMPLE *first = (const SAMPLE *)row->first, *still = (const SAMPLE *)row->still;
+    const SAMPLE *first = (const SAMPLE *)row->first, *reach = (const SAMPLE *)row->reach;
+    const uint16_t *a = row->candidates[0].samples, *b = row->candidates[1].samples;
+    const int has_both = (row->present & 3) == 3, w = row->w;
     SAMPLE *dst = (SAMPLE *)dst8;
 
-    for (int x = 0, end; x < row->w; x = end + 1) {
-        for (end = x; end < row->w && still[end]; end++)
+    for (int x = 0; x < w; x++) {
+        const int most = FFMAX(reach[x], FFMAX(reach[FFMAX(x - 1, 0)], reach[FFMIN(x + 1, w - 1)]));
+
+        dst[x] = mvdeint_limit(dst[x], first[x], most, has_both ? FFABS(a[x] - b[x]) : 0, row->depth);
+    }
+    for (int x = 0, end; x < w; x = end + 1) {
+        for (end = x; end < w && !reach[end]; end++)
             ;
         if (end - x >= MVDEINT_STILL)
             memcpy(dst + x, first + x, (end - x) * sizeof(*dst));

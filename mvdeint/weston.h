@@ -33,10 +33,10 @@ GPUME_INLINE int mvdeint_alone(int above, int below, int above3, int below3, int
  * Returns the estimate.
  * @param nearer     whether earlier and later have samples two lines above and below
  * @param all        whether they also have samples four lines away, and the field three lines away
- * @param still_here set to whether nothing changes from the previous to the next field, here and
- *                   nearby
+ * @param reached    set to how far the estimate can be from the mean of the previous and the next field; 0: nothing
+ *                   changes here and nearby
  */
-GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int max, int *still_here)
+GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int max, int *reached)
 {
     const int still   = (s->earlier[2] + s->later[2]) >> 1;
     const int changes = FFABS(s->earlier[2] - s->later[2]);
@@ -44,7 +44,7 @@ GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int
     const int after   = (FFABS(s->after_above - s->above) + FFABS(s->after_below - s->below)) >> 1;
     int reach = FFMAX(FFMAX(changes >> 1, before), after), sample;
 
-    *still_here = !reach;
+    *reached = reach;
     if (!reach)
         return still;
     if (nearer) {
@@ -53,7 +53,8 @@ GPUME_INLINE int mvdeint_weston(const MvdeintWeston *s, int nearer, int all, int
         const int high = FFMAX(FFMAX(still - s->below, still - s->above), FFMIN(b, f));
         const int low  = FFMIN(FFMIN(still - s->below, still - s->above), FFMAX(b, f));
 
-        reach = FFMAX(FFMAX(reach, low), -high);
+        reach    = FFMAX(FFMAX(reach, low), -high);
+        *reached = FFMIN(reach, max);
     }
     if (!all)
         sample = (s->above + s->below) >> 1;
@@ -98,6 +99,8 @@ GPUME_INLINE int mvdeint_share(unsigned a, unsigned b, int scale)
 {
     const int shift = FFMAX(gpume_log2(a | b | 1) - 11, 0);
 
+    if (b >= 17 * a)            /* less than 1/256 */
+        return 0;
     a = (a >> shift) * (a >> shift);
     b = (b >> shift) * (b >> shift);
     return a + b ? scale * a / (a + b) : 0;

@@ -15,9 +15,9 @@
 #include "gpume_deint_quality.h"
 
 typedef enum Scene {
-    SCENE_LETTERBOX, SCENE_LETTERBOX_ODD, SCENE_LETTERBOX_TWO_WAYS, SCENE_BOARD, SCENE_LOGO, SCENE_FADE, SCENE_SUBTITLE,
-    SCENE_TICKER, SCENE_SPLIT, SCENE_INSET, SCENE_MATTE, SCENE_CONFETTI, SCENE_RAIN, SCENE_SPOKES, SCENE_BALL,
-    SCENE_STRIPES, SCENE_NB
+    SCENE_LETTERBOX, SCENE_LETTERBOX_ODD, SCENE_LETTERBOX_TWO_WAYS, SCENE_LETTERBOX_DOWN, SCENE_BOARD,
+    SCENE_LOGO, SCENE_FADE, SCENE_SUBTITLE, SCENE_TICKER, SCENE_SPLIT, SCENE_INSET, SCENE_MATTE, SCENE_CONFETTI,
+    SCENE_RAIN, SCENE_SPOKES, SCENE_BALL, SCENE_STRIPES, SCENE_NB
 } Scene;
 
 /** How far mvdeint must be above bwdif, in dB, in the picture and in the part. */
@@ -25,7 +25,8 @@ static const struct {
     const char *name;
     double least;
 } scenes[SCENE_NB] = {
-    { "letterbox", 3 }, { "letterbox of 25 lines", 3 }, { "letterbox, two ways", -QUALITY_LEAST }, { "board", 3 },
+    { "letterbox", 3 }, { "letterbox of 25 lines", 3 }, { "letterbox, two ways", -QUALITY_LEAST },
+    { "letterbox, one line down", -QUALITY_LEAST }, { "board", 3 },
     { "half transparent logo", -QUALITY_LEAST }, { "fade under a logo", -QUALITY_LEAST },
     { "subtitle", -QUALITY_LEAST }, { "ticker", -QUALITY_LEAST }, { "split screen", -QUALITY_LEAST },
     { "picture in picture", -QUALITY_LEAST },
@@ -74,6 +75,7 @@ static int scene_sample(Scene scene, uint64_t seed, int t, int x, int y)
     case SCENE_LETTERBOX:
     case SCENE_LETTERBOX_ODD:      return y < bar || y >= QUALITY_H - bar ? 16 : pan;
     case SCENE_LETTERBOX_TWO_WAYS: return y < bar || y >= QUALITY_H - bar ? 16 : scene_pan(seed, 4, 2, t, x, y);
+    case SCENE_LETTERBOX_DOWN:     return y < bar || y >= QUALITY_H - bar ? 16 : scene_pan(seed, 0, 1, t, x, y);
     case SCENE_BOARD:              return x >= 16 && x < 80 && y >= 16 && y < 40 ? 16 : pan;
     case SCENE_LOGO:               return scene_is_logo(x, y) ? (pan + 235) / 2 : pan;
     case SCENE_FADE:               return scene_is_logo(x, y) ? 235 : 16 + (pan - 16) * (20 - t) / 20;
@@ -105,7 +107,8 @@ static int scene_is_part(Scene scene, int x, int y)
     switch (scene) {
     case SCENE_LETTERBOX:
     case SCENE_LETTERBOX_ODD:
-    case SCENE_LETTERBOX_TWO_WAYS: return FFABS(FFABS(2 * y + 1 - QUALITY_H) - 48) < 6;
+    case SCENE_LETTERBOX_TWO_WAYS:
+    case SCENE_LETTERBOX_DOWN:     return FFABS(FFABS(2 * y + 1 - QUALITY_H) - 48) < 6;
     case SCENE_BOARD:              return x >= 12 && x < 84 && y >= 12 && y < 44;
     case SCENE_LOGO:
     case SCENE_FADE:               return x >= 76 && x < 108 && y >= 4 && y < 32;

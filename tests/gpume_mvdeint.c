@@ -178,7 +178,7 @@ static void open_oracle(Case *c)
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             m->first[t]    = test_alloc(av_malloc_array(size, sizeof(**m->first)));
             m->intra[t]    = test_alloc(av_malloc_array(size, sizeof(**m->intra)));
-            m->still[t]    = test_alloc(av_mallocz(size));
+            m->reach[t]    = test_alloc(av_malloc_array(size, sizeof(**m->reach)));
             m->estimate[t] = test_alloc(av_malloc_array(size, sizeof(**m->estimate)));
             m->result[t]   = test_alloc(av_malloc_array(size, sizeof(**m->result)));
         }
@@ -203,7 +203,7 @@ static void close_oracle(Case *c)
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             av_freep(&m->first[t]);
             av_freep(&m->intra[t]);
-            av_freep(&m->still[t]);
+            av_freep(&m->reach[t]);
             av_freep(&m->estimate[t]);
             av_freep(&m->result[t]);
         }

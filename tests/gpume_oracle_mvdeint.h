@@ -28,7 +28,7 @@ typedef struct DeintComponent {
     uint16_t *frames[DEINT_MAX_FRAMES];
     uint16_t *first[DEINT_MAX_FIELDS];      ///< X(0)
     uint16_t *intra[DEINT_MAX_FIELDS];      ///< L
-    uint8_t *still[DEINT_MAX_FIELDS];       ///< whether the reach of a sample is 0
+    uint16_t *reach[DEINT_MAX_FIELDS];
     uint16_t *estimate[DEINT_MAX_FIELDS];   ///< X(p)
     uint16_t *result[DEINT_MAX_FIELDS];     ///< X(p + 1)
 } DeintComponent;
@@ -125,7 +125,7 @@ static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, in
     reach  = deint_max(change >> 1,
                        deint_max((abs(deint_at(c, before, x, ya) - a) + abs(deint_at(c, before, x, yb) - b)) >> 1,
                                  (abs(deint_at(c, after, x, ya) - a) + abs(deint_at(c, after, x, yb) - b)) >> 1));
-    c->still[t][y * c->w + x] = !reach;
+    c->reach[t][y * c->w + x] = reach;
     if (!reach)
         return still;
     if (y >= 2 && y <= h - 3) {
@@ -134,6 +134,7 @@ static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, in
         const int low  = deint_min(deint_min(still - b, still - a), deint_max(u, v));
 
         reach = deint_max(deint_max(reach, low), -high);
+        c->reach[t][y * c->w + x] = deint_min(reach, max);
     }
     if (y < 4 || y > h - 5)
         z = (a + b) >> 1;
@@ -188,7 +189,7 @@ static void deint_oracle_bwdif(Deint *s)
                     DeintComponent *c = &s->components[i];
                     const int at = y * c->w + x;
 
-                    c->still[t][at] = 0;
+                    c->reach[t][at] = (1 << s->d) - 1;
                     c->first[t][at] = s->progressive[t / 2] || deint_is_known(s, t, y) ? c->frames[t / 2][at]
                                                                                       : deint_first(s, c, t, x, y);
                     c->estimate[t][at] = c->first[t][at];
@@ -261,7 +262,7 @@ static void deint_oracle_first(Deint *s)
 
                     c->intra[t][at] = deint_is_known(s, t, y) ? 0 : deint_intra(s, c, t, x, y);
                     if (t && t < 2 * s->nb_frames - 1 && !s->progressive[t / 2] && !deint_is_known(s, t, y) &&
-                        !c->still[t][at])
+                        c->reach[t][at])
                         c->first[t][at] = deint_woven(s, c, t, x, y, deint_mixed(s, c, t, x, y, c->first[t][at],
                                                                                  c->intra[t][at]));
                     c->estimate[t][at] = c->first[t][at];
@@ -584,6 +585,23 @@ static unsigned deint_weight(unsigned m, unsigned least)
     return (unsigned)lrint(p) >> deint_min(3 * ((e >> 1) - (f >> 1)), 31);
 }
 
+/* Returns a result that is not too far from the sample of X(0). */
+static int deint_limited(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb, int x, int y,
+                         int v)
+{
+    const int at = y * c->w + x, has_both = nb > 1 && z[0].distance == -1 && z[1].distance == 1;
+    const int apart = has_both ? 2 * abs(z[0].c[at] - z[1].c[at]) >> deint_min(4, 16 - s->d) : 0;
+    int m = 0, limit = 0, nb_still = 0;
+
+    for (int j = x - 1; j <= x + 1; j++)
+        m = deint_max(m, deint_at(c, c->reach[t], j, y));
+    for (int i = deint_max(x - 7, 0); i < deint_min(x + 8, c->w) && nb_still < 8; i++)
+        nb_still = c->reach[t][y * c->w + i] ? 0 : nb_still + 1;
+    if (m && nb_still < 8)
+        limit = deint_max(3 * m - apart, m / 8) + (2 << (s->d - 8));
+    return deint_clip(v, c->first[t][at] - limit, c->first[t][at] + limit);
+}
+
 static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, const DeintCandidate *z, int nb, int x,
                         int y)
 {
@@ -602,16 +620,12 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     const unsigned S = deint_square(deint_scaled(abs(deint_at(c, c->estimate[t], x, deint_above(y)) -
                                                      deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
     const int apart = deint_scaled(abs(z0 - l), s->d);
-    const uint8_t *still = c->still[t] + y * c->w;
     int32_t record[28] = { pass, t, x, y, z0, l, A, S };
     unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
     int h = 0, n = 0;
 
     if (deint_is_first(s, c, z, nb, x, y))
         return z0;
-    for (int i = deint_max(x - 4, 0); i <= x && i + 5 <= c->w; i++)
-        if (still[i] && still[i + 1] && still[i + 2] && still[i + 3] && still[i + 4])
-            return z0;
     for (int i = 0; i < nb; i++) {
         const unsigned *k = factors[pass][abs(z[i].distance) - 1];
         const unsigned R = z[i].r[at], made = 16 - R;
@@ -666,7 +680,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     }
     h = (2 * (unsigned)abs(n) + (q << f)) / (q << (f + 1));
     s->nb_moved += h != 0;
-    return n < 0 ? z0 - h : z0 + h;
+    return deint_limited(s, c, t, z, nb, x, y, n < 0 ? z0 - h : z0 + h);
 }
 
 /* Makes a field of a component. @param matches areas where each candidate matches; the call for luma sets them */

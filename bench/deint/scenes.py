@@ -80,6 +80,9 @@ class Scenes:
     def letterbox_two_ways(self, t):
         return self.bars(t, 72, 4, 2)
 
+    def letterbox_a_line_down(self, t):
+        return self.bars(t, 72, 0, 1)
+
     def pan_two_ways(self, t):
         self.box(0, H)
         return self.pan(t, 4, 2)
@@ -96,14 +99,17 @@ class Scenes:
     def photo_76(self, t):
         return self.photo_71(t, 76)
 
-    def board(self, t, picture=None):
-        out = self.pan(t, picture=picture)
+    def board(self, t, picture=None, dx=4, dy=0):
+        out = self.pan(t, dx, dy, picture)
         out[40:100, 40:300] = 16
         self.box(36, 104, 36, 304)
         return out
 
     def board_on_photo(self, t):
         return self.board(t, self.photo)
+
+    def board_a_line_down(self, t):
+        return self.board(t, None, 3, 1)
 
     def logo(self, t):
         out = self.pan(t)
@@ -137,6 +143,12 @@ class Scenes:
     def split_screen(self, t):
         out = self.pan(t)
         out[288:] = self.other[288:288 + 288, 200 - 3 * t:200 - 3 * t + W]
+        self.beside(288)
+        return out
+
+    def split_screen_down(self, t):
+        out = self.pan(t, 0, 1)
+        out[288:] = self.other[288 - 2 * t:288 - 2 * t + 288, 2 * t:2 * t + W]
         self.beside(288)
         return out
 

@@ -724,7 +724,7 @@ endfunc
         st1             {v16.4s, v17.4s}, [x9]
 .endm
 
-// void mix_8(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l, MvdeintChange *columns,
+// void mix_8(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l, MvdeintChange *columns,
 //            int w, int depth)
 // The buffer has the sums of squares of differences of w + 16 columns, then the sums of differences, then the sums of
 // squares of details.
@@ -807,7 +807,7 @@ function ff_mvdeint_mix_8_neon, export=1
         uxtl            v16.4s, v16.4h
         sxtl            v18.4s, v18.4h
         uxtl            v17.4s, v17.4h
-        cmeq            v16.4s, v16.4s, #0
+        cmtst           v16.4s, v16.4s, v16.4s
         and             v20.16b, v20.16b, v16.16b
         mul             v18.4s, v18.4s, v20.4s
         srshr           v18.4s, v18.4s, #8

@@ -953,11 +953,11 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     paddd          m%1, [%2 + 16]
 %endmacro
 
-; void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+; void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
 ;                            uint32_t *columns, int w, int depth)
 ; The buffer has the sums of squares of differences of w + 16 columns, then the sums of differences, then the sums of
 ; squares of details.
-cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, sums, details
+cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, reach, lines, columns, w, x, tmp, sums, details
     movsxdifnidn    wq, wd
     lea          sumsq, [columnsq + 4 * wq + 64]
     lea       detailsq, [sumsq + 4 * wq + 64]
@@ -1027,9 +1027,9 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, still, lines, columns, w, x, tmp, 
     divpd           m1, m2
     cvttpd2dq      xm1, m1
     vinserti128     m3, m3, xm1, 1
-    vpmovzxbd       m0, [stillq + xq]
+    vpmovzxbd       m0, [reachq + xq]
     pcmpeqd         m0, m4
-    pand            m3, m0
+    pandn           m3, m0, m3
     vpmovzxbd       m0, [dstq + xq]
     vpmovzxbd       m1, [intraq + xq]
     psubd           m1, m0

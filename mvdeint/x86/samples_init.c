@@ -32,7 +32,7 @@ void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, c
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                                 const uint8_t *line_below, int w, int depth);
-void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                            MvdeintChange *columns, int w, int depth);
 void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
                               int fy, int h, int max);

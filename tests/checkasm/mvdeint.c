@@ -417,10 +417,10 @@ static void check_mvdeint_residual(const MvdeintSamples *s)
 static void check_mvdeint_mix(const MvdeintSamples *s)
 {
     static uint8_t src[11][DEINT_W + 2 * DEINT_AROUND];
-    static uint8_t still[DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static uint8_t reach[DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
     static MvdeintChange columns[DEINT_W + 16];
     MvdeintLines l;
-    declare_func(void, uint8_t *dst, const uint8_t *intra, const uint8_t *still, const MvdeintLines *l,
+    declare_func(void, uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                  MvdeintChange *columns, int w, int depth);
 
     if (!check_func(s->mix, "mvdeint_mix_8"))
@@ -439,13 +439,13 @@ static void check_mvdeint_mix(const MvdeintSamples *s)
         draw_deint_row(ref, DEINT_W + 16);
         memcpy(new, ref, sizeof(new));
         for (int x = 0; x < DEINT_W + 16; x++)
-            still[x] = !(rnd() % 4);
-        call_ref(ref, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
-        call_new(new, src[10] + DEINT_AROUND, still, &l, columns, w, 8);
+            reach[x] = rnd() % 4 ? rnd() : 0;
+        call_ref(ref, src[10] + DEINT_AROUND, reach, &l, columns, w, 8);
+        call_new(new, src[10] + DEINT_AROUND, reach, &l, columns, w, 8);
         if (memcmp(ref, new, w))
             fail();
     }
-    bench_new(new, src[10] + DEINT_AROUND, still, &l, columns, DEINT_W, 8);
+    bench_new(new, src[10] + DEINT_AROUND, reach, &l, columns, DEINT_W, 8);
 }
 
 void checkasm_check_mvdeint(void)
