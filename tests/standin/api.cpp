@@ -19,12 +19,13 @@
 #include <string.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <unordered_map>
 
 #include "standin.h"
 
 #define API extern "C" __attribute__((visibility("default"))) CUresult
+/** An entry point that the loader has a type for, which must be its type. */
+#define LOADED(name) extern "C" t##name name; API name
 
 using namespace standin;
 
@@ -191,6 +192,18 @@ public:
             }
         }
         return true;
+    }
+
+    /** Does the same for a call that needs a device. */
+    bool enter_device(int flags, CUdevice dev)
+    {
+        if (!enter(flags))
+            return false;
+        if (dev >= 0 && dev < settings.devices)
+            return true;
+        misuse("no such device");
+        rc = forced ? forced : ERROR_INVALID_DEVICE;
+        return false;
     }
 
     /** Reports a fault of the program. */
@@ -362,14 +375,6 @@ void report_leaks()
                   ctx->primary ? " (the device's primary one)" : "");
         report_left(ctx, "is left");
     }
-}
-
-static bool need_device(Call &c, CUdevice dev)
-{
-    if (dev >= 0 && dev < settings.devices)
-        return true;
-    c.misuse("no such device");
-    return false;
 }
 
 /* A device's properties. */
@@ -904,7 +909,7 @@ static const struct {
 
 /* Errors: not counted, and never made to fail. */
 
-API cuGetErrorName(CUresult error, const char **p)
+LOADED(cuGetErrorName)(CUresult error, const char **p)
 {
     *p = NULL;
     for (auto &e : errors)
@@ -913,7 +918,7 @@ API cuGetErrorName(CUresult error, const char **p)
     return (CUresult)(*p ? 0 : ERROR_INVALID_VALUE);
 }
 
-API cuGetErrorString(CUresult error, const char **p)
+LOADED(cuGetErrorString)(CUresult error, const char **p)
 {
     *p = NULL;
     for (auto &e : errors)
@@ -924,7 +929,7 @@ API cuGetErrorString(CUresult error, const char **p)
 
 /* Initialisation and devices. */
 
-API cuInit(unsigned int flags)
+LOADED(cuInit)(unsigned int flags)
 {
     Call c("cuInit", "%u", flags);
     if (!c.enter(PLAIN))
@@ -935,7 +940,7 @@ API cuInit(unsigned int flags)
     return c.end_plain(flags ? ERROR_INVALID_VALUE : 0);
 }
 
-API cuDriverGetVersion(int *version)
+LOADED(cuDriverGetVersion)(int *version)
 {
     Call c("cuDriverGetVersion", "%s", "");
     if (!c.enter(PLAIN))
@@ -944,7 +949,7 @@ API cuDriverGetVersion(int *version)
     return c.end_plain(0);
 }
 
-API cuDeviceGetCount(int *count)
+LOADED(cuDeviceGetCount)(int *count)
 {
     Call c("cuDeviceGetCount", "%s", "");
     if (!c.enter(NEEDS_INIT))
@@ -953,7 +958,7 @@ API cuDeviceGetCount(int *count)
     return c.end_plain(0);
 }
 
-API cuDeviceGet(CUdevice *device, int ordinal)
+LOADED(cuDeviceGet)(CUdevice *device, int ordinal)
 {
     Call c("cuDeviceGet", "%d", ordinal);
     if (!c.enter(NEEDS_INIT))
@@ -964,24 +969,20 @@ API cuDeviceGet(CUdevice *device, int ordinal)
     return c.end_plain(0);
 }
 
-API cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev)
+LOADED(cuDeviceGetAttribute)(int *value, CUdevice_attribute which, CUdevice dev)
 {
     Call c("cuDeviceGetAttribute", "%d, %d", (int)which, dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     *value = attribute(which, dev);
     return c.end_plain(0);
 }
 
-API cuDeviceGetName(char *name, int len, CUdevice dev)
+LOADED(cuDeviceGetName)(char *name, int len, CUdevice dev)
 {
     Call c("cuDeviceGetName", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     snprintf(name, len, "Stand-in %d", dev);
     return c.end_plain(0);
 }
@@ -989,42 +990,36 @@ API cuDeviceGetName(char *name, int len, CUdevice dev)
 static CUresult get_uuid(const char *name, CUuuid *uuid, CUdevice dev)
 {
     Call c(name, "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     for (int i = 0; i < 16; i++)
         uuid->bytes[i] = (char)(i == 15 ? dev : 0x50 + i);
     return c.end_plain(0);
 }
 
-API cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)    { return get_uuid("cuDeviceGetUuid", uuid, dev); }
-API cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return get_uuid("cuDeviceGetUuid_v2", uuid, dev); }
+LOADED(cuDeviceGetUuid)(CUuuid *uuid, CUdevice dev)    { return get_uuid("cuDeviceGetUuid", uuid, dev); }
+LOADED(cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice dev) { return get_uuid("cuDeviceGetUuid_v2", uuid, dev); }
 
-API cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+LOADED(cuDeviceComputeCapability)(int *major, int *minor, CUdevice dev)
 {
     Call c("cuDeviceComputeCapability", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     *major = settings.cc / 10;
     *minor = settings.cc % 10;
     return c.end_plain(0);
 }
 
-API cuDeviceGetPCIBusId(char *id, int len, CUdevice dev)
+LOADED(cuDeviceGetPCIBusId)(char *id, int len, CUdevice dev)
 {
     Call c("cuDeviceGetPCIBusId", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     snprintf(id, len, "0000:%02X:00.0", dev + 1);
     return c.end_plain(0);
 }
 
-API cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
+LOADED(cuDeviceGetByPCIBusId)(CUdevice *dev, const char *id)
 {
     Call c("cuDeviceGetByPCIBusId", "%s", id);
     unsigned domain, bus;
@@ -1039,23 +1034,19 @@ API cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
 API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     Call c("cuDeviceTotalMem_v2", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     *bytes = settings.memory;
     return c.end_plain(0);
 }
 
 /* Contexts. */
 
-API cuCtxCreate_v2(CUcontext *p, unsigned int flags, CUdevice dev)
+LOADED(cuCtxCreate_v2)(CUcontext *p, unsigned int flags, CUdevice dev)
 {
     Call c("cuCtxCreate_v2", "0x%x, %d", flags, dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     Context *ctx = context_new(dev, flags, false);
     stack.list.push_back(ctx);
     *p = (CUcontext)contexts.handle(ctx);
@@ -1063,7 +1054,7 @@ API cuCtxCreate_v2(CUcontext *p, unsigned int flags, CUdevice dev)
     return c.end_plain(0);
 }
 
-API cuCtxDestroy_v2(CUcontext handle)
+LOADED(cuCtxDestroy_v2)(CUcontext handle)
 {
     Call c("cuCtxDestroy_v2", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_INIT | RELEASES))
@@ -1086,7 +1077,7 @@ API cuCtxDestroy_v2(CUcontext handle)
     return c.end_plain(error);
 }
 
-API cuCtxPushCurrent_v2(CUcontext handle)
+LOADED(cuCtxPushCurrent_v2)(CUcontext handle)
 {
     Call c("cuCtxPushCurrent_v2", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_INIT))
@@ -1098,7 +1089,7 @@ API cuCtxPushCurrent_v2(CUcontext handle)
     return c.end_plain(0);
 }
 
-API cuCtxPopCurrent_v2(CUcontext *p)
+LOADED(cuCtxPopCurrent_v2)(CUcontext *p)
 {
     Call c("cuCtxPopCurrent_v2", "%s", "");
     if (!c.enter(NEEDS_INIT | RELEASES))
@@ -1129,7 +1120,7 @@ API cuCtxSetCurrent(CUcontext handle)
     return c.end_plain(0);
 }
 
-API cuCtxGetCurrent(CUcontext *p)
+LOADED(cuCtxGetCurrent)(CUcontext *p)
 {
     Call c("cuCtxGetCurrent", "%s", "");
     if (!c.enter(NEEDS_INIT))
@@ -1138,7 +1129,7 @@ API cuCtxGetCurrent(CUcontext *p)
     return c.end_plain(0);
 }
 
-API cuCtxGetDevice(CUdevice *dev)
+LOADED(cuCtxGetDevice)(CUdevice *dev)
 {
     Call c("cuCtxGetDevice", "%s", "");
     if (!c.enter(NEEDS_CONTEXT))
@@ -1156,7 +1147,7 @@ API cuCtxGetFlags(unsigned int *flags)
     return c.end(0);
 }
 
-API cuCtxSetLimit(CUlimit limit, size_t value)
+LOADED(cuCtxSetLimit)(CUlimit limit, size_t value)
 {
     Call c("cuCtxSetLimit", "%d, %zu", (int)limit, value);
     if (!c.enter(NEEDS_CONTEXT))
@@ -1185,13 +1176,11 @@ API cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return c.end(0);
 }
 
-API cuDevicePrimaryCtxRetain(CUcontext *p, CUdevice dev)
+LOADED(cuDevicePrimaryCtxRetain)(CUcontext *p, CUdevice dev)
 {
     Call c("cuDevicePrimaryCtxRetain", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     Primary &primary = primaries[dev];
     if (!primary.references++)
         primary.ctx = context_new(dev, primary.flags, true);
@@ -1203,10 +1192,8 @@ API cuDevicePrimaryCtxRetain(CUcontext *p, CUdevice dev)
 static CUresult primary_release(const char *name, CUdevice dev, bool reset)
 {
     Call c(name, "%d", dev);
-    if (!c.enter(NEEDS_INIT | RELEASES))
+    if (!c.enter_device(NEEDS_INIT | RELEASES, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     Primary &primary = primaries[dev];
     if (!primary.references)
         return c.end_plain(reset ? 0 : c.fault(ERROR_INVALID_CONTEXT, "it is not retained"));
@@ -1222,25 +1209,23 @@ static CUresult primary_release(const char *name, CUdevice dev, bool reset)
     return c.end_plain(0);
 }
 
-API cuDevicePrimaryCtxRelease(CUdevice dev)    { return primary_release("cuDevicePrimaryCtxRelease", dev, false); }
+LOADED(cuDevicePrimaryCtxRelease)(CUdevice dev)    { return primary_release("cuDevicePrimaryCtxRelease", dev, false); }
 API cuDevicePrimaryCtxRelease_v2(CUdevice dev) { return primary_release("cuDevicePrimaryCtxRelease_v2", dev, false); }
-API cuDevicePrimaryCtxReset(CUdevice dev)      { return primary_release("cuDevicePrimaryCtxReset", dev, true); }
+LOADED(cuDevicePrimaryCtxReset)(CUdevice dev)      { return primary_release("cuDevicePrimaryCtxReset", dev, true); }
 API cuDevicePrimaryCtxReset_v2(CUdevice dev)   { return primary_release("cuDevicePrimaryCtxReset_v2", dev, true); }
 
 static CUresult primary_flags(const char *name, CUdevice dev, unsigned flags)
 {
     Call c(name, "%d, 0x%x", dev, flags);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     primaries[dev].flags = flags;
     if (primaries[dev].ctx)
         primaries[dev].ctx->flags = flags;
     return c.end_plain(0);
 }
 
-API cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+LOADED(cuDevicePrimaryCtxSetFlags)(CUdevice dev, unsigned int flags)
 {
     return primary_flags("cuDevicePrimaryCtxSetFlags", dev, flags);
 }
@@ -1250,13 +1235,11 @@ API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     return primary_flags("cuDevicePrimaryCtxSetFlags_v2", dev, flags);
 }
 
-API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+LOADED(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int *flags, int *active)
 {
     Call c("cuDevicePrimaryCtxGetState", "%d", dev);
-    if (!c.enter(NEEDS_INIT))
+    if (!c.enter_device(NEEDS_INIT, dev))
         return c.result();
-    if (!need_device(c, dev))
-        return c.end_plain(ERROR_INVALID_DEVICE);
     *flags  = primaries[dev].flags;
     *active = primaries[dev].references > 0;
     return c.end_plain(0);
@@ -1264,7 +1247,7 @@ API cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 
 /* Memory. */
 
-API cuMemAlloc_v2(CUdeviceptr *p, size_t size)
+LOADED(cuMemAlloc_v2)(CUdeviceptr *p, size_t size)
 {
     Call c("cuMemAlloc_v2", "%zu", size);
     uintptr_t at = 0;
@@ -1276,7 +1259,7 @@ API cuMemAlloc_v2(CUdeviceptr *p, size_t size)
     return c.end(ret);
 }
 
-API cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned int element)
+LOADED(cuMemAllocPitch_v2)(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned int element)
 {
     Call c("cuMemAllocPitch_v2", "%zu, %zu, %u", width, height, element);
     uintptr_t at = 0;
@@ -1293,7 +1276,7 @@ API cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t heigh
     return c.end(ret);
 }
 
-API cuMemFree_v2(CUdeviceptr p)
+LOADED(cuMemFree_v2)(CUdeviceptr p)
 {
     Call c("cuMemFree_v2", "0x%llx", HEX(p));
     if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
@@ -1391,69 +1374,26 @@ API cuMemHostGetDevicePointer_v2(CUdeviceptr *dev, void *p, unsigned int flags)
 #define HOST   CU_MEMORYTYPE_HOST
 #define ANY    ((CUmemorytype)MEMORYTYPE_UNIFIED)
 
-API cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size)
-{
-    Call c("cuMemcpy", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end(copy_linear(c, NULL, ANY, dst, ANY, src, size, true));
-}
-
-API cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
-{
-    Call c("cuMemcpyAsync", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end_plain(copy_linear(c, stream, ANY, dst, ANY, src, size, false));
-}
-
-API cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t size)
-{
-    Call c("cuMemcpyHtoD_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end(copy_linear(c, NULL, DEVICE, dst, HOST, (uintptr_t)src, size, true));
-}
-
-API cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t size, CUstream stream)
-{
-    Call c("cuMemcpyHtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end_plain(copy_linear(c, stream, DEVICE, dst, HOST, (uintptr_t)src, size, false));
-}
-
-API cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t size)
-{
-    Call c("cuMemcpyDtoH_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end(copy_linear(c, NULL, HOST, (uintptr_t)dst, DEVICE, src, size, true));
-}
-
-API cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t size, CUstream stream)
-{
-    Call c("cuMemcpyDtoHAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end_plain(copy_linear(c, stream, HOST, (uintptr_t)dst, DEVICE, src, size, false));
-}
-
-API cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t size)
-{
-    Call c("cuMemcpyDtoD_v2", "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end(copy_linear(c, NULL, DEVICE, dst, DEVICE, src, size, true));
-}
-
-API cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream stream)
-{
-    Call c("cuMemcpyDtoDAsync_v2", "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    return c.end_plain(copy_linear(c, stream, DEVICE, dst, DEVICE, src, size, false));
-}
+/* a function that waits, and one that does not */
+#define COPY(name, async, dst_type, to, src_type, from)                                  \
+    LOADED(name)(dst_type dst, src_type src, size_t size)                                \
+    {                                                                                    \
+        Call c(#name, "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);                  \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end(copy_linear(c, NULL, to, (uintptr_t)dst, from, (uintptr_t)src, size, true));  \
+    }                                                                                    \
+    LOADED(async)(dst_type dst, src_type src, size_t size, CUstream stream)              \
+    {                                                                                    \
+        Call c(#async, "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));      \
+        if (!c.enter(NEEDS_CONTEXT))                                                     \
+            return c.result();                                                           \
+        return c.end_plain(copy_linear(c, stream, to, (uintptr_t)dst, from, (uintptr_t)src, size, false)); \
+    }
+COPY(cuMemcpy, cuMemcpyAsync, CUdeviceptr, ANY, CUdeviceptr, ANY)
+COPY(cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2, CUdeviceptr, DEVICE, const void *, HOST)
+COPY(cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, void *, HOST, CUdeviceptr, DEVICE)
+COPY(cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2, CUdeviceptr, DEVICE, CUdeviceptr, DEVICE)
 
 static std::string describe_2d(const CUDA_MEMCPY2D *p)
 {
@@ -1468,7 +1408,7 @@ static std::string describe_2d(const CUDA_MEMCPY2D *p)
                   p->WidthInBytes, p->Height);
 }
 
-API cuMemcpy2D_v2(const CUDA_MEMCPY2D *p)
+LOADED(cuMemcpy2D_v2)(const CUDA_MEMCPY2D *p)
 {
     Call c("cuMemcpy2D_v2", "%s", describe_2d(p).c_str());
     if (!c.enter(NEEDS_CONTEXT))
@@ -1484,7 +1424,7 @@ API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
     return c.end(copy_2d(c, NULL, p, true));
 }
 
-API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
+LOADED(cuMemcpy2DAsync_v2)(const CUDA_MEMCPY2D *p, CUstream stream)
 {
     Call c("cuMemcpy2DAsync_v2", "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1508,6 +1448,7 @@ API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *p, CUstream stream)
             return c.result();                                                           \
         return c.end_plain(set_memory(c, stream, dst, n * bytes, value, bytes, n, 1, false));  \
     }
+extern "C" tcuMemsetD8Async cuMemsetD8Async;
 SET(cuMemsetD8,  1, unsigned char)
 SET(cuMemsetD16, 2, unsigned short)
 SET(cuMemsetD32, 4, unsigned int)
@@ -1548,7 +1489,7 @@ static CUresult create_stream(Call &c, CUstream *p, unsigned flags, int priority
     return c.end(0);
 }
 
-API cuStreamCreate(CUstream *p, unsigned int flags)
+LOADED(cuStreamCreate)(CUstream *p, unsigned int flags)
 {
     Call c("cuStreamCreate", "%u", flags);
     return create_stream(c, p, flags, 0);
@@ -1560,7 +1501,7 @@ API cuStreamCreateWithPriority(CUstream *p, unsigned int flags, int priority)
     return create_stream(c, p, flags, priority);
 }
 
-API cuStreamDestroy_v2(CUstream handle)
+LOADED(cuStreamDestroy_v2)(CUstream handle)
 {
     Call c("cuStreamDestroy_v2", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT | RELEASES))
@@ -1573,7 +1514,7 @@ API cuStreamDestroy_v2(CUstream handle)
     return c.end(0);
 }
 
-API cuStreamSynchronize(CUstream handle)
+LOADED(cuStreamSynchronize)(CUstream handle)
 {
     Call c("cuStreamSynchronize", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1585,7 +1526,7 @@ API cuStreamSynchronize(CUstream handle)
     return c.end(0);
 }
 
-API cuStreamQuery(CUstream handle)
+LOADED(cuStreamQuery)(CUstream handle)
 {
     Call c("cuStreamQuery", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1625,7 +1566,7 @@ API cuStreamGetCtx(CUstream handle, CUcontext *p)
     return c.end(0);
 }
 
-API cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
+LOADED(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags)
 {
     Call c("cuStreamWaitEvent", "0x%llx, 0x%llx, %u", HEX(handle), HEX(event), flags);
     if (!c.enter(NEEDS_CONTEXT))
@@ -1644,7 +1585,7 @@ API cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
     return c.end_plain(0);
 }
 
-API cuStreamAddCallback(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
+LOADED(cuStreamAddCallback)(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
 {
     Call c("cuStreamAddCallback", "0x%llx, %u", HEX(handle), flags);
     if (!c.enter(NEEDS_CONTEXT))
@@ -1677,7 +1618,7 @@ API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
 
 /* Events. */
 
-API cuEventCreate(CUevent *p, unsigned int flags)
+LOADED(cuEventCreate)(CUevent *p, unsigned int flags)
 {
     Call c("cuEventCreate", "%u", flags);
     if (!c.enter(NEEDS_CONTEXT))
@@ -1692,7 +1633,7 @@ API cuEventCreate(CUevent *p, unsigned int flags)
     return c.end(0);
 }
 
-API cuEventDestroy_v2(CUevent handle)
+LOADED(cuEventDestroy_v2)(CUevent handle)
 {
     Call c("cuEventDestroy_v2", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT | RELEASES))
@@ -1705,7 +1646,7 @@ API cuEventDestroy_v2(CUevent handle)
     return c.end(0);
 }
 
-API cuEventRecord(CUevent handle, CUstream stream)
+LOADED(cuEventRecord)(CUevent handle, CUstream stream)
 {
     Call c("cuEventRecord", "0x%llx, 0x%llx", HEX(handle), HEX(stream));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1723,7 +1664,7 @@ API cuEventRecord(CUevent handle, CUstream stream)
     return c.end_plain(0);
 }
 
-API cuEventSynchronize(CUevent handle)
+LOADED(cuEventSynchronize)(CUevent handle)
 {
     Call c("cuEventSynchronize", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1736,7 +1677,7 @@ API cuEventSynchronize(CUevent handle)
     return c.end(e->ctx->error);
 }
 
-API cuEventQuery(CUevent handle)
+LOADED(cuEventQuery)(CUevent handle)
 {
     Call c("cuEventQuery", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT))
@@ -1774,7 +1715,7 @@ API cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 
 /* Modules and launches. */
 
-API cuModuleLoadData(CUmodule *module, const void *image)
+LOADED(cuModuleLoadData)(CUmodule *module, const void *image)
 {
     Call c("cuModuleLoadData", "%s", "");
     if (!c.enter(NEEDS_CONTEXT))
@@ -1792,7 +1733,7 @@ API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUji
     return c.end(load(c, module, image));
 }
 
-API cuModuleUnload(CUmodule handle)
+LOADED(cuModuleUnload)(CUmodule handle)
 {
     Call c("cuModuleUnload", "0x%llx", HEX(handle));
     if (!c.enter(NEEDS_CONTEXT | RELEASES))
@@ -1810,7 +1751,7 @@ API cuModuleUnload(CUmodule handle)
     return c.end(0);
 }
 
-API cuModuleGetFunction(CUfunction *p, CUmodule handle, const char *name)
+LOADED(cuModuleGetFunction)(CUfunction *p, CUmodule handle, const char *name)
 {
     Call c("cuModuleGetFunction", "0x%llx, %s", HEX(handle), name ? name : "NULL");
     if (!c.enter(NEEDS_CONTEXT))
@@ -1903,7 +1844,7 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, 
     return c.end(0);
 }
 
-API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned int gz,
+LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsigned int gz,
                    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
                    CUstream stream, void **params, void **extra)
 {
@@ -1957,110 +1898,38 @@ API cuLaunchKernel(CUfunction handle, unsigned int gx, unsigned int gy, unsigned
 
 /* Not supported: neither the project nor the FFmpeg code that it uses calls these functions. */
 
-#define UNSUPPORTED(name, params)                                                        \
-    API name params                                                                      \
+#define UNSUPPORTED(entry, params)                                                       \
+    entry params                                                                         \
     {                                                                                    \
-        Call c(#name, "%s", "");                                                         \
+        Call c(__func__, "%s", "");                                                      \
         if (!c.enter(PLAIN))                                                             \
             return c.result();                                                           \
         return c.end_plain(ERROR_NOT_SUPPORTED);                                         \
     }
-UNSUPPORTED(cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned int))
-UNSUPPORTED(cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))
-UNSUPPORTED(cuMemFreeAsync, (CUdeviceptr, CUstream))
-UNSUPPORTED(cuMemHostRegister_v2, (void *, size_t, unsigned int))
-UNSUPPORTED(cuMemHostUnregister, (void *))
-UNSUPPORTED(cuModuleGetGlobal, (CUdeviceptr *, size_t *, CUmodule, const char *))
-UNSUPPORTED(cuLinkCreate, (unsigned int, CUjit_option *, void **, CUlinkState *))
-UNSUPPORTED(cuLinkAddData, (CUlinkState, CUjitInputType, void *, size_t, const char *,
+typedef tcuGraphicsResourceGetMappedPointer tcuGraphicsResourceGetMappedPointer_v2;
+typedef tcuArrayCreate tcuArrayCreate_v2;
+typedef tcuArray3DCreate tcuArray3DCreate_v2;
+UNSUPPORTED(LOADED(cuMemAllocManaged), (CUdeviceptr *, size_t, unsigned int))
+UNSUPPORTED(API cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))
+UNSUPPORTED(API cuMemFreeAsync, (CUdeviceptr, CUstream))
+UNSUPPORTED(API cuMemHostRegister_v2, (void *, size_t, unsigned int))
+UNSUPPORTED(API cuMemHostUnregister, (void *))
+UNSUPPORTED(LOADED(cuModuleGetGlobal), (CUdeviceptr *, size_t *, CUmodule, const char *))
+UNSUPPORTED(LOADED(cuLinkCreate), (unsigned int, CUjit_option *, void **, CUlinkState *))
+UNSUPPORTED(LOADED(cuLinkAddData), (CUlinkState, CUjitInputType, void *, size_t, const char *,
                             unsigned int, CUjit_option *, void **))
-UNSUPPORTED(cuLinkComplete, (CUlinkState, void **, size_t *))
-UNSUPPORTED(cuLinkDestroy, (CUlinkState))
-UNSUPPORTED(cuTexObjectCreate, (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *,
+UNSUPPORTED(LOADED(cuLinkComplete), (CUlinkState, void **, size_t *))
+UNSUPPORTED(LOADED(cuLinkDestroy), (CUlinkState))
+UNSUPPORTED(LOADED(cuTexObjectCreate), (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *,
                                 const CUDA_RESOURCE_VIEW_DESC *))
-UNSUPPORTED(cuTexObjectDestroy, (CUtexObject))
-UNSUPPORTED(cuGLGetDevices_v2, (unsigned int *, CUdevice *, unsigned int, CUGLDeviceList))
-UNSUPPORTED(cuGraphicsGLRegisterImage, (CUgraphicsResource *, GLuint, GLenum, unsigned int))
-UNSUPPORTED(cuGraphicsUnregisterResource, (CUgraphicsResource))
-UNSUPPORTED(cuGraphicsMapResources, (unsigned int, CUgraphicsResource *, CUstream))
-UNSUPPORTED(cuGraphicsUnmapResources, (unsigned int, CUgraphicsResource *, CUstream))
-UNSUPPORTED(cuGraphicsSubResourceGetMappedArray, (CUarray *, CUgraphicsResource, unsigned int, unsigned int))
-UNSUPPORTED(cuGraphicsResourceGetMappedPointer_v2, (CUdeviceptr *, size_t *, CUgraphicsResource))
-UNSUPPORTED(cuArrayCreate_v2, (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))
-UNSUPPORTED(cuArray3DCreate_v2, (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))
-UNSUPPORTED(cuArrayDestroy, (CUarray))
-
-/* the signatures must be those of the loader */
-#define SAME(name, type) static_assert(std::is_same<decltype(name), type>::value, #name);
-SAME(cuInit, tcuInit)
-SAME(cuDriverGetVersion, tcuDriverGetVersion)
-SAME(cuDeviceGetCount, tcuDeviceGetCount)
-SAME(cuDeviceGet, tcuDeviceGet)
-SAME(cuDeviceGetAttribute, tcuDeviceGetAttribute)
-SAME(cuDeviceGetName, tcuDeviceGetName)
-SAME(cuDeviceGetUuid, tcuDeviceGetUuid)
-SAME(cuDeviceGetUuid_v2, tcuDeviceGetUuid_v2)
-SAME(cuDeviceGetByPCIBusId, tcuDeviceGetByPCIBusId)
-SAME(cuDeviceGetPCIBusId, tcuDeviceGetPCIBusId)
-SAME(cuDeviceComputeCapability, tcuDeviceComputeCapability)
-SAME(cuCtxCreate_v2, tcuCtxCreate_v2)
-SAME(cuCtxGetCurrent, tcuCtxGetCurrent)
-SAME(cuCtxSetLimit, tcuCtxSetLimit)
-SAME(cuCtxPushCurrent_v2, tcuCtxPushCurrent_v2)
-SAME(cuCtxPopCurrent_v2, tcuCtxPopCurrent_v2)
-SAME(cuCtxDestroy_v2, tcuCtxDestroy_v2)
-SAME(cuMemAlloc_v2, tcuMemAlloc_v2)
-SAME(cuMemAllocPitch_v2, tcuMemAllocPitch_v2)
-SAME(cuMemAllocManaged, tcuMemAllocManaged)
-SAME(cuMemsetD8Async, tcuMemsetD8Async)
-SAME(cuMemFree_v2, tcuMemFree_v2)
-SAME(cuMemcpy, tcuMemcpy)
-SAME(cuMemcpyAsync, tcuMemcpyAsync)
-SAME(cuMemcpy2D_v2, tcuMemcpy2D_v2)
-SAME(cuMemcpy2DAsync_v2, tcuMemcpy2DAsync_v2)
-SAME(cuMemcpyHtoD_v2, tcuMemcpyHtoD_v2)
-SAME(cuMemcpyHtoDAsync_v2, tcuMemcpyHtoDAsync_v2)
-SAME(cuMemcpyDtoH_v2, tcuMemcpyDtoH_v2)
-SAME(cuMemcpyDtoHAsync_v2, tcuMemcpyDtoHAsync_v2)
-SAME(cuMemcpyDtoD_v2, tcuMemcpyDtoD_v2)
-SAME(cuMemcpyDtoDAsync_v2, tcuMemcpyDtoDAsync_v2)
-SAME(cuGetErrorName, tcuGetErrorName)
-SAME(cuGetErrorString, tcuGetErrorString)
-SAME(cuCtxGetDevice, tcuCtxGetDevice)
-SAME(cuDevicePrimaryCtxRetain, tcuDevicePrimaryCtxRetain)
-SAME(cuDevicePrimaryCtxRelease, tcuDevicePrimaryCtxRelease)
-SAME(cuDevicePrimaryCtxSetFlags, tcuDevicePrimaryCtxSetFlags)
-SAME(cuDevicePrimaryCtxGetState, tcuDevicePrimaryCtxGetState)
-SAME(cuDevicePrimaryCtxReset, tcuDevicePrimaryCtxReset)
-SAME(cuStreamCreate, tcuStreamCreate)
-SAME(cuStreamQuery, tcuStreamQuery)
-SAME(cuStreamSynchronize, tcuStreamSynchronize)
-SAME(cuStreamDestroy_v2, tcuStreamDestroy_v2)
-SAME(cuStreamAddCallback, tcuStreamAddCallback)
-SAME(cuStreamWaitEvent, tcuStreamWaitEvent)
-SAME(cuEventCreate, tcuEventCreate)
-SAME(cuEventDestroy_v2, tcuEventDestroy_v2)
-SAME(cuEventSynchronize, tcuEventSynchronize)
-SAME(cuEventQuery, tcuEventQuery)
-SAME(cuEventRecord, tcuEventRecord)
-SAME(cuLaunchKernel, tcuLaunchKernel)
-SAME(cuLinkCreate, tcuLinkCreate)
-SAME(cuLinkAddData, tcuLinkAddData)
-SAME(cuLinkComplete, tcuLinkComplete)
-SAME(cuLinkDestroy, tcuLinkDestroy)
-SAME(cuModuleLoadData, tcuModuleLoadData)
-SAME(cuModuleUnload, tcuModuleUnload)
-SAME(cuModuleGetFunction, tcuModuleGetFunction)
-SAME(cuModuleGetGlobal, tcuModuleGetGlobal)
-SAME(cuTexObjectCreate, tcuTexObjectCreate)
-SAME(cuTexObjectDestroy, tcuTexObjectDestroy)
-SAME(cuGLGetDevices_v2, tcuGLGetDevices_v2)
-SAME(cuGraphicsGLRegisterImage, tcuGraphicsGLRegisterImage)
-SAME(cuGraphicsUnregisterResource, tcuGraphicsUnregisterResource)
-SAME(cuGraphicsMapResources, tcuGraphicsMapResources)
-SAME(cuGraphicsUnmapResources, tcuGraphicsUnmapResources)
-SAME(cuGraphicsSubResourceGetMappedArray, tcuGraphicsSubResourceGetMappedArray)
-SAME(cuGraphicsResourceGetMappedPointer_v2, tcuGraphicsResourceGetMappedPointer)
-SAME(cuArrayCreate_v2, tcuArrayCreate)
-SAME(cuArray3DCreate_v2, tcuArray3DCreate)
-SAME(cuArrayDestroy, tcuArrayDestroy)
+UNSUPPORTED(LOADED(cuTexObjectDestroy), (CUtexObject))
+UNSUPPORTED(LOADED(cuGLGetDevices_v2), (unsigned int *, CUdevice *, unsigned int, CUGLDeviceList))
+UNSUPPORTED(LOADED(cuGraphicsGLRegisterImage), (CUgraphicsResource *, GLuint, GLenum, unsigned int))
+UNSUPPORTED(LOADED(cuGraphicsUnregisterResource), (CUgraphicsResource))
+UNSUPPORTED(LOADED(cuGraphicsMapResources), (unsigned int, CUgraphicsResource *, CUstream))
+UNSUPPORTED(LOADED(cuGraphicsUnmapResources), (unsigned int, CUgraphicsResource *, CUstream))
+UNSUPPORTED(LOADED(cuGraphicsSubResourceGetMappedArray), (CUarray *, CUgraphicsResource, unsigned int, unsigned int))
+UNSUPPORTED(LOADED(cuGraphicsResourceGetMappedPointer_v2), (CUdeviceptr *, size_t *, CUgraphicsResource))
+UNSUPPORTED(LOADED(cuArrayCreate_v2), (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))
+UNSUPPORTED(LOADED(cuArray3DCreate_v2), (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))
+UNSUPPORTED(LOADED(cuArrayDestroy), (CUarray))
