@@ -9,7 +9,6 @@
  */
 
 #include <stdio.h>
-#include <string.h>
 
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersink.h"

@@ -13,12 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 #include "libavutil/time.h"
 
 #include "gpume_bench.h"

@@ -16,7 +16,6 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/pixdesc.h"
 
 #include "gpume_bench.h"

@@ -14,9 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libavutil/error.h"
 #include "libavutil/frame.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
 #include "gpume_bench.h"

@@ -17,7 +17,6 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixdesc.h"
 

@@ -13,7 +13,6 @@
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/field/field_args.h"
 
 #define BACKEND(name, help) extern const GpumeBackend ff_gpume_backend_##name;

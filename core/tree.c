@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "libavutil/macros.h"
-
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/tree.h"
 

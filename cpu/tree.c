@@ -9,7 +9,6 @@
 
 #define GPUME_INLINE static av_always_inline
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/core/tree.h"
 #include "libavfilter/gpume/cpu/check.h"
 #include "libavfilter/gpume/cpu/tree.h"
 

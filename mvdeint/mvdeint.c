@@ -8,11 +8,8 @@
 #include "libavutil/attributes.h"
 #include "libavutil/buffer.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
-#include "libavutil/macros.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"

@@ -8,7 +8,6 @@
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
-#include "libavutil/intmath.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem_internal.h"
 #include "libavutil/thread.h"

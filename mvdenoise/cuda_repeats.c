@@ -10,7 +10,6 @@
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/device/shell.h"

@@ -6,7 +6,6 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 

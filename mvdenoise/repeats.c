@@ -8,7 +8,6 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
-#include "libavutil/error.h"
 #include "libavutil/imgutils.h"
 #include "libavutil/pixdesc.h"
 

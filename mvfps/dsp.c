@@ -5,7 +5,6 @@
 
 #include "config.h"
 #include "libavutil/attributes.h"
-#include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/mvfps/dsp.h"

@@ -5,7 +5,6 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvfps/backend.h"

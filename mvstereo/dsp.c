@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "config.h"
 #include "libavutil/attributes.h"

@@ -4,7 +4,6 @@
  */
 
 #include "libavutil/attributes.h"
-#include "libavutil/error.h"
 
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvstereo/motion.h"

@@ -5,14 +5,12 @@
 
 #include <string.h>
 
-#include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
 #include "libavfilter/gpume/mvstereo/plane.h"
-#include "libavfilter/gpume/util/tasks.h"
 
 int ff_mvstereo_plane_alloc(MvstereoPlane *p, int w, int h, int bytes)
 {

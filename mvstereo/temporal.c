@@ -11,7 +11,6 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/field/fields.h"
 #include "libavfilter/gpume/mvstereo/temporal.h"
 #include "libavfilter/gpume/util/tasks.h"
 

@@ -12,7 +12,6 @@
 #include "libavutil/bswap.h"
 #include "libavutil/common.h"
 #include "libavutil/csp.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mathematics.h"
 #include "libavutil/pixdesc.h"
 

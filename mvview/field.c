@@ -9,7 +9,6 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/mvview/arrow.h"
 #include "libavfilter/gpume/mvview/field.h"
 
 static uint64_t squared_length(const MvviewVector *v)

@@ -8,9 +8,7 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/log.h"
 #include "libavutil/mem.h"
-#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvview/painter.h"
 #include "libavfilter/gpume/util/frames.h"

@@ -5,7 +5,6 @@
 
 /** @file Writes the vectors of all frames as one array for NumPy. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -25,7 +25,6 @@
 #include "libavutil/error.h"
 #include "libavutil/frame.h"
 #include "libavutil/macros.h"
-#include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 #include "libavutil/opt.h"
 

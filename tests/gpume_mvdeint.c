@@ -10,12 +10,10 @@
  */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libavfilter/avfilter.h"
-#include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavfilter/version.h"
 #include "libavutil/cpu.h"

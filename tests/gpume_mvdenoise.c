@@ -15,8 +15,6 @@
 #include <string.h>
 
 #include "libavfilter/avfilter.h"
-#include "libavfilter/buffersink.h"
-#include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"

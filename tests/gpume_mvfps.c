@@ -15,12 +15,9 @@
 #include <string.h>
 
 #include "libavfilter/avfilter.h"
-#include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
 #include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/imgutils.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 

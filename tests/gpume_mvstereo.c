@@ -25,7 +25,6 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
-#include "libavfilter/gpume/picture/layout.h"
 
 #include "gpume_harness.h"
 #include "gpume_oracle_mvstereo.h"

@@ -28,7 +28,6 @@
 #include "libavutil/dict.h"
 #include "libavutil/error.h"
 #include "libavutil/macros.h"
-#include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 #include "gpume_harness.h"

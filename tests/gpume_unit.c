@@ -12,21 +12,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "libavutil/avstring.h"
 #include "libavutil/cpu.h"
 #include "libavutil/error.h"
-#include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/core/engine.h"
-#include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/core/plan.h"
-#include "libavfilter/gpume/cpu/cost.h"
 #include "libavfilter/gpume/cpu/sea.h"
 
 #include "gpume_harness.h"
