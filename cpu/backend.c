@@ -11,22 +11,14 @@
 
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/core/tree.h"
-#include "libavfilter/gpume/field/field_args.h"
-#include "libavfilter/gpume/cpu/check.h"
-#include "libavfilter/gpume/cpu/propagation.h"
-#include "libavfilter/gpume/cpu/search.h"
-#include "libavfilter/gpume/cpu/tree.h"
-#include "libavfilter/gpume/util/tasks.h"
+#include "libavfilter/gpume/cpu/backend.h"
 
 /** Maximum number of shares in which luma is copied. */
 #define COPY_SHARES 64
@@ -43,116 +35,10 @@
 /** Maximum number of searches in flight if the backend chooses it. */
 #define MAX_DEPTH 16
 
-/** Tasks of each field of a search, without those of its steps. */
-enum FieldTask {
-    TASK_SEARCH,            ///< stages that search single blocks
-    TASK_JUDGE,             ///< judgements of the check, row by row
-    TASK_REPLACE,           ///< replacement of inconsistent vectors
-    TASK_FINISH,            ///< conversion of the last step's vectors to the output
-    TASK_TREE,              ///< leaves from the fields of all sizes, root by root; one task for all sizes
-    TASK_INTRA,
-    TASK_SAME,
-    NB_FIELD_TASKS
-};
-
-enum PictureTask {
-    TASK_COPY,
-    TASK_SUMS,              ///< sums for successive elimination
-    TASK_PLANES,            ///< planes for steps
-    NB_PICTURE_TASKS
-};
-
-typedef struct CPUContext CPUContext;
-typedef struct CPUSearch CPUSearch;
-
-/** Tasks of a picture, which run once; stored at the end of its copy. */
-typedef struct CPUPicture {
-    CPUContext *s;
-    const GpumePicture *pic;
-    GpumeTask tasks[NB_PICTURE_TASKS];
-} CPUPicture;
-
-/** Blocks of one size, and the search for their vectors. Without a tree there is one size. */
-typedef struct CPUSize {
-    GpumeParams params;
-    GpumePlan plan;
-    /** Whether steps of size 0 compute its vectors, so that it needs no search. */
-    int follows_smaller;
-    int last_step;                  ///< the step, among those of size 0 or its own, that computes its final vectors
-    int nb_search_stages;           ///< number of search stages of the plan; the other stages work on whole fields
-    int follows;                    ///< nonzero: other stages or a tree follow
-    int has_sums;                   ///< whether one of the stages is SEA
-    GpumeSea sea;                   ///< for size 0 from pictures; for other sizes from the next smaller size
-    size_t sums_offset;             ///< offset of the sums in a picture's copy, bytes
-    GpumeWavefront wavefront;
-    int has_wavefront;
-    GpumePropagation propagation;
-} CPUSize;
-
-/** A field of a search in flight, with blocks of one size. */
-typedef struct CPUField {
-    CPUSearch *search;
-    CPUSize *size;
-    GpumeField *field;
-    GpumeFront front;
-    GpumeStepRun *steps;            ///< GPUME_MAX_STEPS steps, if there are any or a check; may be those of size 0
-    GpumeCheck check;
-    uint64_t *intra;                ///< for each row of blocks
-    GpumeTreeRow *rows;             ///< for each row of roots; only one of the sizes has them
-    GpumeTask tasks[NB_FIELD_TASKS];
-    GpumeTask step_tasks[GPUME_MAX_STEPS];
-} CPUField;
-
-/** A search in flight, and its working memory. */
-struct CPUSearch {
-    CPUContext *s;
-    GpumeSearch *search;
-    CPUField *fields;               ///< GpumeParams.nb_distances fields for each size, smallest blocks first
-    GpumeTaskList list;
-};
-
-struct CPUContext {
-    GpumeBackendConfig cfg;
-    GpumeScheduler scheduler;
-    GpumeCost cost;
-    GpumeCost sad;                  ///< SAD, for intra
-    GpumeUntriedPoints untried;
-
-    int copies_luma;                ///< whether luma must be copied, because samples are not native words
-    ptrdiff_t copy_linesize;
-    int has_sums;                   ///< whether any size has sums
-    uint8_t *scratch;               ///< scratch memory of each worker, for the sums and planes of pictures
-    size_t scratch_size;
-    size_t picture_offset;          ///< offset of CPUPicture in a picture's copy, bytes
-
-    CPUSize sizes[GPUME_MAX_SIZES];
-    int nb_sizes;
-    int is_tree_search;             ///< whether the blocks of all sizes are searched at once, in the task of size 0
-    int first_part;                 ///< the smallest of these sizes whose blocks are parts of larger blocks
-    size_t sums_size;               ///< size of a larger block's sums of costs in bytes; 0: sums of samples are used
-    uint32_t bit_cost;              ///< for trees
-    const GpumePlanesLayout *layout;    ///< layout of the planes that all sizes read
-
-    CPUSearch *searches;            ///< a ring of cfg.max_searches searches
-    GpumeTaskList **lists;          ///< lists of tasks, one for each search
-    int first, nb;                  ///< searches in flight
-
-    AVBufferPool *copies;           ///< pool of copies: luma in native words, sums if there are any, and a CPUPicture
-    AVBufferPool *planes;
-    AVBufferPool *mvs;
-    AVBufferPool *costs;
-    AVBufferPool *same;
-};
-
 static void (*const cost_inits[GPUME_NB_COSTS])(GpumeCost *cost, int depth) = {
 #define COST_INIT(ID, name, title) ff_gpume_##name##_init,
     GPUME_COSTS(COST_INIT)
 };
-
-static CPUPicture *made_of(const CPUContext *s, const GpumePicture *pic)
-{
-    return (CPUPicture *)(pic->copy->data + s->picture_offset);
-}
 
 static void copy_shares(void *opaque, int worker, int start, int end)
 {
@@ -219,332 +105,6 @@ static int import(void *priv, GpumePicture *pic)
     return 0;
 }
 
-static void write_vector(AVMotionVector *mv, int source, const GpumeBlock *b)
-{
-    const GpumeBox box = b->box;
-    const int dx = b->dx, dy = b->dy;
-
-    for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
-        AV_WN32A((uint8_t *)mv + 4 * i,
-                 gpume_vector_word(i, source, box.x0, box.y0, box.w, box.h, dx, dy));
-}
-
-/* Returns the values that all blocks of a field share. */
-static GpumeBlock block_of(CPUField *f)
-{
-    const CPUContext *s = f->search->s;
-    const CPUSize *z = f->size;
-    const GpumePicture *cur = f->field->cur, *ref = f->field->ref;
-    GpumeBlock b = {
-        .plan         = &z->plan,
-        .functions    = &s->cost,
-        .algo         = z->params.algo,
-        .range        = z->params.range,
-        .exhaustive   = z->params.exhaustive,
-        .sample_size  = z->params.depth > 8 ? 2 : 1,
-        .cur_linesize = cur->linesize,
-        .ref_linesize = ref->linesize,
-        .untried      = &s->untried,
-        .front        = &f->front,
-    };
-
-    if (z->has_sums) {
-        b.sea      = &z->sea;
-        b.cur_sums = cur->copy->data + z->sums_offset;
-        b.ref_sums = ref->copy->data + z->sums_offset;
-    }
-    return b;
-}
-
-static av_always_inline void search_block(GpumeBlock *b, const GpumeParams *p, const uint8_t *cur,
-                                          const uint8_t *ref, int bx, int by)
-{
-    b->bx  = bx;
-    b->by  = by;
-    b->box = gpume_box(p, p->block, bx, by);
-    b->cur = cur + b->box.y0 * b->cur_linesize + b->box.x0 * b->sample_size;
-    b->ref = ref + b->box.y0 * b->ref_linesize + b->box.x0 * b->sample_size;
-    ff_gpume_cpu_search(b);
-}
-
-/* Searches blocks (bx, by) to (end - 1, by) of a field. */
-static void search_row(CPUField *f, int bx, int by, int end)
-{
-    const GpumeField *field = f->field;
-    /* results for steps need not be written in the output format */
-    const GpumeStepField *steps = f->size->follows ? &f->steps[0].f : NULL;
-    /* copies, so that the compiler need not reload them after each block */
-    const GpumeParams params = f->size->params, *p = &params;
-    const uint8_t *cur = field->cur->luma, *ref = field->ref->luma;
-    const int source = p->distance[field->reference];
-    const size_t row = (size_t)by * p->bw;
-    uint32_t *costs  = (steps ? steps->costs : field->costs) + row;
-    GpumeBlock b = block_of(f);
-
-    for (; bx < end; bx++) {
-        search_block(&b, p, cur, ref, bx, by);
-        costs[bx] = b.cost;
-        if (steps)
-            steps->vectors[row + bx] = (GpumeVector) { b.dx, b.dy };
-        else
-            write_vector(&field->mvs[row + bx], source, &b);
-    }
-}
-
-/**
- * Searches a block of one of several sizes, after the blocks that it consists of.
- * @param b    blocks of each size; the block of this size is searched
- * @param maps memory for maps of four blocks of each smaller size, if there are sums of samples
- */
-static void search_tree(CPUField *f, GpumeBlock *b, uint8_t *maps, int bx, int by)
-{
-    const CPUContext *s = f->search->s;
-    const int size = f->size - s->sizes;
-    const GpumeStepField *steps = &f->steps[0].f;
-    const size_t i = (size_t)by * f->size->params.bw + bx;
-    GpumePart parts[4];
-
-    b->nb_parts = 0;
-    b->parts    = parts;
-    if (b->sums) {
-        b->box = gpume_box(&f->size->params, f->size->params.block, bx, by);
-        ff_gpume_cpu_begin_sums(b);
-    }
-    for (int j = 0; j < 4 && size; j++) {
-        CPUField *smaller = f - s->cfg.params.nb_distances;
-        const int x = 2 * bx + (j & 1), y = 2 * by + (j >> 1);
-
-        if (x >= smaller->size->params.bw || y >= smaller->size->params.bh)
-            continue;
-        if (b->sea) {
-            b[-1].part      = &parts[b->nb_parts];
-            b[-1].part->map = maps + b->nb_parts * b->sea->map_size;
-        }
-        search_tree(smaller, b - 1, maps + (b->sea ? FF_ARRAY_ELEMS(parts) * b->sea->map_size : 0), x, y);
-        b->nb_parts += size > s->first_part;
-    }
-    search_block(b, &f->size->params, f->field->cur->luma, f->field->ref->luma, bx, by);
-    steps->vectors[i] = (GpumeVector) { b->dx, b->dy };
-    steps->costs[i]   = b->cost;
-}
-
-/* Searches blocks of all sizes, for each of the largest blocks. */
-static void search_trees(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-    const CPUContext *s = f->search->s;
-    const int nb = s->nb_sizes;
-    CPUField *largest = f + (nb - 1) * s->cfg.params.nb_distances;
-    uint8_t *maps     = s->scratch + worker * s->scratch_size;
-    const size_t map_size = f->size->sea.map_size;
-    GpumePart root = { .map = maps + map_size };
-    GpumeBlock b[GPUME_MAX_SIZES];
-
-    for (int i = 0; i < nb; i++) {
-        b[i] = block_of(f + i * s->cfg.params.nb_distances);
-        if (b[i].sea) {
-            b[i].sea_of_parts = i ? b[i - 1].sea : NULL;
-            b[i].no_map       = maps;
-            b[i].part         = &root;
-            b[i].is_part      = i < nb - 1;
-        } else {
-            b[i].whole = i >= s->first_part && i < nb - 1 ? &b[i + 1] : NULL;
-            b[i].sums  = i > s->first_part ? (uint32_t *)(maps + (i - 1) * s->sums_size) : NULL;
-        }
-    }
-    memset(maps, 0, map_size);
-    for (; start < end; start++)
-        search_tree(largest, &b[nb - 1], maps + 2 * map_size, start % largest->size->params.bw,
-                    start / largest->size->params.bw);
-}
-
-static void search_blocks(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-    const int bw = f->size->params.bw;
-
-    while (start < end) {
-        const int bx = start % bw;
-        const int nb = FFMIN(end - start, bw - bx);
-
-        search_row(f, bx, start / bw, bx + nb);
-        start += nb;
-    }
-}
-
-static int take_run(void *opaque)
-{
-    CPUField *f = opaque;
-
-    return ff_gpume_wavefront_take(&f->front);
-}
-
-static void search_run(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-    const int bw = f->size->params.bw, nb_runs = (bw - 1) / GPUME_RUN + 1;
-    const int bx = start % nb_runs * GPUME_RUN, by = start / nb_runs, after = FFMIN(bx + GPUME_RUN, bw);
-
-    search_row(f, bx, by, after);
-    ff_gpume_wavefront_finish(&f->front, by, after);
-}
-
-/* Returns the field with the results so far. */
-static const GpumeStepField *result_of(const CPUField *f)
-{
-    return &f->steps[f->size->last_step].f;
-}
-
-/* Returns the field of the same block size with which the check compares a field. */
-static const CPUField *opposite_of(const CPUField *f)
-{
-    return f - (f->field - f->search->search->fields) + f->field->opposite;
-}
-
-static void judge_rows(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-
-    for (; start < end; start++)
-        ff_gpume_check_row(&f->check, &f->size->params, result_of(f)->vectors,
-                           result_of(opposite_of(f))->vectors, start);
-}
-
-static void replace_vectors(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-
-    ff_gpume_check_replace(&f->check, &f->size->params, result_of(f)->vectors);
-}
-
-/* Finishes a row of a field: writes the output or, with a tree, only its costs. */
-static void finish_row(CPUField *c, int by)
-{
-    CPUContext *s = c->search->s;
-    const GpumeParams *p = &c->size->params;
-    const GpumeField *field = c->field;
-    const GpumeStepField *f = result_of(c);
-    const int source = p->distance[field->reference];
-    uint32_t *costs = s->cfg.params.tree ? f->costs : field->costs;
-
-    for (int bx = 0; bx < p->bw; bx++) {
-        const int i = by * p->bw + bx;
-        const GpumeBox box  = gpume_box(p, p->block, bx, by);
-        const GpumeVector v = f->vectors[i];
-        const int inconsistent = p->check && c->check.rings[i] != GPUME_RING_CONSISTENT;
-
-        for (int j = 0; j < GPUME_VECTOR_WORDS && !s->cfg.params.tree; j++)
-            AV_WN32A((uint8_t *)&field->mvs[i] + 4 * j,
-                     gpume_subpel_vector_word(j, source, &box, v.dx, v.dy, p->pel,
-                                              inconsistent ? GPUME_FLAG_INCONSISTENT : 0));
-        costs[i] = inconsistent ?
-            ff_gpume_propagation_cost(&s->sizes[0].propagation, field, &box, v, p->pel) : f->costs[i];
-    }
-}
-
-static void finish_rows(void *opaque, int worker, int start, int end)
-{
-    const CPUField *f = opaque;
-
-    /* trees then take the results */
-    if (f->search->s->cfg.params.tree && !f->size->params.check)
-        return;
-    for (; start < end; start++)
-        finish_row(opaque, start);
-}
-
-/* Computes the leaves of some rows of roots. Each row is stored at the position of its first blocks. */
-static void tree_rows(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-    const CPUContext *s = f->search->s;
-    const GpumeParams *p = &s->cfg.params;
-    GpumeTree t = {
-        .params = p, .nb_sizes = s->nb_sizes, .bit_cost = s->bit_cost, .source = p->distance[f->field->reference],
-    };
-
-    for (int i = 0; i < s->nb_sizes; i++) {
-        const CPUField *z = f + (i - (s->nb_sizes - 1)) * p->nb_distances;
-
-        t.fields[i] = (GpumeTreeField) {
-            z->size->params, result_of(z)->vectors, result_of(z)->costs, p->check ? z->check.rings : NULL
-        };
-    }
-    for (; start < end; start++) {
-        const size_t first = (size_t)start * (p->tree_max / p->block) * p->bw;
-
-        ff_gpume_tree_row(&t, start, f->field->mvs + first, f->field->costs + first, f->field->sizes + first,
-                          &f->rows[start]);
-    }
-}
-
-/* Joins the leaves of a field's rows of roots. */
-static void join_rows(const CPUField *f)
-{
-    const GpumeParams *p = &f->search->s->cfg.params;
-    GpumeField *field = f->field;
-    int nb = 0;
-
-    field->bits = field->rd = 0;
-    for (int i = 0; i < f->size->params.bh; i++) {
-        const GpumeTreeRow *row = &f->rows[i];
-        const size_t first = (size_t)i * (p->tree_max / p->block) * p->bw;
-
-        memmove(field->mvs   + nb, field->mvs   + first, row->nb * sizeof(*field->mvs));
-        memmove(field->costs + nb, field->costs + first, row->nb * sizeof(*field->costs));
-        memmove(field->sizes + nb, field->sizes + first, row->nb * sizeof(*field->sizes));
-        nb          += row->nb;
-        field->bits += row->bits;
-        field->rd   += row->rd;
-    }
-    field->nb = nb;
-}
-
-/* Computes intra; the sum of samples is their SAD against 0. */
-static void intra_rows(void *opaque, int worker, int start, int end)
-{
-    CPUField *f = opaque;
-    const CPUContext *s = f->search->s;
-    const GpumePicture *pic = f->field->cur;
-    const GpumeParams *p = &s->cfg.params;
-    const int size = p->depth > 8 ? 2 : 1;
-    uint8_t row[2 * GPUME_MAX_BLOCK];
-    const uint8_t *const ref = row;
-
-    for (int by = start; by < end; by++) {
-        f->intra[by] = 0;
-        for (int bx = 0; bx < p->bw; bx++) {
-            const GpumeBox box = gpume_box(p, p->block, bx, by);
-            GpumeCostArea area = {
-                .functions = &s->sad, .sample_size = size, .w = box.w, .h = box.h,
-                .cur = pic->luma + box.y0 * pic->linesize + box.x0 * size,
-                .cur_linesize = pic->linesize,
-            };
-            uint32_t sum, mean;
-
-            memset(row, 0, sizeof(row));
-            ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
-            mean = (sum + box.w * box.h / 2) / (box.w * box.h);
-            for (int x = 0; x < box.w; x++) {
-                if (size == 1)
-                    row[x] = mean;
-                else
-                    AV_WN16(row + 2 * x, mean);
-            }
-            area.functions = &s->cost;
-            ff_gpume_cost_of_parts(&area, &ref, 1, &sum, UINT32_MAX);
-            f->intra[by] += sum;
-        }
-    }
-}
-
-static void same_rows(void *opaque, int worker, int start, int end)
-{
-    const CPUField *f = opaque;
-
-    ff_gpume_compare_cells(f->field, &f->search->s->cfg.params, start, end);
-}
-
 static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
 {
     const CPUContext *s = priv;
@@ -592,12 +152,6 @@ static const GpumeTask *made_by(const CPUPicture *p, enum PictureTask task)
     return &p->tasks[p->tasks[task].nb_units ? task : TASK_COPY];
 }
 
-/* Returns the field of size 0 and the same reference. */
-static CPUField *smallest_of(CPUField *f)
-{
-    return f - (f->size - f->search->s->sizes) * f->search->s->cfg.params.nb_distances;
-}
-
 /* Returns the task after which a field has vectors from the search stages. */
 static const GpumeTask *search_of(CPUField *f)
 {
@@ -620,20 +174,20 @@ static void set_search_task(CPUField *f, const CPUPicture *cur, const CPUPicture
     GpumeTask *t = &f->tasks[TASK_SEARCH];
 
     *t = (GpumeTask) {
-        search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
+        ff_gpume_cpu_search_blocks, .arg = f, .nb_units = p->bw * p->bh, .least = 4,
         .needs = { made_by(cur, TASK_SUMS), made_by(ref, TASK_SUMS) },
     };
     if (s->is_tree_search) {
         const GpumeParams *largest = &s->sizes[s->nb_sizes - 1].params;
 
-        t->run      = search_trees;
+        t->run      = ff_gpume_cpu_search_trees;
         t->nb_units = largest->bw * largest->bh;
         t->least    = 0;
     }
     if (f->size->has_wavefront) {
         ff_gpume_wavefront_begin(&f->size->wavefront, &f->front, f->field->reference);
-        t->run      = search_run;
-        t->take     = take_run;
+        t->run      = ff_gpume_cpu_search_run;
+        t->take     = ff_gpume_cpu_take_run;
         t->nb_units = ff_gpume_wavefront_runs(&f->size->wavefront);
     }
 }
@@ -663,21 +217,25 @@ static void set_end_tasks(CPUField *f)
 
     if (p->check) {
         t[TASK_JUDGE] = (GpumeTask) {
-            judge_rows, .arg = f, .nb_units = p->bh, .least = 4, .needs = { last_step(f), last_step(opposite) },
+            ff_gpume_cpu_judge_rows, .arg = f, .nb_units = p->bh, .least = 4,
+            .needs = { last_step(f), last_step(opposite) },
         };
         t[TASK_REPLACE] = (GpumeTask) {
-            replace_vectors, .arg = f, .nb_units = 1, .needs = { &t[TASK_JUDGE], &opposite->tasks[TASK_JUDGE] },
+            ff_gpume_cpu_replace_vectors, .arg = f, .nb_units = 1,
+            .needs = { &t[TASK_JUDGE], &opposite->tasks[TASK_JUDGE] },
         };
     }
     if (f->size->follows)
         t[TASK_FINISH] = (GpumeTask) {
-            finish_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_REPLACE], last_step(f) },
+            ff_gpume_cpu_finish_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_REPLACE], last_step(f) },
         };
     /* a tree needs the fields of all sizes */
     if (f != smallest)
         t[TASK_FINISH].needs[2] = &f[-p->nb_distances].tasks[TASK_FINISH];
     if (f->rows)
-        t[TASK_TREE] = (GpumeTask) { tree_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_FINISH] } };
+        t[TASK_TREE] = (GpumeTask) {
+            ff_gpume_cpu_tree_rows, .arg = f, .nb_units = p->bh, .needs = { &t[TASK_FINISH] },
+        };
 }
 
 /* Lists the tasks of a field of a search. */
@@ -702,11 +260,11 @@ static void set_field_tasks(CPUField *f)
         return;
     if (p->intra && first_of_picture(c->search, i) == i)
         t[TASK_INTRA] = (GpumeTask) {
-            intra_rows, .arg = f, .nb_units = p->bh, .needs = { &cur->tasks[TASK_COPY] },
+            ff_gpume_cpu_intra_rows, .arg = f, .nb_units = p->bh, .needs = { &cur->tasks[TASK_COPY] },
         };
     if (p->same)
         t[TASK_SAME] = (GpumeTask) {
-            same_rows, .arg = f, .nb_units = gpume_blocks(p->height, GPUME_CELL), .least = 4,
+            ff_gpume_cpu_same_rows, .arg = f, .nb_units = gpume_blocks(p->height, GPUME_CELL), .least = 4,
             .needs = { &t[TASK_FINISH], &t[TASK_SEARCH] },
         };
 }
@@ -770,7 +328,7 @@ static int wait(void *priv, GpumeSearch *search)
     }
     for (int i = 0; i < search->nb_fields && p->tree; i++)
         if (search->fields[i].set)
-            join_rows(&c->fields[(s->nb_sizes - 1) * p->nb_distances + i]);
+            ff_gpume_cpu_join_rows(&c->fields[(s->nb_sizes - 1) * p->nb_distances + i]);
     s->first = (s->first + 1) % s->cfg.max_searches;
     s->nb--;
     return 0;
