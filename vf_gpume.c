@@ -14,12 +14,12 @@
 
 #include "avfilter.h"
 #include "filters.h"
-#include "formats.h"
 #include "video.h"
 
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/slice_threads.h"
+#include "gpume/util/options.h"
 #include "gpume/util/upstream.h"
 #include "gpume/core/engine.h"
 #include "gpume/core/params.h"
@@ -66,9 +66,6 @@ typedef struct GpumeContext {
 } GpumeContext;
 
 #define OFFSET(x) offsetof(GpumeContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 #define ALGO(name, help)                                                     \
     { name, help, OFFSET(params.algo), AV_OPT_TYPE_INT,                      \
       { .i64 = GPUME_ALGO_FS }, 0, GPUME_NB_ALGOS - 1, FLAGS, .unit = "algo" }

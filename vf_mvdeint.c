@@ -10,23 +10,20 @@
  */
 
 #include "libavutil/common.h"
-#include "libavutil/mem.h"
 #include "libavutil/opt.h"
 
 #include "avfilter.h"
 #include "ccfifo.h"
 #include "filters.h"
-#include "formats.h"
 #include "video.h"
 
 #include "gpume/mvdeint/mvdeint.h"
 #include "gpume/mvdeint/order.h"
-#include "gpume/picture/layout.h"
 #include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
+#include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
-#include "gpume/util/upstream.h"
 
 enum Mode { MODE_FRAME, MODE_FIELD };
 enum Parity { PARITY_AUTO = -1, PARITY_TFF, PARITY_BFF };
@@ -43,16 +40,12 @@ typedef struct MvdeintContext {
     int warned;                 ///< whether a message has said that it is unknown
     CCFifo captions;
     int ticks;                  ///< ticks of the output's time base in a tick of the input's
-    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
-    MvdeintInput next_input;
+    MvdeintInput input;         ///< how the last input frame is treated
     int64_t before_pts;         ///< timestamp of the frame before the current one
     GpumeStream stream;
 } MvdeintContext;
 
 #define OFFSET(x) offsetof(MvdeintContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvdeint_options[] = {
     { "mode", "number of output frames", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MODE_FIELD }, MODE_FRAME, MODE_FIELD,
@@ -200,7 +193,7 @@ static int alloc_output(const AVFilterContext *ctx, AVFrame **out, const Mvdeint
 }
 
 /* Sends the next frame if its input has arrived. Returns 1 if a frame was sent or skipped, 0 if not. */
-static int send_next(AVFilterContext *ctx)
+static int produce(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
@@ -270,9 +263,10 @@ static int find_order(AVFilterContext *ctx, const AVFrame *frame, MvdeintInput *
 }
 
 /* Adds a frame. Of a hardware frame only the properties are kept, which returns the decoder's surface at once. */
-static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input)
+static int push(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdeintContext *s = ctx->priv;
+    const MvdeintInput *input = &s->input;
     AVFrame *samples = NULL;
     int ret = 0;
 
@@ -289,44 +283,21 @@ static int push(AVFilterContext *ctx, AVFrame **frame, const MvdeintInput *input
     return ret;
 }
 
-/* Takes the next input frame. If it begins another sequence, it must wait. */
+/* Takes the next input frame, and finds out how it is treated. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdeintContext *s = ctx->priv;
-    MvdeintInput input = input_of(ctx, *frame);
-    int ret = ff_ccfifo_extract(&s->captions, *frame);
+    const int ret     = ff_ccfifo_extract(&s->captions, *frame);
 
-    if (ret >= 0)
-        ret = find_order(ctx, *frame, &input);
-    if (ret < 0)
-        return ret;
-    if (!ff_mvdeint_continues(s->mvdeint, *frame)) {
-        ff_mvdeint_flush(s->mvdeint);
-        FFSWAP(AVFrame *, s->next, *frame);
-        s->next_input = input;
-        return 0;
-    }
-    return push(ctx, frame, &input);
+    s->input = input_of(ctx, *frame);
+    return ret < 0 ? ret : find_order(ctx, *frame, &s->input);
 }
 
-/* Begins another sequence. */
-static int take_next(AVFilterContext *ctx)
-{
-    MvdeintContext *s = ctx->priv;
-    const int ret = ff_mvdeint_continues(s->mvdeint, s->next) ? 0 : open_mvdeint(ctx, s->next->hw_frames_ctx);
-
-    return ret < 0 ? ret : push(ctx, &s->next, &s->next_input);
-}
-
-static int produce(AVFilterContext *ctx)
+static int continues(AVFilterContext *ctx, const AVFrame *frame)
 {
     const MvdeintContext *s = ctx->priv;
-    int ret = send_next(ctx);
 
-    if (ret || !s->next)
-        return ret;
-    ret = take_next(ctx);
-    return ret < 0 ? ret : send_next(ctx);
+    return ff_mvdeint_continues(s->mvdeint, frame);
 }
 
 static int flush(AVFilterContext *ctx)
@@ -349,7 +320,8 @@ static int finish(AVFilterContext *ctx)
 static int activate(AVFilterContext *ctx)
 {
     static const GpumeStreamFunctions functions = {
-        .produce = produce, .take = take, .flush = flush, .finish = finish,
+        .produce = produce, .take = take, .push = push, .continues = continues, .open = open_mvdeint, .flush = flush,
+        .finish  = finish,
     };
     MvdeintContext *s = ctx->priv;
 
@@ -360,19 +332,11 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
 
-    av_frame_free(&s->next);
+    ff_gpume_stream_close(&s->stream);
     ff_mvdeint_order_uninit(&s->order);
     ff_ccfifo_uninit(&s->captions);
     ff_mvdeint_close(&s->mvdeint);
 }
-
-static const AVFilterPad mvdeint_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvdeint = {
     GPUME_PUBLIC(name)        = "mvdeint",
@@ -385,7 +349,7 @@ const GPUME_FILTER ff_vf_mvdeint = {
     .uninit         = uninit,
     .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),
-    FILTER_OUTPUTS(mvdeint_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -10,18 +10,15 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "libavutil/bprint.h"
 #include "libavutil/fifo.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/mem.h"
 #include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 
 #include "avfilter.h"
 #include "filters.h"
-#include "formats.h"
 #include "vf_gpume.h"
 #include "video.h"
 
@@ -29,7 +26,6 @@
 #include "gpume/mvdenoise/mvdenoise.h"
 #include "gpume/mvdenoise/opponent.h"
 #include "gpume/mvdenoise/repeats.h"
-#include "gpume/picture/layout.h"
 #include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
 #include "gpume/util/hwframes.h"
@@ -67,8 +63,7 @@ typedef struct MvdenoiseContext {
     Mvdenoise *mvdenoise;
     GpumeStream stream;
     int used_radius;            ///< 0 until strength is more than 0: frames stay as they are
-    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
-    Arrival next_arrival;
+    Arrival taken;              ///< arrival of the last frame from the searcher
     AVFrame *input;             ///< the latest frame that was added, or the frame that it repeats; NULL: none
     AVFrame *compared;          ///< a frame that its device compares with input, or NULL
     Arrival compared_arrival;
@@ -85,9 +80,6 @@ typedef struct MvdenoiseContext {
 } MvdenoiseContext;
 
 #define OFFSET(x) offsetof(MvdenoiseContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvdenoise_options[] = {
     { "radius", "number of frames before and after a frame that help to denoise it", OFFSET(radius), AV_OPT_TYPE_INT,
@@ -409,7 +401,7 @@ fail:
 }
 
 /* Sends the next frame if its input has arrived. Returns 1 if a frame was sent, 0 if not. */
-static int send_next(AVFilterContext *ctx)
+static int produce(AVFilterContext *ctx)
 {
     MvdenoiseContext *s = ctx->priv;
     const AVFrame *next;
@@ -440,7 +432,7 @@ static int send_next(AVFilterContext *ctx)
 }
 
 /* Adds a frame. A hardware frame is given a buffer of the output, which returns the decoder's surface at once. */
-static int push(AVFilterContext *ctx, AVFrame **frame, const Arrival *arrival)
+static int push(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
     AVFrame *samples = NULL;
@@ -448,47 +440,27 @@ static int push(AVFilterContext *ctx, AVFrame **frame, const Arrival *arrival)
 
     if ((*frame)->hw_frames_ctx)
         ret = ff_gpume_new_samples(ctx->outputs[0], *frame, &samples);
-    ff_mvdenoise_set_strength(s->mvdenoise, arrival->strength);
+    ff_mvdenoise_set_strength(s->mvdenoise, s->taken.strength);
     if (ret >= 0)
-        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, arrival->flags);
+        ret = ff_mvdenoise_push(s->mvdenoise, frame, samples, s->taken.flags);
     av_frame_free(&samples);
     return ret;
 }
 
-/* Takes the next input frame. If it begins another sequence, it must wait. */
+/* Takes the next frame of the searcher. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvdenoiseContext *s = ctx->priv;
-    Arrival arrival     = { 0 };
 
-    av_fifo_read(s->searched, &arrival, 1);
-    if (!ff_mvdenoise_continues(s->mvdenoise, *frame)) {
-        ff_mvdenoise_flush(s->mvdenoise);
-        FFSWAP(AVFrame *, s->next, *frame);
-        s->next_arrival = arrival;
-        return 0;
-    }
-    return push(ctx, frame, &arrival);
+    av_fifo_read(s->searched, &s->taken, 1);
+    return 0;
 }
 
-/* Begins another sequence. */
-static int take_next(AVFilterContext *ctx)
-{
-    MvdenoiseContext *s = ctx->priv;
-    const int ret = ff_mvdenoise_continues(s->mvdenoise, s->next) ? 0 : open_mvdenoise(ctx, s->next->hw_frames_ctx);
-
-    return ret < 0 ? ret : push(ctx, &s->next, &s->next_arrival);
-}
-
-static int produce(AVFilterContext *ctx)
+static int continues(AVFilterContext *ctx, const AVFrame *frame)
 {
     const MvdenoiseContext *s = ctx->priv;
-    int ret = send_next(ctx);
 
-    if (ret || !s->next)
-        return ret;
-    ret = take_next(ctx);
-    return ret < 0 ? ret : send_next(ctx);
+    return ff_mvdenoise_continues(s->mvdenoise, frame);
 }
 
 static int flush(AVFilterContext *ctx)
@@ -576,7 +548,10 @@ static int feed(AVFilterContext *ctx, AVFrame **frame)
 
 static int activate(AVFilterContext *ctx)
 {
-    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .feed = feed, .flush = flush };
+    static const GpumeStreamFunctions functions = {
+        .produce = produce, .take = take, .push = push, .continues = continues, .open = open_mvdenoise, .feed = feed,
+        .flush   = flush,
+    };
     MvdenoiseContext *s = ctx->priv;
 
     return ff_gpume_stream_activate(ctx, &s->stream, &functions);
@@ -592,22 +567,13 @@ static av_cold void uninit(AVFilterContext *ctx)
         av_frame_free(&w.repeat);
     av_fifo_freep2(&s->waiting);
     av_fifo_freep2(&s->searched);
-    av_frame_free(&s->next);
     av_frame_free(&s->input);
     av_frame_free(&s->compared);
     av_frame_free(&s->output);
     ff_mvdenoise_repeats_close(&s->repeats);
-    ff_gpume_searcher_close(&s->stream.searcher);
+    ff_gpume_stream_close(&s->stream);
     ff_mvdenoise_close(&s->mvdenoise);
 }
-
-static const AVFilterPad mvdenoise_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvdenoise = {
     GPUME_PUBLIC(name)        = "mvdenoise",
@@ -622,7 +588,7 @@ const GPUME_FILTER ff_vf_mvdenoise = {
     .activate       = activate,
     .process_command = ff_filter_process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
-    FILTER_OUTPUTS(mvdenoise_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -10,7 +10,6 @@
  */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,6 @@
 
 #include "avfilter.h"
 #include "filters.h"
-#include "formats.h"
 #include "vf_gpume.h"
 #include "video.h"
 
@@ -38,7 +36,6 @@
 #include "gpume/mvfps/properties.h"
 #include "gpume/mvfps/repeats.h"
 #include "gpume/mvfps/timeline.h"
-#include "gpume/picture/layout.h"
 
 /** Highest output rate in frames per second; a higher rate is a mistake. */
 #define MAX_RATE 100000
@@ -82,9 +79,6 @@ typedef struct MvfpsContext {
 } MvfpsContext;
 
 #define OFFSET(x) offsetof(MvfpsContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvfps_options[] = {
     { "fps", "output frames per second, or a factor of the input's, such as 2x or 5/2x",
@@ -770,17 +764,9 @@ static av_cold void uninit(AVFilterContext *ctx)
         av_frame_free(&s->kept[i]);
     ff_mvfps_captions_close(&s->captions);
     ff_mvfps_repeats_close(&s->repeats);
-    ff_gpume_searcher_close(&s->stream.searcher);
+    ff_gpume_stream_close(&s->stream);
     ff_mvfps_close(&s->mvfps);
 }
-
-static const AVFilterPad mvfps_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvfps = {
     GPUME_PUBLIC(name)        = "mvfps",
@@ -794,7 +780,7 @@ const GPUME_FILTER ff_vf_mvfps = {
     .uninit         = uninit,
     .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),
-    FILTER_OUTPUTS(mvfps_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -13,10 +13,8 @@
 #include <string.h>
 
 #include "libavutil/common.h"
-#include "libavutil/dict.h"
 #include "libavutil/opt.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 #include "libavutil/stereo3d.h"
 #include "libavutil/timestamp.h"
@@ -28,6 +26,7 @@
 #include "video.h"
 
 #include "gpume/core/backend.h"
+#include "gpume/mvstereo/layout.h"
 #include "gpume/mvstereo/mvstereo.h"
 #include "gpume/mvstereo/npy.h"
 #include "gpume/mvstereo/view.h"
@@ -38,17 +37,6 @@
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/upstream.h"
 
-/** Layout of two views in a frame. */
-enum Layout {
-    LAYOUT_AUTO = -1,           ///< from the frame's AVStereo3D
-    LAYOUT_SBS,                 ///< side by side
-    LAYOUT_TB,                  ///< one above the other
-    LAYOUT_SBS2, LAYOUT_TB2,    ///< the same with half of the samples in that direction
-    LAYOUT_ROWS, LAYOUT_COLUMNS,
-    LAYOUT_FRAMES,              ///< in alternating frames
-    LAYOUT_NONE,                ///< in two inputs
-};
-
 /** The view of which a map is made. */
 enum View { VIEW_LEFT, VIEW_RIGHT, VIEW_BOTH };
 
@@ -58,9 +46,6 @@ enum { BACKEND_AUTO };
 static const char *const output_names[MVSTEREO_NB_OUTPUTS] = {
     [MVSTEREO_DISPARITY] = "disparity", [MVSTEREO_DEPTH] = "depth", [MVSTEREO_FLOAT] = "float",
 };
-
-/** Bit of layouts whose first view is the right one. */
-#define RIGHT_FIRST 16
 
 typedef struct MvstereoContext {
     const AVClass *class;
@@ -83,37 +68,30 @@ typedef struct MvstereoContext {
     MvstereoNpy npy;
     int failed;                 ///< first error: the file is incomplete
     AVBufferRef *hw_frames;     ///< frames context of the output; NULL: frames in system memory
-    AVFrame *first;             ///< first of the two frames of a pair
-    int had_pair;               ///< whether two alternating frames were a pair
-    enum AVStereo3DView first_view;     ///< the view that the first one said it is
-    int told_min, told_max;     ///< scale of the last frame
-    int told_nearer;            ///< whether things were found to be nearer than the scale
+    MvstereoPairing pairing;    ///< of alternating frames
     int warned;                 ///< whether the views were found to be of different times
 } MvstereoContext;
 
 #define OFFSET(x) offsetof(MvstereoContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 #define EYES(name, help, val)                                       \
     CONST(name "l", help ", left view first", val, "layout"),       \
-    CONST(name "r", help ", right view first", val | RIGHT_FIRST, "layout")
+    CONST(name "r", help ", right view first", val | MVSTEREO_RIGHT_FIRST, "layout")
 
 static const AVOption mvstereo_options[] = {
     { "inputs", "1: one input has both views; 2: the first input is the left view, the second one the right view",
       OFFSET(inputs), AV_OPT_TYPE_INT, { .i64 = 1 }, 1, 2, FLAGS },
     { "layout", "arrangement of the views in the frames of one input", OFFSET(layout), AV_OPT_TYPE_INT,
-      { .i64 = LAYOUT_AUTO }, LAYOUT_AUTO, LAYOUT_FRAMES | RIGHT_FIRST, FLAGS, .unit = "layout" },
-        CONST("auto", "as the stereo 3D side data of the frames says", LAYOUT_AUTO, "layout"),
-        CONST("sbs", "side by side, left view first", LAYOUT_SBS, "layout"),
-        CONST("tb", "one above the other, left view first", LAYOUT_TB, "layout"),
-        EYES("sbs", "side by side", LAYOUT_SBS),
-        EYES("ab", "one above the other", LAYOUT_TB),
-        EYES("sbs2", "side by side, of half width", LAYOUT_SBS2),
-        EYES("ab2", "one above the other, of half height", LAYOUT_TB2),
-        EYES("ir", "interleaved rows", LAYOUT_ROWS),
-        EYES("ic", "interleaved columns", LAYOUT_COLUMNS),
-        EYES("a", "alternating frames", LAYOUT_FRAMES),
+      { .i64 = MVSTEREO_AUTO }, MVSTEREO_AUTO, MVSTEREO_FRAMES | MVSTEREO_RIGHT_FIRST, FLAGS, .unit = "layout" },
+        CONST("auto", "as the stereo 3D side data of the frames says", MVSTEREO_AUTO, "layout"),
+        CONST("sbs", "side by side, left view first", MVSTEREO_SBS, "layout"),
+        CONST("tb", "one above the other, left view first", MVSTEREO_TB, "layout"),
+        EYES("sbs", "side by side", MVSTEREO_SBS),
+        EYES("ab", "one above the other", MVSTEREO_TB),
+        EYES("sbs2", "side by side, of half width", MVSTEREO_SBS2),
+        EYES("ab2", "one above the other, of half height", MVSTEREO_TB2),
+        EYES("ir", "interleaved rows", MVSTEREO_ROWS),
+        EYES("ic", "interleaved columns", MVSTEREO_COLUMNS),
+        EYES("a", "alternating frames", MVSTEREO_FRAMES),
     { "min", "smallest disparity, in samples", OFFSET(min), AV_OPT_TYPE_INT, { .i64 = 0 }, -MVSTEREO_MAX_RANGE,
       MVSTEREO_MAX_RANGE - 1, FLAGS },
     { "max", "largest disparity plus one, in samples; 0 without a negative min: find the range from the frames",
@@ -170,6 +148,16 @@ static av_cold int preinit(AVFilterContext *ctx)
     return ret;
 }
 
+static int is_hw_format(enum AVPixelFormat format)
+{
+    int i = 0;
+
+    while (ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != AV_PIX_FMT_NONE &&
+           ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != format)
+        i++;
+    return ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) == format;
+}
+
 /* Returns whether the input has hardware frames, or AVERROR(EAGAIN) if earlier filters have not decided yet. */
 static int has_hw_format(const AVFilterContext *ctx)
 {
@@ -177,8 +165,7 @@ static int has_hw_format(const AVFilterContext *ctx)
     int is_hw = 0, is_sw = 0;
 
     for (unsigned j = 0; in && j < in->nb_formats; j++) {
-        for (int i = 0; ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != AV_PIX_FMT_NONE; i++)
-            is_hw |= in->formats[j] == ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i);
+        is_hw |= is_hw_format(in->formats[j]);
         is_sw |= ff_gpume_layout_supports(in->formats[j]);
     }
     return !in || (is_hw && is_sw) ? AVERROR(EAGAIN) : is_hw;
@@ -218,13 +205,10 @@ static int query_formats(const AVFilterContext *ctx,
 
     if (is_hw < 0)
         return is_hw;
-    for (int i = 0; is_hw && ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i) != AV_PIX_FMT_NONE; i++)
-        if ((ret = ff_add_format(&formats, ff_gpume_sequence_hw_format(&ff_mvstereo_kind, i))) < 0)
-            return ret;
-    while (!is_hw && (desc = av_pix_fmt_desc_next(desc))) {
+    while ((desc = av_pix_fmt_desc_next(desc))) {
         const enum AVPixelFormat format = av_pix_fmt_desc_get_id(desc);
 
-        if (ff_gpume_layout_supports(format) &&
+        if ((is_hw ? is_hw_format(format) : ff_gpume_layout_supports(format)) &&
             (ret = ff_add_format(&formats, format)) < 0)
             return ret;
     }
@@ -243,48 +227,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_formats_ref(ff_make_formats_list_singleton(AVCOL_RANGE_JPEG), &cfg_out[0]->color_ranges);
 }
 
-/* What to do about a file whose decoder outputs only one view. */
-#define DECODE_BOTH "If the file has MV-HEVC, as spatial video of phones and headsets does, decode both views: " \
-                    "-filter_complex '[0:v:vpos:left][0:v:vpos:right]mvstereo=inputs=2'.\n"
-
-/* Returns which view a frame of alternating frames is, or AV_STEREO3D_VIEW_UNSPEC. */
-static enum AVStereo3DView view_of(const AVStereo3D *stereo)
-{
-    const int is_known = stereo && stereo->type == AV_STEREO3D_FRAMESEQUENCE &&
-                         (stereo->view == AV_STEREO3D_VIEW_LEFT || stereo->view == AV_STEREO3D_VIEW_RIGHT);
-
-    return is_known ? stereo->view : AV_STEREO3D_VIEW_UNSPEC;
-}
-
-static const AVStereo3D *stereo3d_of(const AVFrame *frame)
-{
-    const AVFrameSideData *sd = av_frame_get_side_data(frame, AV_FRAME_DATA_STEREO3D);
-
-    return sd ? (const AVStereo3D *)sd->data : NULL;
-}
-
-static int parse_stereo3d(const AVStereo3D *stereo)
-{
-    const enum AVStereo3DView view = view_of(stereo);
-    int is_right_first = !!(stereo->flags & AV_STEREO3D_FLAG_INVERT), layout;
-
-    if (view != AV_STEREO3D_VIEW_UNSPEC)
-        is_right_first = view == AV_STEREO3D_VIEW_RIGHT;
-    switch (stereo->type) {
-    case AV_STEREO3D_SIDEBYSIDE:    layout = LAYOUT_SBS;        break;
-    case AV_STEREO3D_TOPBOTTOM:     layout = LAYOUT_TB;         break;
-    case AV_STEREO3D_LINES:         layout = LAYOUT_ROWS;       break;
-    case AV_STEREO3D_COLUMNS:       layout = LAYOUT_COLUMNS;    break;
-    case AV_STEREO3D_FRAMESEQUENCE: layout = LAYOUT_FRAMES;     break;
-    default:
-        return LAYOUT_AUTO;
-    }
-    return layout | (is_right_first ? RIGHT_FIRST : 0);
-}
-
-/** Names of layouts, without the suffix for the first view. */
-static const char *const layout_names[] = { "sbs", "ab", "sbs2", "ab2", "ir", "ic", "a" };
-
 /* Determines the layout of the input. */
 static int decide_layout(AVFilterContext *ctx)
 {
@@ -293,15 +235,16 @@ static int decide_layout(AVFilterContext *ctx)
     const AVFrameSideData *sd;
     const AVStereo3D *stereo;
 
-    s->decided = s->inputs == 2 ? LAYOUT_NONE : s->layout;
-    if (s->decided != LAYOUT_AUTO)
+    s->decided = s->inputs == 2 ? MVSTEREO_INPUTS : s->layout;
+    if (s->decided != MVSTEREO_AUTO)
         return 0;
     sd = GPUME_LINK_SIDE_DATA(inlink, AV_FRAME_DATA_STEREO3D);
     stereo     = sd ? (const AVStereo3D *)sd->data : NULL;
-    s->decided = stereo ? parse_stereo3d(stereo) : LAYOUT_AUTO;
-    if (s->decided != LAYOUT_AUTO) {
+    s->decided = stereo ? ff_mvstereo_parse_layout(stereo) : MVSTEREO_AUTO;
+    if (s->decided != MVSTEREO_AUTO) {
         av_log(ctx, AV_LOG_INFO, "The input has stereo 3D side data: layout=%s%s.\n",
-               layout_names[s->decided & ~RIGHT_FIRST], s->decided & RIGHT_FIRST ? "r" : "l");
+               ff_mvstereo_layout_names[s->decided & ~MVSTEREO_RIGHT_FIRST],
+               s->decided & MVSTEREO_RIGHT_FIRST ? "r" : "l");
         return 0;
     }
     if (stereo && stereo->type != AV_STEREO3D_UNSPEC)
@@ -312,38 +255,8 @@ static int decide_layout(AVFilterContext *ctx)
     av_log(ctx, AV_LOG_ERROR, "Set layout to sbsl or sbsr "
            "(side by side, left or right view first), abl or abr (one above the other), sbs2l, sbs2r, ab2l or ab2r "
            "(the same, with half of the samples), irl or irr (rows), icl or icr (columns), al or ar (alternating "
-           "frames); or set inputs=2. %s", stereo && stereo->type == AV_STEREO3D_UNSPEC ? DECODE_BOTH : "\n");
+           "frames); or set inputs=2. %s", stereo && stereo->type == AV_STEREO3D_UNSPEC ? MVSTEREO_DECODE_BOTH : "\n");
     return AVERROR(EINVAL);
-}
-
-/* Sets the positions and the size of views in frames of this size. */
-static void set_views(const MvstereoContext *s, MvstereoPair *pair, int w, int h)
-{
-    MvstereoView *first = &pair->views[0], *second = &pair->views[1];
-
-    *pair = (MvstereoPair) { { { .step_x = 1, .step_y = 1 }, { .step_x = 1, .step_y = 1 } }, w, h };
-    switch (s->decided & ~RIGHT_FIRST) {
-    case LAYOUT_SBS:
-    case LAYOUT_SBS2:
-        pair->w   = w / 2;
-        second->x = w - w / 2;
-        break;
-    case LAYOUT_TB:
-    case LAYOUT_TB2:
-        pair->h   = h / 2;
-        second->y = h - h / 2;
-        break;
-    case LAYOUT_ROWS:
-        pair->h = h / 2;
-        first->step_y = second->step_y = 2;
-        second->y     = 1;
-        break;
-    case LAYOUT_COLUMNS:
-        pair->w = w / 2;
-        first->step_x = second->step_x = 2;
-        second->x     = 1;
-        break;
-    }
 }
 
 /* Returns whether a map of disparities is made, and not only its confidence. */
@@ -406,7 +319,7 @@ static av_cold int check_options(AVFilterContext *ctx)
                "than min, or remove both.\n", s->min, s->max, s->max - s->min, MVSTEREO_MAX_RANGE);
         return AVERROR(EINVAL);
     }
-    if (s->layout > 0 && (s->layout & ~RIGHT_FIRST) > LAYOUT_FRAMES) {
+    if (s->layout > 0 && (s->layout & ~MVSTEREO_RIGHT_FIRST) > MVSTEREO_FRAMES) {
         av_log(ctx, AV_LOG_ERROR, "layout=%d: there is no such layout; 'ffmpeg -h filter=mvstereo' lists them.\n",
                s->layout);
         return AVERROR(EINVAL);
@@ -491,57 +404,13 @@ static int make_maps(AVFilterContext *ctx, MvstereoPair *pair, AVFrame *out)
         ret = ff_mvstereo_make(s->mvstereo, pair, out);
         if (ret < 0 || !s->file)
             continue;
-        if (!s->npy.map)
-            ret = ff_mvstereo_npy_open(&s->npy, s->file, s->overwrite, pair->w, pair->h, 1 + (s->view == VIEW_BOTH),
-                                       ctx);
-        if (ret >= 0 && (s->npy.w != pair->w || s->npy.h != pair->h)) {
-            av_log(ctx, AV_LOG_ERROR, "Views now have %dx%d samples instead of %dx%d, which a .npy file cannot "
-                   "store.\n", pair->w, pair->h, s->npy.w, s->npy.h);
-            ret = AVERROR(EINVAL);
-        }
+        ret = ff_mvstereo_npy_begin(&s->npy, s->file, s->overwrite, pair->w, pair->h, 1 + (s->view == VIEW_BOTH), ctx);
         if (ret >= 0)
             ret = ff_mvstereo_read(s->mvstereo, s->npy.map);
         if (ret >= 0)
             ret = ff_mvstereo_npy_write(&s->npy);
     }
     return ret;
-}
-
-/* Side data that belong to the input's size and samples. */
-static const enum AVFrameSideDataType not_of_output[] = {
-    AV_FRAME_DATA_STEREO3D, AV_FRAME_DATA_MOTION_VECTORS, AV_FRAME_DATA_VIDEO_HINT, AV_FRAME_DATA_PANSCAN,
-    AV_FRAME_DATA_REGIONS_OF_INTEREST, AV_FRAME_DATA_DETECTION_BBOXES, AV_FRAME_DATA_SPHERICAL,
-    AV_FRAME_DATA_FILM_GRAIN_PARAMS, AV_FRAME_DATA_VIDEO_ENC_PARAMS,
-};
-
-/* Side data that belong to the input's colours. */
-static const enum AVFrameSideDataType not_of_maps[] = {
-    AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, AV_FRAME_DATA_DYNAMIC_HDR_PLUS,
-    AV_FRAME_DATA_DYNAMIC_HDR_VIVID, AV_FRAME_DATA_DOVI_RPU_BUFFER, AV_FRAME_DATA_DOVI_METADATA,
-    AV_FRAME_DATA_AMBIENT_VIEWING_ENVIRONMENT, AV_FRAME_DATA_ICC_PROFILE,
-};
-
-/* Removes side data of a frame, or of a link if frame is NULL. */
-static void remove_side_data(av_unused AVFilterLink *link, AVFrame *frame, const enum AVFrameSideDataType *types,
-                             int nb)
-{
-    for (int i = 0; i < nb; i++) {
-        if (frame) {
-            av_frame_remove_side_data(frame, types[i]);
-            continue;
-        }
-        GPUME_REMOVE_LINK_SIDE_DATA(link, types[i]);
-    }
-}
-
-/* Removes the side data that the output does not have, of a frame, or of the link if frame is NULL. */
-static void keep_valid_side_data(AVFilterContext *ctx, AVFrame *frame)
-{
-    const MvstereoContext *s = ctx->priv;
-
-    remove_side_data(ctx->outputs[0], frame, not_of_output, FF_ARRAY_ELEMS(not_of_output));
-    if (s->output != MVSTEREO_LEFT_GRAY)
-        remove_side_data(ctx->outputs[0], frame, not_of_maps, FF_ARRAY_ELEMS(not_of_maps));
 }
 
 /* Gives an output frame the properties of an input frame, as far as they are valid. */
@@ -567,35 +436,8 @@ static int set_properties(AVFilterContext *ctx, AVFrame *out, const AVFrame *in,
     if (s->inputs == 2)
         out->duration = av_rescale_q(out->duration, ctx->inputs[0]->time_base, outlink->time_base);
     out->time_base = outlink->time_base;
-    keep_valid_side_data(ctx, out);
+    ff_mvstereo_remove_side_data(&out->side_data, &out->nb_side_data, s->output != MVSTEREO_LEFT_GRAY);
     return 0;
-}
-
-/* Returns whether the output has the scale from the least to the greatest disparity. */
-static int has_scale(const MvstereoContext *s)
-{
-    return s->output == MVSTEREO_GRAY || s->output == MVSTEREO_COLOR || s->output == MVSTEREO_LEFT_GRAY;
-}
-
-/* Sets the scale of disparities in a frame's metadata. Logs one that was determined and has changed. */
-static int tell_scale(AVFilterContext *ctx, AVFrame *out)
-{
-    MvstereoContext *s = ctx->priv;
-    int min, max, ret;
-    const int is_nearer = ff_mvstereo_get_scale(s->mvstereo, &min, &max);
-
-    ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.min", min, 0);
-    if (ret >= 0)
-        ret = av_dict_set_int(&out->metadata, "lavfi.mvstereo.max", max, 0);
-    if (finds_range(s) && (min != s->told_min || max != s->told_max))
-        av_log(ctx, AV_LOG_INFO, "Range of disparities from now on: min=%d, max=%d\n", min, max);
-    if (is_nearer && has_scale(s) && !s->told_nearer)
-        av_log(ctx, AV_LOG_WARNING, "Things come nearer than the scale of this shot, min=%d, max=%d, which stays: they "
-               "have the value of max. Set a greater max.\n", min, max);
-    s->told_nearer |= is_nearer;
-    s->told_min = min;
-    s->told_max = max;
-    return FFMIN(ret, 0);
 }
 
 /* Makes the disparity of two frames, or of a frame with both views. Takes over *frame, whose properties are used. */
@@ -606,10 +448,10 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     MvstereoPair pair;
     int ret;
 
-    set_views(s, &pair, (*frame)->width, (*frame)->height);
+    ff_mvstereo_set_views(&pair, s->decided, (*frame)->width, (*frame)->height);
     pair.views[0].frame = *frame;
     pair.views[1].frame = other ? other : *frame;
-    if (s->decided & RIGHT_FIRST)
+    if (s->decided & MVSTEREO_RIGHT_FIRST)
         FFSWAP(MvstereoView, pair.views[0], pair.views[1]);
     if (pair.w < 1 || pair.h < 1 || (other && (other->width != pair.w || other->height != pair.h))) {
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d and %dx%d samples do not have two views of the same size.\n",
@@ -623,7 +465,7 @@ static int make(AVFilterContext *ctx, AVFrame **frame, const AVFrame *other)
     if (ret >= 0)
         ret = make_maps(ctx, &pair, out);
     if (ret >= 0)
-        ret = tell_scale(ctx, out);
+        ret = ff_mvstereo_tell_scale(s->mvstereo, &out->metadata);
 end:
     av_frame_free(frame);
     s->failed |= ret < 0;
@@ -683,19 +525,6 @@ static int are_alike(const AVBufferRef *left, const AVBufferRef *right)
     return !a == !b && (!a || (a->device_ctx == b->device_ctx && a->sw_format == b->sw_format));
 }
 
-/* Warns if the shape of views is that of squeezed ones. Files often state half of a layout as the whole. */
-static av_cold void check_shape(AVFilterContext *ctx, int w, int h, AVRational sar)
-{
-    const MvstereoContext *s = ctx->priv;
-    const double shape       = (sar.num > 0 ? av_q2d(sar) : 1) * w / h;
-    const int is_sbs = (s->decided & ~RIGHT_FIRST) == LAYOUT_SBS, is_tb = (s->decided & ~RIGHT_FIRST) == LAYOUT_TB;
-
-    if ((is_sbs && shape > 0.6 && shape < 0.95) || (is_tb && shape > 3 && shape < 5.2))
-        av_log(ctx, AV_LOG_WARNING, "Views of %dx%d samples have a shape of %.2f:1, like views that are squeezed into "
-               "half of the %s. If things look %s, set layout=%s2%s.\n", w, h, shape, is_sbs ? "columns" : "rows",
-               is_sbs ? "narrow" : "flat", is_sbs ? "sbs" : "ab", s->decided & RIGHT_FIRST ? "r" : "l");
-}
-
 /* Warns if the values of maps are lost, because samples have fewer bits after this filter. */
 static av_cold void check_depth(AVFilterContext *ctx, const AVFilterLink *outlink)
 {
@@ -703,7 +532,7 @@ static av_cold void check_depth(AVFilterContext *ctx, const AVFilterLink *outlin
     const int depth          = ff_mvstereo_bytes(s->output, 0) * 8;
     const AVPixFmtDescriptor *desc;
 
-    if (has_scale(s) || s->output == MVSTEREO_CONFIDENCE)
+    if (mvstereo_has_scale(s->output) || s->output == MVSTEREO_CONFIDENCE)
         return;
     while (outlink->dst->nb_outputs == 1 && outlink->dst->outputs[0]->format == outlink->format &&
            outlink->dst->outputs[0]->type == AVMEDIA_TYPE_VIDEO)
@@ -726,15 +555,14 @@ static av_cold int config_output(AVFilterLink *outlink)
     const FilterLink *in = ff_filter_link(ctx->inputs[0]);
     FilterLink *out      = ff_filter_link(outlink);
     MvstereoPair pair;
-    AVRational sar       = inlink->sample_aspect_ratio;
     int ret;
 
     ret = decide_layout(ctx);
     if (ret < 0)
         return ret;
-    keep_valid_side_data(ctx, NULL);
-    set_views(s, &pair, inlink->w, inlink->h);
-    check_shape(ctx, pair.w, pair.h, inlink->sample_aspect_ratio);
+    ff_mvstereo_remove_side_data(GPUME_LINK_SIDE_DATA_LIST(outlink), s->output != MVSTEREO_LEFT_GRAY);
+    ff_mvstereo_set_views(&pair, s->decided, inlink->w, inlink->h);
+    ff_mvstereo_check_shape(s->decided, pair.w, pair.h, inlink->sample_aspect_ratio, ctx);
     check_depth(ctx, outlink);
     if (pair.w < 1 || pair.h < 1) {
         av_log(ctx, AV_LOG_ERROR, "Frames of %dx%d samples are too small for two views.\n", inlink->w, inlink->h);
@@ -757,13 +585,9 @@ static av_cold int config_output(AVFilterLink *outlink)
     outlink->h         = pair.h;
     outlink->time_base = inlink->time_base;
     out->frame_rate    = in->frame_rate;
-    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_FRAMES && in->frame_rate.num > 0)
+    if ((s->decided & ~MVSTEREO_RIGHT_FIRST) == MVSTEREO_FRAMES && in->frame_rate.num > 0)
         out->frame_rate = av_div_q(in->frame_rate, (AVRational) { 2, 1 });
-    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_SBS2)
-        sar = av_mul_q(sar.num > 0 ? sar : (AVRational) { 1, 1 }, (AVRational) { 2, 1 });
-    if ((s->decided & ~RIGHT_FIRST) == LAYOUT_TB2)
-        sar = av_mul_q(sar.num > 0 ? sar : (AVRational) { 1, 1 }, (AVRational) { 1, 2 });
-    outlink->sample_aspect_ratio = sar;
+    outlink->sample_aspect_ratio = ff_mvstereo_view_aspect(s->decided, inlink->sample_aspect_ratio);
     ret = open_mvstereo(ctx, in->hw_frames_ctx);
     if (ret >= 0 && in->hw_frames_ctx) {
         ret = open_hw_frames(s, in->hw_frames_ctx, outlink->w, outlink->h);
@@ -783,7 +607,6 @@ static av_cold int config_output(AVFilterLink *outlink)
                "them.\n", inlink->w, inlink->h, ctx->inputs[1]->w, ctx->inputs[1]->h);
         return AVERROR(EINVAL);
     }
-    s->fs.on_event = on_event;
     ret = ff_framesync_init_dualinput(&s->fs, ctx);
     if (ret < 0)
         return ret;
@@ -795,64 +618,23 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ret;
 }
 
-static const char *view_name(enum AVStereo3DView view)
-{
-    return view == AV_STEREO3D_VIEW_LEFT ? "left" : "right";
-}
-
-static void drop(AVFilterContext *ctx, AVFrame **frame)
-{
-    av_log(ctx, AV_LOG_WARNING, "A frame of the %s view has no partner, so it is dropped.\n",
-           view_name(view_of(stereo3d_of(*frame))));
-    av_frame_free(frame);
-}
-
-/*
- * Takes the second one of two alternating frames. If both are of the same view, a frame is missing between them, or
- * there are none of the other view.
- */
-static int take_second(AVFilterContext *ctx, AVFrame **frame)
-{
-    MvstereoContext *s    = ctx->priv;
-    const AVFrame *second = *frame;
-    const enum AVStereo3DView view = view_of(stereo3d_of(s->first));
-
-    if (view != AV_STEREO3D_VIEW_UNSPEC && view == view_of(stereo3d_of(second))) {
-        if (s->had_pair) {
-            drop(ctx, &s->first);
-            FFSWAP(AVFrame *, s->first, *frame);
-            return 0;
-        }
-        av_log(ctx, AV_LOG_ERROR, "Two frames in a row are of the %s view, so they are not a pair. " DECODE_BOTH,
-               view_name(view));
-        s->failed = 1;
-        return AVERROR(EINVAL);
-    }
-    if (s->layout == LAYOUT_AUTO && view != AV_STEREO3D_VIEW_UNSPEC)
-        s->decided = LAYOUT_FRAMES | (view == AV_STEREO3D_VIEW_RIGHT ? RIGHT_FIRST : 0);
-    s->had_pair        = 1;
-    s->first_view      = view;
-    s->first->duration = av_sat_add64(s->first->duration, second->duration);
-    return make(ctx, &s->first, second);
-}
-
 /* Takes a frame of the only input. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstereoContext *s = ctx->priv;
-    enum AVStereo3DView view;
+    MvstereoPairing *p = &s->pairing;
+    int ret;
 
-    if ((s->decided & ~RIGHT_FIRST) != LAYOUT_FRAMES)
+    if ((s->decided & ~MVSTEREO_RIGHT_FIRST) != MVSTEREO_FRAMES)
         return make(ctx, frame, NULL);
-    if (s->first)
-        return take_second(ctx, frame);
-    view = view_of(stereo3d_of(*frame));
-    if (s->had_pair && view != s->first_view && view != AV_STEREO3D_VIEW_UNSPEC &&
-        s->first_view != AV_STEREO3D_VIEW_UNSPEC)
-        drop(ctx, frame);
-    else
-        FFSWAP(AVFrame *, s->first, *frame);
-    return 0;
+    ret = ff_mvstereo_add_to_pair(p, frame, ctx);
+    s->failed |= ret < 0;
+    if (ret <= 0)
+        return ret;
+    if (s->layout == MVSTEREO_AUTO && p->first_view != AV_STEREO3D_VIEW_UNSPEC)
+        s->decided = MVSTEREO_FRAMES | (p->first_view == AV_STEREO3D_VIEW_RIGHT ? MVSTEREO_RIGHT_FIRST : 0);
+    p->first->duration = av_sat_add64(p->first->duration, (*frame)->duration);
+    return make(ctx, &p->first, *frame);
 }
 
 static int process(AVFilterContext *ctx)
@@ -877,7 +659,7 @@ static int process(AVFilterContext *ctx)
             ff_filter_set_ready(ctx, 100);
         return ret;
     }
-    if (s->first)
+    if (s->pairing.first)
         av_log(ctx, AV_LOG_WARNING, "The last frame has no second view, so it is dropped.\n");
     ff_outlink_set_status(outlink, status, pts);
     return 0;
@@ -892,7 +674,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvstereoContext *s = ctx->priv;
 
-    av_frame_free(&s->first);
+    av_frame_free(&s->pairing.first);
     if (s->inputs == 2)
         ff_framesync_uninit(&s->fs);
     ff_mvstereo_close(&s->mvstereo);
@@ -900,14 +682,6 @@ static av_cold void uninit(AVFilterContext *ctx)
     ff_mvstereo_npy_close(&s->npy);
     av_buffer_unref(&s->hw_frames);
 }
-
-static const AVFilterPad mvstereo_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvstereo = {
     GPUME_PUBLIC(name)        = "mvstereo",
@@ -921,7 +695,7 @@ const GPUME_FILTER ff_vf_mvstereo = {
     .init           = init,
     .uninit         = uninit,
     .activate       = activate,
-    FILTER_OUTPUTS(mvstereo_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -15,7 +15,6 @@
 
 #include "avfilter.h"
 #include "filters.h"
-#include "formats.h"
 #include "vf_gpume.h"
 #include "video.h"
 
@@ -26,7 +25,6 @@
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
 #include "gpume/util/hwframes.h"
-#include "gpume/mvview/canvas.h"
 #include "gpume/mvview/field.h"
 #include "gpume/mvview/mvview.h"
 
@@ -68,10 +66,7 @@ typedef struct MvviewContext {
 } MvviewContext;
 
 #define OFFSET(x) offsetof(MvviewContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
 #define COMMAND FLAGS | AV_OPT_FLAG_RUNTIME_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvview_options[] = {
     { "mode", "what to draw", OFFSET(mode), AV_OPT_TYPE_FLAGS, { .i64 = MVVIEW_ARROWS },
@@ -326,19 +321,11 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvviewContext *s = ctx->priv;
 
-    ff_gpume_searcher_close(&s->stream.searcher);
+    ff_gpume_stream_close(&s->stream);
     av_frame_free(&s->drawn);
     av_fifo_freep2(&s->arrivals);
     ff_mvview_close(&s->view);
 }
-
-static const AVFilterPad mvview_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvview = {
     GPUME_PUBLIC(name)        = "mvview",
@@ -353,7 +340,7 @@ const GPUME_FILTER ff_vf_mvview = {
     .activate       = activate,
     .process_command = process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
-    FILTER_OUTPUTS(mvview_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -45,6 +45,8 @@ struct Mvstereo {
     int is_warned;              ///< whether views were found to disagree
     int is_behind;              ///< whether most disparities were found to be negative
     MvstereoRange range;        ///< range of the maps since views had this size
+    int told_min, told_max;     ///< scale of the last map
+    int told_nearer;            ///< whether things were found to be nearer than the scale
 };
 
 enum AVPixelFormat ff_mvstereo_output_format(enum MvstereoOutput output, int is_hw)
@@ -219,11 +221,22 @@ int ff_mvstereo_make(Mvstereo *s, const MvstereoPair *pair, AVFrame *out)
     return ret;
 }
 
-int ff_mvstereo_get_scale(const Mvstereo *s, int *min, int *max)
+int ff_mvstereo_tell_scale(Mvstereo *s, AVDictionary **metadata)
 {
-    *min = s->range.least;
-    *max = s->range.greatest;
-    return s->range.max > s->range.greatest;
+    const int min = s->range.least, max = s->range.greatest, is_nearer = s->range.max > max;
+    int ret = av_dict_set_int(metadata, "lavfi.mvstereo.min", min, 0);
+
+    if (ret >= 0)
+        ret = av_dict_set_int(metadata, "lavfi.mvstereo.max", max, 0);
+    if (!s->cfg.max && s->cfg.min >= 0 && (min != s->told_min || max != s->told_max))
+        av_log(s->cfg.log_ctx, AV_LOG_INFO, "Range of disparities from now on: min=%d, max=%d\n", min, max);
+    if (is_nearer && mvstereo_has_scale(s->cfg.output) && !s->told_nearer)
+        av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Things come nearer than the scale of this shot, min=%d, max=%d, which "
+               "stays: they have the value of max. Set a greater max.\n", min, max);
+    s->told_nearer |= is_nearer;
+    s->told_min = min;
+    s->told_max = max;
+    return FFMIN(ret, 0);
 }
 
 int ff_mvstereo_judge(Mvstereo *s, int counts[MVSTEREO_NB_COUNTS])

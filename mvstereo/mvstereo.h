@@ -13,6 +13,7 @@
 #ifndef AVFILTER_GPUME_MVSTEREO_MVSTEREO_H
 #define AVFILTER_GPUME_MVSTEREO_MVSTEREO_H
 
+#include "libavutil/dict.h"
 #include "libavutil/frame.h"
 
 #include "libavfilter/gpume/mvstereo/arithmetic.h"
@@ -93,8 +94,17 @@ void ff_mvstereo_close(Mvstereo **mvstereo);
  */
 int ff_mvstereo_make(Mvstereo *mvstereo, const MvstereoPair *pair, AVFrame *out);
 
-/** Gets the scale of the last map, from min to max. @return whether things can be nearer than max */
-int ff_mvstereo_get_scale(const Mvstereo *s, int *min, int *max);
+/** Returns whether an output has the scale from the least to the greatest disparity. */
+static inline int mvstereo_has_scale(enum MvstereoOutput output)
+{
+    return output == MVSTEREO_GRAY || output == MVSTEREO_COLOR || output == MVSTEREO_LEFT_GRAY;
+}
+
+/**
+ * Adds the scale of the last map to metadata. Logs a scale that was determined and has changed.
+ * @return 0 or an AVERROR code
+ */
+int ff_mvstereo_tell_scale(Mvstereo *mvstereo, AVDictionary **metadata);
 
 /** Gets how the views of the last map agree, as enum MvstereoCount. @return 1, 0 if it is not known, or an error */
 int ff_mvstereo_judge(Mvstereo *mvstereo, int counts[MVSTEREO_NB_COUNTS]);

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,12 +44,18 @@ static av_cold int forget(MvstereoNpy *n)
     return ret;
 }
 
-av_cold int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views,
-                                 void *log_ctx)
+int ff_mvstereo_npy_begin(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views, void *log_ctx)
 {
-    const int is_pipe = ff_gpume_is_pipe(path);
+    const int is_pipe = !n->map && ff_gpume_is_pipe(path);
     int ret;
 
+    if (n->map && n->w == w && n->h == h)
+        return 0;
+    if (n->map) {
+        av_log(log_ctx, AV_LOG_ERROR, "Views now have %dx%d samples instead of %dx%d, which a .npy file cannot "
+               "store.\n", w, h, n->w, n->h);
+        return AVERROR(EINVAL);
+    }
     n->w        = w;
     n->h        = h;
     n->nb_views = nb_views;

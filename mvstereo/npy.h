@@ -25,12 +25,12 @@ typedef struct MvstereoNpy {
 } MvstereoNpy;
 
 /**
- * Creates the file.
- * @param n    zeroed
+ * Creates the file before the first map. The size of further maps must be that of the first one.
+ * @param n    zeroed before the first map
  * @param path must remain valid
- * @return 0, or an AVERROR code with a message; on error n is zeroed
+ * @return 0, or an AVERROR code with a message; if there is no file then, n is zeroed
  */
-int ff_mvstereo_npy_open(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views, void *log_ctx);
+int ff_mvstereo_npy_begin(MvstereoNpy *n, const char *path, int overwrite, int w, int h, int nb_views, void *log_ctx);
 
 /** Writes the map. @return 0 or an AVERROR code with a message */
 int ff_mvstereo_npy_write(MvstereoNpy *n);

@@ -3,11 +3,39 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include "libavutil/attributes.h"
 #include "libavutil/error.h"
+#include "libavutil/macros.h"
 
 #include "libavfilter/gpume/stream/stream.h"
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/gpume/util/upstream.h"
+
+/* Gives the filter a frame. If the frame begins another sequence, it must wait. */
+static int take(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f, AVFrame **frame)
+{
+    const int ret = f->take(ctx, frame);
+
+    if (ret < 0 || !f->push)
+        return ret;
+    if (f->continues(ctx, *frame))
+        return f->push(ctx, frame);
+    FFSWAP(AVFrame *, s->next, *frame);
+    return f->flush(ctx);
+}
+
+/* Sends the next output frame. If there is none, begins the sequence that waits. */
+static int produce(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
+{
+    int ret = f->produce(ctx);
+
+    if (ret || !s->next)
+        return ret;
+    ret = f->continues(ctx, s->next) ? 0 : f->open(ctx, s->next->hw_frames_ctx);
+    if (ret >= 0)
+        ret = f->push(ctx, &s->next);
+    return ret < 0 ? ret : f->produce(ctx);
+}
 
 /* Takes the next input frame, or notices the end. Returns 1, FFERROR_NOT_READY, or another negative error code. */
 static int take_input(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
@@ -21,7 +49,7 @@ static int take_input(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFun
     if (f->feed)
         ret = f->feed(ctx, &frame);
     else if (!has_ended)
-        ret = s->searcher ? ff_gpume_searcher_push(s->searcher, &frame) : f->take(ctx, &frame);
+        ret = s->searcher ? ff_gpume_searcher_push(s->searcher, &frame) : take(ctx, s, f, &frame);
     av_frame_free(&frame);
     if (ret >= 0 && has_ended && s->searcher)
         ff_gpume_searcher_flush(s->searcher);
@@ -37,7 +65,7 @@ static int receive(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
     int ret = s->searcher ? ff_gpume_searcher_pull(s->searcher, &frame) : AVERROR(EAGAIN);
 
     if (ret >= 0) {
-        ret = f->take(ctx, &frame);
+        ret = take(ctx, s, f, &frame);
         av_frame_free(&frame);
         return ret < 0 ? ret : 1;
     }
@@ -60,7 +88,7 @@ static int process(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
 
     FF_FILTER_FORWARD_STATUS_BACK(outlink, inlink);
 
-    while (!(ret = f->produce(ctx)) && !s->eof)
+    while (!(ret = produce(ctx, s, f)) && !s->eof)
         if ((ret = receive(ctx, s, f)) < 0)
             return ret;
     if (ret < 0)
@@ -78,6 +106,12 @@ static int process(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
 int ff_gpume_stream_activate(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *functions)
 {
     return ff_gpume_end_if_failed(ctx, process(ctx, s, functions));
+}
+
+av_cold void ff_gpume_stream_close(GpumeStream *s)
+{
+    av_frame_free(&s->next);
+    ff_gpume_searcher_close(&s->searcher);
 }
 
 static enum AVPixelFormat hw_format(const void *kind, int i)

@@ -18,8 +18,9 @@
 
 #include "libavfilter/gpume/core/searcher.h"
 #include "libavfilter/gpume/picture/sequence.h"
+#include "libavfilter/gpume/util/options.h"
 
-/** The option search, for a table of options in a file that defines OFFSET, FLAGS and CONST. */
+/** The option search, for a table of options in a file that defines OFFSET. */
 #define GPUME_SEARCH_OPTION(field)                                                             \
     { "search", "when the filter searches motion vectors", OFFSET(field), AV_OPT_TYPE_INT,     \
       { .i64 = GPUME_SEARCH_AUTO }, GPUME_SEARCH_NEVER, GPUME_SEARCH_AUTO, FLAGS, .unit = "search" }, \
@@ -28,7 +29,8 @@
 
 /** State of a filter's input and output. Zeroed before use. */
 typedef struct GpumeStream {
-    GpumeSearcher *searcher;    ///< gives frames motion vectors; NULL: they need none. Closed by the filter
+    GpumeSearcher *searcher;    ///< gives frames motion vectors; NULL: they need none
+    AVFrame *next;              ///< the frame that begins the next sequence, until all frames before it are made
     int eof;                    ///< whether no more frames follow
     int status;                 ///< status of the output at its end
     int64_t status_pts;         ///< time of the end, in the input's time base until finish() converts it
@@ -40,8 +42,19 @@ typedef struct GpumeStreamFunctions {
     int on_demand;
     /** Sends the next output frame, if its input has arrived. @return 1: one was sent or skipped; 0: none */
     int (*produce)(AVFilterContext *ctx);
-    /** Takes a frame, with vectors if there is a searcher. Sets *frame to NULL if it keeps the frame. */
+    /**
+     * Takes a frame, with vectors if there is a searcher. Sets *frame to NULL if it keeps the frame. A filter of
+     * sequences instead leaves the frame and finds out what push() needs.
+     */
     int (*take)(AVFilterContext *ctx, AVFrame **frame);
+    /**
+     * The functions of a filter of sequences; optional. push() adds a frame that continues the sequence. If
+     * a frame does not, flush() is called, and the frame is pushed when produce() has sent all frames. If it does not
+     * continue the sequence even then, open() opens the filter for frames in system memory, or for those of hw_frames.
+     */
+    int (*push)(AVFilterContext *ctx, AVFrame **frame);
+    int (*continues)(AVFilterContext *ctx, const AVFrame *frame);
+    int (*open)(AVFilterContext *ctx, AVBufferRef *hw_frames);
     /**
      * Takes an input frame before it is given to the searcher, and gives it to the searcher, now or later. Is called
      * with *frame NULL when the input has ended, before the searcher is told so. Optional.
@@ -57,6 +70,9 @@ typedef struct GpumeStreamFunctions {
 
 /** The callback activate() of a filter. Sends at most one frame a call, so that no frame waits behind others. */
 int ff_gpume_stream_activate(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *functions);
+
+/** Frees the frame that waits, and closes the searcher. */
+void ff_gpume_stream_close(GpumeStream *s);
 
 /** The callback query_func of a filter whose output has the format of its input. */
 int ff_gpume_stream_query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,

@@ -19,13 +19,16 @@
 #define GPUME_PUBLIC(name) .p.name
 /* links also have the side data of their streams since FFmpeg 8.0 */
 #define GPUME_LINK_SIDE_DATA(link, type) av_frame_side_data_get((link)->side_data, (link)->nb_side_data, type)
-#define GPUME_REMOVE_LINK_SIDE_DATA(link, type) \
-    av_frame_side_data_remove(&(link)->side_data, &(link)->nb_side_data, type)
+#define GPUME_LINK_SIDE_DATA_LIST(link)  &(link)->side_data, &(link)->nb_side_data
 #else
 #define GPUME_FILTER       AVFilter
 #define GPUME_PUBLIC(name) .name
 #define GPUME_LINK_SIDE_DATA(link, type) NULL
-#define GPUME_REMOVE_LINK_SIDE_DATA(link, type)
+#define GPUME_LINK_SIDE_DATA_LIST(link)  &(AVFrameSideData **) { NULL }, &(int) { 0 }
 #endif
+
+/** The only output pad of a filter, which is configured by a function. */
+#define GPUME_OUTPUT(config) \
+    FILTER_OUTPUTS(((const AVFilterPad[]) { { "default", AVMEDIA_TYPE_VIDEO, .config_props = config } }))
 
 #endif /* AVFILTER_GPUME_UTIL_COMPAT_H */

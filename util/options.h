@@ -5,13 +5,18 @@
 
 /**
  * @file
- * Options that others leave without effect.
+ * Tables of options, and options that others leave without effect.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_OPTIONS_H
 #define AVFILTER_GPUME_UTIL_OPTIONS_H
 
 #include "libavfilter/avfilter.h"
+
+/** Flags of all options, and a named value of an option, for the tables of filters. */
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 /** What an option of a filter depends on. */
 typedef struct GpumeDependency {
