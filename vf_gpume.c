@@ -278,9 +278,8 @@ static int send_frames(AVFilterContext *ctx)
         if (ret >= 0)
             FFSWAP(AVFrame *, frame, result.frame);
         ff_gpume_result_uninit(&result);
-        if (ret >= 0)
-            ret = ff_filter_frame(ctx->outputs[0], frame);
-        if (ret < 0)
+        if (ret < 0 ||
+            (ret = ff_filter_frame(ctx->outputs[0], frame)) < 0)
             return ret;
     }
     return ret;

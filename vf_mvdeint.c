@@ -102,9 +102,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     MvdeintContext *s = ctx->priv;
     int ret = open_mvdeint(ctx, in->hw_frames_ctx);
 
-    if (ret >= 0)
-        ret = ff_gpume_config_pool(outlink);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_config_pool(outlink)) < 0)
         return ret;
     s->ticks = 2;
     if (!av_reduce(&outlink->time_base.num, &outlink->time_base.den, inlink->time_base.num,
@@ -215,9 +214,8 @@ static int produce(AVFilterContext *ctx)
         ret = set_properties(s, outlink, out, &next);
     if (next.is_second)
         s->before_pts = pts;
-    if (ret >= 0)
-        ret = ff_mvdeint_make(s->mvdeint, next.passes ? NULL : out);
-    if (ret < 0) {
+    if (ret < 0 ||
+        (ret = ff_mvdeint_make(s->mvdeint, next.passes ? NULL : out)) < 0) {
         av_frame_free(&out);
         return ret;
     }

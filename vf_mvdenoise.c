@@ -353,12 +353,9 @@ static int send_repeat(AVFilterContext *ctx)
     av_fifo_read(s->waiting, &w, 1);
     frame = w.repeat;
     s->nb_since_repeat = 0;
-    ret = share_samples(frame, s->output);
-    if (ret >= 0)
-        ret = keep_samples(s, frame);
-    if (ret >= 0)
-        ret = tell_noise(ctx, frame);
-    if (ret < 0) {
+    if ((ret = share_samples(frame, s->output)) < 0 ||
+        (ret = keep_samples(s, frame)) < 0 ||
+        (ret = tell_noise(ctx, frame)) < 0) {
         av_frame_free(&frame);
         return ret;
     }
@@ -417,12 +414,9 @@ static int produce(AVFilterContext *ctx)
     out = av_frame_clone(next);
     if (!out)
         return AVERROR(ENOMEM);
-    ret = make(ctx, out);
-    if (ret >= 0)
-        ret = tell_noise(ctx, out);
-    if (ret >= 0)
-        ret = note_output(s, out);
-    if (ret < 0) {
+    if ((ret = make(ctx, out)) < 0 ||
+        (ret = tell_noise(ctx, out)) < 0 ||
+        (ret = note_output(s, out)) < 0) {
         av_frame_free(&out);
         return ret;
     }

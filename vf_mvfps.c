@@ -10,13 +10,10 @@
  */
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libavutil/mathematics.h"
-#include "libavutil/mem.h"
 #include "libavutil/opt.h"
-#include "libavutil/parseutils.h"
 
 #include "avfilter.h"
 #include "filters.h"
@@ -34,11 +31,10 @@
 #include "gpume/mvfps/captions.h"
 #include "gpume/mvfps/mvfps.h"
 #include "gpume/mvfps/properties.h"
+#include "gpume/mvfps/rate.h"
 #include "gpume/mvfps/repeats.h"
 #include "gpume/mvfps/timeline.h"
 
-/** Highest output rate in frames per second; a higher rate is a mistake. */
-#define MAX_RATE 100000
 /** Where times are made even, they are kept in this part of the unit that the output has. */
 #define FINE 60
 
@@ -114,57 +110,6 @@ static int query_formats(const AVFilterContext *ctx,
     return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvfps_kind);
 }
 
-/* Sets the output's rate to a multiple of the input's; the text before the final x is the factor. */
-static av_cold int multiply_rate(AVFilterContext *ctx, AVRational in_rate)
-{
-    MvfpsContext *s = ctx->priv;
-    AVRational factor;
-    char *number;
-    int ret;
-
-    if (in_rate.num <= 0 || in_rate.den <= 0) {
-        av_log(ctx, AV_LOG_ERROR, "The input's frame rate is unknown, so 'fps=%s' cannot be used. "
-               "Set fps to a number of frames per second, such as fps=60.\n", s->fps);
-        return AVERROR(EINVAL);
-    }
-    number = av_strndup(s->fps, strlen(s->fps) - 1);
-    if (!number)
-        return AVERROR(ENOMEM);
-    ret = av_parse_ratio(&factor, number, INT_MAX, AV_LOG_MAX_OFFSET, ctx);
-    av_free(number);
-    if (ret < 0 || factor.num <= 0 || factor.den <= 0)
-        return AVERROR_INVALIDDATA;
-    s->rate = av_mul_q(in_rate, factor);
-    if (av_q2d(s->rate) <= MAX_RATE)
-        return 0;
-    av_log(ctx, AV_LOG_ERROR, "The input's frame rate is %d/%d, so 'fps=%s' is %.0f frames/s, more than the %d that "
-           "mvfps supports. Set fps to a number of frames per second, such as fps=60.\n", in_rate.num, in_rate.den,
-           s->fps, av_q2d(s->rate), MAX_RATE);
-    return AVERROR(EINVAL);
-}
-
-/* Reads the option fps, for an input of this rate. */
-static av_cold int parse_rate(AVFilterContext *ctx, AVRational in_rate)
-{
-    MvfpsContext *s = ctx->priv;
-    const size_t length = strlen(s->fps);
-    const int is_factor = length && s->fps[length - 1] == 'x';
-    int ret;
-
-    if (is_factor) {
-        ret = multiply_rate(ctx, in_rate);
-    } else {
-        ret = av_parse_video_rate(&s->rate, s->fps);
-        if (ret < 0 || s->rate.num <= 0 || s->rate.den <= 0 || av_q2d(s->rate) > MAX_RATE)
-            ret = AVERROR_INVALIDDATA;
-    }
-    if (ret != AVERROR_INVALIDDATA)
-        return ret;
-    av_log(ctx, AV_LOG_ERROR, "'fps=%s' is not a frame rate: it must be a number such as 60 or 30000/1001, "
-           "or a factor such as 2x, above 0 and up to %d frames/s.\n", s->fps, MAX_RATE);
-    return AVERROR(EINVAL);
-}
-
 /* Opens mvfps for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
@@ -229,7 +174,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     AVFilterLink *inlink = ctx->inputs[0];
     FilterLink *in = ff_filter_link(inlink), *out = ff_filter_link(outlink);
     MvfpsContext *s = ctx->priv;
-    int ret = parse_rate(ctx, in->frame_rate);
+    int ret = ff_mvfps_parse_rate(&s->rate, s->fps, in->frame_rate, ctx);
 
     if (ret >= 0)
         ret = open_searcher(ctx);
@@ -312,31 +257,20 @@ static int send(AVFilterContext *ctx, AVFrame *frame)
     return ret;
 }
 
-/* Returns a reference to a frame that will be sent at another time. */
-static AVFrame *copy_beside(const AVFrame *frame)
+/* Returns a reference to a frame, without the properties that a function removes. */
+static AVFrame *copy_without(const AVFrame *frame, int (*remove)(AVFrame *frame))
 {
     AVFrame *out = av_frame_clone(frame);
 
-    if (out && ff_mvfps_remove_own(out) < 0)
+    if (out && remove(out) < 0)
         av_frame_free(&out);
     return out;
 }
 
-/* Sends the earlier frame at its own time. */
-static int send_original(AVFilterContext *ctx)
+/* Sends a frame: at its own time without relations to others, or at another time without what belongs to its own. */
+static int send_copy(AVFilterContext *ctx, const AVFrame *frame, int (*remove)(AVFrame *frame))
 {
-    const MvfpsContext *s = ctx->priv;
-    AVFrame *out = av_frame_clone(s->frames[0]);
-
-    if (out && ff_mvfps_remove_relations(out) < 0)
-        av_frame_free(&out);
-    return out ? send(ctx, out) : AVERROR(ENOMEM);
-}
-
-/* Sends a frame at a time other than its own. */
-static int send_again(AVFilterContext *ctx, const AVFrame *frame)
-{
-    AVFrame *out = copy_beside(frame);
+    AVFrame *out = copy_without(frame, remove);
 
     return out ? send(ctx, out) : AVERROR(ENOMEM);
 }
@@ -350,36 +284,16 @@ static int send_interpolated(AVFilterContext *ctx, int part)
     int ret;
 
     if (s->how == MVFPS_DUP)
-        return send_again(ctx, nearest);
-    out = copy_beside(nearest);
+        return send_copy(ctx, nearest, ff_mvfps_remove_own);
+    out = copy_without(nearest, ff_mvfps_remove_own);
     if (!out)
         return AVERROR(ENOMEM);
-    ret = ff_gpume_new_samples(ctx->outputs[0], out, NULL);
-    if (ret >= 0)
-        ret = ff_mvfps_make(s->mvfps, out, part, s->how);
-    if (ret < 0) {
+    if ((ret = ff_gpume_new_samples(ctx->outputs[0], out, NULL)) < 0 ||
+        (ret = ff_mvfps_make(s->mvfps, out, part, s->how)) < 0) {
         av_frame_free(&out);
         return ret;
     }
     return send(ctx, out);
-}
-
-/*
- * Sets the distances of the frames beyond the pair. The frame after the pair has not arrived yet.
- * Its time follows from the duration of the frame before it, if durations can be trusted: filters
- * that drop frames do not change durations.
- */
-static void find_distances(const MvfpsContext *s, int distances[2])
-{
-    const MvfpsTimeline *t = &s->timeline;
-    const int64_t own = t->pts[1] - t->pts[0];
-    const int64_t beyond[2] = {
-        t->front != AV_NOPTS_VALUE ? t->pts[0] - t->front : own,
-        t->durations[1] > 0 && t->durations[0] == own ? t->durations[1] : own,
-    };
-
-    for (int i = 0; i < 2; i++)
-        distances[i] = av_clip64(av_rescale(beyond[i], MVFPS_DISTANCE, own), 0, MVFPS_MAX_DISTANCE + 1);
 }
 
 static void say_what_is_missing(AVFilterContext *ctx)
@@ -430,7 +344,7 @@ static int begin_pair(AVFilterContext *ctx)
         warn_of_gap(ctx, time);
     if (s->is_gap || s->mode == MVFPS_DUP || !ff_gpume_are_alike(s->frames[0], s->frames[1]))
         return 0;
-    find_distances(s, distances);
+    ff_mvfps_timeline_distances(&s->timeline, distances);
     ret = ff_mvfps_begin(s->mvfps, s->frames[0], s->frames[1], distances, s->mode);
     if (ret < 0)
         return ret;
@@ -489,9 +403,9 @@ static int make_next(AVFilterContext *ctx)
         case MVFPS_WAIT:
             return WAITS_FOR_INPUT;
         case MVFPS_ORIGINAL:
-            return send_original(ctx);
+            return send_copy(ctx, s->frames[0], ff_mvfps_remove_relations);
         case MVFPS_AGAIN:
-            return send_again(ctx, s->frames[0]);
+            return send_copy(ctx, s->frames[0], ff_mvfps_remove_own);
         case MVFPS_BETWEEN:
             if (s->new_pair && (ret = begin_pair(ctx)) < 0)
                 return ret;

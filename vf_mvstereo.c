@@ -506,10 +506,8 @@ static int on_event(FFFrameSync *fs)
         av_frame_free(&left);
         return 0;
     }
-    ret = ff_gpume_check_format(fs->parent, left);
-    if (ret >= 0)
-        ret = ff_gpume_check_format(fs->parent, right);
-    if (ret < 0) {
+    if ((ret = ff_gpume_check_format(fs->parent, left)) < 0 ||
+        (ret = ff_gpume_check_format(fs->parent, right)) < 0) {
         av_frame_free(&left);
         return ret;
     }

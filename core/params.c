@@ -159,10 +159,8 @@ int ff_gpume_params_check(const GpumeParams *p, void *log_ctx)
         av_log(log_ctx, AV_LOG_ERROR, "'exhaustive' is only valid with algo=fs.\n");
         return AVERROR(EINVAL);
     }
-    ret = check_motion(p, log_ctx);
-    if (ret >= 0)
-        ret = check_tree(p, log_ctx);
-    if (ret < 0)
+    if ((ret = check_motion(p, log_ctx)) < 0 ||
+        (ret = check_tree(p, log_ctx)) < 0)
         return ret;
     for (int i = 0; i < p->nb_references && !bad_references; i++) {
         bad_references = !p->distance[i] || FFABS(p->distance[i]) > GPUME_MAX_REFS;

@@ -42,16 +42,12 @@ static int open_clip(AVFilterContext **sink, AVFilterGraph *graph, const char *f
 
     if (!movie)
         return AVERROR(ENOMEM);
-    ret = av_opt_set(movie, "filename", file, AV_OPT_SEARCH_CHILDREN);
-    if (ret >= 0)
-        ret = avfilter_init_str(movie, NULL);
-    if (ret >= 0)
-        ret = add(&gpume, graph, "gpume", options, movie);
-    if (ret >= 0)
-        ret = add(sink, graph, "buffersink", NULL, gpume);
-    if (ret >= 0)
-        ret = avfilter_graph_config(graph, NULL);
-    return ret;
+    if ((ret = av_opt_set(movie, "filename", file, AV_OPT_SEARCH_CHILDREN)) < 0 ||
+        (ret = avfilter_init_str(movie, NULL)) < 0 ||
+        (ret = add(&gpume, graph, "gpume", options, movie)) < 0 ||
+        (ret = add(sink, graph, "buffersink", NULL, gpume)) < 0)
+        return ret;
+    return avfilter_graph_config(graph, NULL);
 }
 
 static void print_vectors(const AVFrame *frame, AVRational time_base)

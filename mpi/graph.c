@@ -240,12 +240,9 @@ int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
                                             NULL, NULL, g->graph)) < 0)
         return ret;
     /* the filters are checked without a picture */
-    ret = parse(g, cfg->filters);
-    if (ret >= 0)
-        ret = check_filters(g);
-    if (ret >= 0)
-        ret = set_devices(g, cfg);
-    if (ret < 0)
+    if ((ret = parse(g, cfg->filters)) < 0 ||
+        (ret = check_filters(g)) < 0 ||
+        (ret = set_devices(g, cfg)) < 0)
         return ret;
     ff_gpume_filter_set_sink(g->gpume, cfg->sink);
     return avfilter_graph_config(g->graph, NULL);

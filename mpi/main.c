@@ -47,9 +47,7 @@ static int start(Run *r)
     av_log_set_level(s->rank ? AV_LOG_QUIET : o->log_level);
     ret = shared_agree(s, graph_check(o->filters));
     av_log_set_level(o->log_level);
-    if (ret >= 0)
-        ret = shared_agree(s, shared_open_device(s, o->cuda));
-    return ret;
+    return ret < 0 ? ret : shared_agree(s, shared_open_device(s, o->cuda));
 }
 
 /* Opens the film on every rank; rank 0 reads its packets. */
@@ -59,18 +57,15 @@ static int open_film(Run *r)
     Film *f = &r->film;
     int ret = input_open(&r->in, r->options->input, r->graph_cfg.threads, s->cuda);
 
-    if (ret >= 0 && !s->rank)
-        ret = input_scan(&r->in, f);
-    if (ret < 0)
+    if (ret < 0 ||
+        !s->rank && (ret = input_scan(&r->in, f)) < 0)
         shared_report(s, -1, "%s: %s", r->options->input, av_err2str(ret));
     ret = shared_agree(s, ret);
     if (ret >= 0)
         ret = shared_broadcast(s, f, sizeof(*f));
     if (s->rank)
         f->packets = NULL;
-    if (ret >= 0)
-        ret = shared_broadcast_array(s, &f->packets, f->nb_packets * sizeof(*f->packets));
-    return ret;
+    return ret < 0 ? ret : shared_broadcast_array(s, &f->packets, f->nb_packets * sizeof(*f->packets));
 }
 
 /* Checks the files on rank 0, which chooses the name of the folder. */
@@ -186,22 +181,17 @@ static int search(Run *r, int progress)
     int *todo, nb = 0;
     int ret = shared_agree(s, !s->rank ? plan(r) : 0);
 
-    if (ret >= 0)
-        ret = shared_broadcast(s, &f->nb_segments, sizeof(f->nb_segments));
-    if (ret >= 0)
-        ret = shared_broadcast_array(s, &f->segments, f->nb_segments * sizeof(*f->segments));
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = shared_broadcast(s, &f->nb_segments, sizeof(f->nb_segments))) < 0 ||
+        (ret = shared_broadcast_array(s, &f->segments, f->nb_segments * sizeof(*f->segments))) < 0)
         return ret;
     finished = av_calloc(f->nb_segments, 1);
     todo     = av_malloc_array(f->nb_segments, sizeof(*todo));
     ret = shared_agree(s, finished && todo ? 0 : AVERROR(ENOMEM));
-    if (ret >= 0)
-        ret = verify(r, finished, todo, &nb);
-    if (ret >= 0)
-        ret = shared_divide(s, nb);
-    if (ret >= 0)
-        ret = shared_agree(s, segments_open(&r->segments));
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = verify(r, finished, todo, &nb)) < 0 ||
+        (ret = shared_divide(s, nb)) < 0 ||
+        (ret = shared_agree(s, segments_open(&r->segments))) < 0)
         goto end;
     s->progress.nb_frames = !s->rank && progress ? f->nb_frames : 0;
     r->search.todo = todo;

@@ -173,11 +173,9 @@ static int complete(Outputs *o)
 {
     int ret = o->segments->kind == KIND_NPY ? move_npy(o) : 0;
 
-    if (ret >= 0)
-        ret = ff_gpume_file_close(&o->mv);
-    if (ret >= 0)
-        ret = ff_gpume_file_close(&o->stats);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_file_close(&o->mv)) < 0 ||
+        (ret = ff_gpume_file_close(&o->stats)) < 0)
         return ret;
     ret = ff_gpume_file_complete(&o->mv, 0);
     if (ret >= 0)

@@ -177,9 +177,8 @@ static int push(Search *s, AVFrame *frame, int begins)
 
     if (ret >= 0 && !s->pending && !(s->pending = av_fifo_alloc2(16, sizeof(p), AV_FIFO_FLAG_AUTO_GROW)))
         ret = AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = av_fifo_write(s->pending, &p, 1);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = av_fifo_write(s->pending, &p, 1)) < 0)
         return ret;
     if (s->rows)
         s->rows->nb_pending++;
@@ -419,9 +418,8 @@ int search_probe(Search *s, Picture *picture)
             ret = avcodec_send_packet(s->in->dec, NULL);
         av_packet_unref(s->in->pkt);
     }
-    if (ret >= 0)
-        ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
-    if (ret < 0) {
+    if (ret < 0 ||
+        (ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED)) < 0) {
         shared_report(s->shared, -1, "could not decode the first frame: %s", av_err2str(ret));
         return ret;
     }

@@ -345,10 +345,8 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
     s->frame    = samples;
     s->measures = measures;
     s->copies   = s->slot->noisy;
-    ret = find_fields(s, s->slot, frame, has);
-    if (ret >= 0)
-        ret = alloc_copies(s->slot->noisy, s->slot->noisy_sources, s->layout);
-    if (ret < 0)
+    if ((ret = find_fields(s, s->slot, frame, has)) < 0 ||
+        (ret = alloc_copies(s->slot->noisy, s->slot->noisy_sources, s->layout)) < 0)
         return ret;
     ff_gpume_chain_add(&s->chain, map_fields, s, 2 * s->cfg->radius + 1);
     ff_gpume_chain_add(&s->chain, load_parts, s, ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->cells.rows));

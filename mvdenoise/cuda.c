@@ -149,13 +149,10 @@ static av_cold int init_memory(CUDABackend *s)
     int32_t *table;
     int ret;
 
-    ret = ff_gpume_shell_memory(&s->shell, &s->estimate, sizeof(MvdenoiseCudaEstimate), "an estimate");
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->noise, (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                                  MVDENOISE_CUDA_TABLE(most) * sizeof(*table), "tables");
-    if (ret < 0)
+    if ((ret = ff_gpume_shell_memory(&s->shell, &s->estimate, sizeof(MvdenoiseCudaEstimate), "an estimate")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->noise, (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise")) < 0 ||
+        (ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                   MVDENOISE_CUDA_TABLE(most) * sizeof(*table), "tables")) < 0)
         return ret;
     table = s->table.pinned;
     memset(table, 0, s->table.size);
@@ -289,9 +286,8 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
     /* kernels in flight still read the memory that is freed next */
     if (s->layout)
         ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
-    if (ret >= 0 && s->layout && s->side)
-        ret = ff_gpume_shell_wait(&s->shell, s->side);
-    if (ret < 0)
+    if (ret < 0 ||
+        s->layout && s->side && (ret = ff_gpume_shell_wait(&s->shell, s->side)) < 0)
         return ret;
     forget(s);
     s->layout = l;
@@ -447,9 +443,8 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
     GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->loaded, ff_gpume_shell_stream(&s->shell)), "record an event")
     GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
     ret = measure(s, slot, args.has_field ? before : -1, args.means);
-    if (ret >= 0)
-        ret = ff_gpume_shell_launch_on(&s->shell, s->side, ESTIMATE, args.grid, 1, 1, &args);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_shell_launch_on(&s->shell, s->side, ESTIMATE, args.grid, 1, 1, &args)) < 0)
         return ret;
     for (int i = 0; i < 2; i++) {
         GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side),

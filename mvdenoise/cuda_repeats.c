@@ -52,10 +52,9 @@ static av_cold int load(MvdenoiseRepeats *s)
 {
     int ret = ff_gpume_shell_load(&s->shell, 0, &kernel, modules, 8);
 
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->differ, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(uint32_t),
-                                  "comparisons");
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->differ, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, sizeof(uint32_t),
+                                   "comparisons")) < 0)
         return ret;
     GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->known, GPUME_CUDA_WAITED), "create an event")
     return 0;
@@ -68,10 +67,8 @@ static av_cold int open_repeats(MvdenoiseRepeats **repeats, const AVBufferRef *h
 
     if (!s)
         return AVERROR(ENOMEM);
-    ret = ff_gpume_shell_open(&s->shell, hw_frames, log_ctx);
-    if (ret >= 0)
-        ret = ff_gpume_shell_leave(&s->shell, load(s));
-    if (ret < 0)
+    if ((ret = ff_gpume_shell_open(&s->shell, hw_frames, log_ctx)) < 0 ||
+        (ret = ff_gpume_shell_leave(&s->shell, load(s))) < 0)
         ff_mvdenoise_cuda_repeats_close(repeats);
     return ret;
 }

@@ -169,9 +169,8 @@ static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scen
     Side *before = &s->sides[s->before], *after = &s->sides[!s->before];
     int ret = make_detail(s, before);
 
-    if (ret >= 0)
-        ret = make_detail(s, after);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = make_detail(s, after)) < 0)
         return ret;
     if (!ff_gpume_scene_is_new(&before->detail, &after->detail, scene))
         return mode;

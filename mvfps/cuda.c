@@ -131,10 +131,9 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     int ret;
 
     ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                                  MVFPS_CUDA_TABLE * sizeof(*table), "tables");
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                   MVFPS_CUDA_TABLE * sizeof(*table), "tables")) < 0)
         return ret;
     table = s->table.pinned;
     memset(table, 0, s->table.size);
@@ -272,9 +271,8 @@ static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode
             for (int j = 0; j < NB_FIELDS; j++)
                 ff_gpume_cuda_cells_find(&side->fields[j], &s->cells, side->held.frame, j == PAST ? -1 : 1);
         }
-        if (ret >= 0 && mode == MVFPS_MCI)
-            ret = read_fields(s, side);
-        if (ret < 0)
+        if (ret < 0 ||
+            mode == MVFPS_MCI && (ret = read_fields(s, side)) < 0)
             return ret;
     }
     return mode == MVFPS_MCI && (s->sides[s->before].fields[FUTURE].nb || s->sides[!s->before].fields[PAST].nb);
@@ -326,9 +324,8 @@ static int look_for_cut(CUDABackend *s, double threshold)
     MvfpsCudaMatchArgs match = { .scene = s->scene.data, .threshold = threshold };
     int ret = make_detail(s, before);
 
-    if (ret >= 0)
-        ret = make_detail(s, after);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = make_detail(s, after)) < 0)
         return ret;
     GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene),
                                                ff_gpume_shell_stream(&s->shell)), "clear a sum")
@@ -379,14 +376,11 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     const int across = gpume_divide_up(fields.cols, MVFPS_CUDA_VECTOR_WARPS);
     int cols, ret = load(s, before);
 
-    if (ret >= 0)
-        ret = load(s, after);
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->vectors, 2 * size, "vectors of a phase");
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->sums, (size_t)s->cells.cols * s->cells.rows * sizeof(MvfpsCellSums),
-                                    "sums of samples");
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = load(s, after)) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->vectors, 2 * size, "vectors of a phase")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->sums, (size_t)s->cells.cols * s->cells.rows * sizeof(MvfpsCellSums),
+                                     "sums of samples")) < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];
     vectors.after  = after->picture.data  + s->padding.first[0];
@@ -397,9 +391,8 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
         ret = ff_gpume_shell_launch(&s->shell, SUMS, gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
                                     fields.rows, 1, &vectors);
     s->has_sums |= ret >= 0;
-    if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors)) < 0)
         return ret;
     vectors.from = s->vectors.data;
     vectors.to   = s->vectors.data + size;

@@ -11,6 +11,7 @@
 #include "libavutil/common.h"
 #include "libavutil/mathematics.h"
 
+#include "libavfilter/gpume/mvfps/arithmetic.h"
 #include "libavfilter/gpume/mvfps/timeline.h"
 
 /** Maximum number of output frames that fill a gap; after a longer gap the output continues at its end. */
@@ -279,4 +280,16 @@ int ff_mvfps_timeline_has_between(const MvfpsTimeline *t, int64_t pts)
         if (now > t->pts[0] + t->rounding)
             return 1;
     return 0;
+}
+
+void ff_mvfps_timeline_distances(const MvfpsTimeline *t, int distances[2])
+{
+    const int64_t own = t->pts[1] - t->pts[0];
+    const int64_t beyond[2] = {
+        t->front != AV_NOPTS_VALUE ? t->pts[0] - t->front : own,
+        t->durations[1] > 0 && t->durations[0] == own ? t->durations[1] : own,
+    };
+
+    for (int i = 0; i < 2; i++)
+        distances[i] = av_clip64(av_rescale(beyond[i], MVFPS_DISTANCE, own), 0, MVFPS_MAX_DISTANCE + 1);
 }

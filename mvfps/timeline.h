@@ -85,4 +85,11 @@ enum MvfpsAction ff_mvfps_timeline_decide(MvfpsTimeline *t, int *part, int parts
 /** Returns whether an output frame lies between the frame that waits and one of this time, or this is not known. */
 int ff_mvfps_timeline_has_between(const MvfpsTimeline *t, int64_t pts);
 
+/**
+ * Sets the distances of the frames beyond the first two, as ff_mvfps_begin() takes them. The frame after them has not
+ * arrived yet. Its time follows from the duration of the frame before it, if durations can be trusted: filters that
+ * drop frames do not change durations.
+ */
+void ff_mvfps_timeline_distances(const MvfpsTimeline *t, int distances[2]);
+
 #endif /* AVFILTER_GPUME_MVFPS_TIMELINE_H */

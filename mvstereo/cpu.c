@@ -123,11 +123,9 @@ static int open_size(CPUBackend *s, int w, int h)
         ret = ff_mvstereo_refiner_open(&s->refiner, w, h);
     for (int i = 0; i < 2 && ret >= 0 && s->cfg->fast; i++)
         ret = ff_mvstereo_plane_alloc(&s->halved[i][0], (w + 1) / 2, (h + 1) / 2, 1);
-    if (ret >= 0 && s->cfg->fast)
-        ret = ff_mvstereo_refiner_open(&s->half_refiner, (w + 1) / 2, (h + 1) / 2);
-    if (ret >= 0 && s->cfg->min >= s->cfg->max)
-        ret = open_coarse(s);
-    if (ret < 0)
+    if (ret < 0 ||
+        s->cfg->fast && (ret = ff_mvstereo_refiner_open(&s->half_refiner, (w + 1) / 2, (h + 1) / 2)) < 0 ||
+        s->cfg->min >= s->cfg->max && (ret = open_coarse(s)) < 0)
         uninit(s);
     return ret;
 }

@@ -391,10 +391,8 @@ static int find_range(CUDABackend *s)
         return ret;
     memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
     s->coarse.args.counts = MVSTEREO_CUDA_DISPARITIES;
-    ret = make_features(s, ff_gpume_shell_stream(&s->shell), &s->coarse.args);
-    if (ret >= 0)
-        ret = match(s, &s->coarse.args);
-    if (ret < 0)
+    if ((ret = make_features(s, ff_gpume_shell_stream(&s->shell), &s->coarse.args)) < 0 ||
+        (ret = match(s, &s->coarse.args)) < 0)
         return ret;
     GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data,
                                                  offsetof(MvstereoCudaStats, agreement),

@@ -61,11 +61,9 @@ static av_cold int init(void *priv, const void *config)
     int ret   = ff_gpume_cuda_create_device(&u->device, cfg->hw_device, NULL, cfg->backend < 0, cfg->log_ctx);
 
     u->cfg = cfg;
-    if (ret >= 0)
-        ret = open_frames(u, ANY_SIZE, ANY_SIZE);
-    if (ret >= 0)
-        ret = ff_gpume_cuda_open_for_frames(&u->cuda, u->frames, cfg->log_ctx, ALTERNATIVE);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = open_frames(u, ANY_SIZE, ANY_SIZE)) < 0 ||
+        (ret = ff_gpume_cuda_open_for_frames(&u->cuda, u->frames, cfg->log_ctx, ALTERNATIVE)) < 0)
         return ret;
     ff_gpume_cuda_pop(&u->cuda);
     u->priv = av_mallocz(ff_mvstereo_backend_cuda.common.priv_size);
@@ -104,9 +102,8 @@ static av_cold int open_size(Upload *u, int w, int h)
     int ret = open_frames(u, w, h);
 
     forget(u);
-    if (ret >= 0)
-        ret = ff_gpume_cuda_push(&u->cuda);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = ff_gpume_cuda_push(&u->cuda)) < 0)
         return ret;
     ret = ff_gpume_cuda_alloc(&u->cuda, &u->luma, GPUME_CUDA_PINNED, 2 * w * (size_t)h, "luma");
     ff_gpume_cuda_pop(&u->cuda);

@@ -78,15 +78,6 @@ static __device__ __forceinline__ int mvstereo_median_of_rows(const MvstereoRow 
                               gpume_min(gpume_min(rows[0].greatest, rows[1].greatest), rows[2].greatest));
 }
 
-/** Returns the median of the 3x3 values around (x, y). */
-static __device__ __forceinline__ int mvstereo_median(GpumeU64 map, const MvstereoCudaArgs &a, int x, int y)
-{
-    const MvstereoRow rows[3] = { mvstereo_row(map, a, x, y - 1), mvstereo_row(map, a, x, y),
-                                  mvstereo_row(map, a, x, y + 1) };
-
-    return mvstereo_median_of_rows(rows);
-}
-
 /** Sets the medians of MVSTEREO_CUDA_THREAD_ROWS samples from (x, y) on downwards. */
 static __device__ __forceinline__ void mvstereo_medians(int *medians, GpumeU64 map, const MvstereoCudaArgs &a, int x,
                                                         int y)
@@ -290,12 +281,5 @@ static __device__ __forceinline__ void mvstereo_set_found(const MvstereoCudaArgs
     ((short *)args.matched)[q]      = (short)mvstereo_subpel((int)(f->key & 0xffff), before, sum, after);
     ((GpumeU8 *)args.confidence)[q] = (GpumeU8)gpume_umin(f->second - (GpumeU32)sum, 255u);
 }
-
-/** Declares the sample of a thread if thread blocks have MVSTEREO_CUDA_COLS x MVSTEREO_CUDA_ROWS samples. */
-#define MVSTEREO_PLACE()                                                                            \
-    const int x = (int)(blockIdx.x * MVSTEREO_CUDA_COLS + threadIdx.x % MVSTEREO_CUDA_COLS);        \
-    const int y = (int)(blockIdx.y * MVSTEREO_CUDA_ROWS + threadIdx.x / MVSTEREO_CUDA_COLS);        \
-    const int is_inside = x < args.w && y < args.h;                                                 \
-    const long long q = (long long)y * args.w + x
 
 #endif /* AVFILTER_GPUME_MVSTEREO_DEVICE_CUH */

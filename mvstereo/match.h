@@ -80,6 +80,9 @@ void ff_mvstereo_matcher_close(MvstereoMatcher *m);
 void ff_mvstereo_match(MvstereoMatcher *m, const MvstereoPlane *left, const MvstereoPlane *right,
                        const uint8_t table[256], int tolerance, GpumeTaskChain *chain);
 
+/** Sets the features of row y of both views. @param features scratch memory for those of a row of the right view */
+void ff_mvstereo_set_features(const MvstereoMatcher *m, uint8_t *features, int y);
+
 /** Returns the cost of sample (x, y) of the left view and (z, right_y) of the right one, with the last features. */
 int ff_mvstereo_cost(const MvstereoMatcher *m, int x, int y, int z, int right_y);
 

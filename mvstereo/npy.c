@@ -70,11 +70,9 @@ int ff_mvstereo_npy_begin(MvstereoNpy *n, const char *path, int overwrite, int w
         n->file.failed = 1;
         ret = AVERROR(ESPIPE);
     }
-    if (ret >= 0)
-        ret = write_header(n);
-    if (ret >= 0)
-        ret = ff_gpume_file_flush(&n->file);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = write_header(n)) < 0 ||
+        (ret = ff_gpume_file_flush(&n->file)) < 0)
         forget(n);
     return ret;
 }

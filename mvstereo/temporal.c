@@ -257,9 +257,8 @@ int ff_mvstereo_temporal_search(MvstereoTemporal *t, const MvstereoConfig *cfg, 
     f->format = AV_PIX_FMT_GRAY8;
     f->width  = luma->w;
     f->height = luma->h;
-    if (ret >= 0)
-        ret = av_frame_get_buffer(f, 0);
-    if (ret < 0) {
+    if (ret < 0 ||
+        (ret = av_frame_get_buffer(f, 0)) < 0) {
         av_frame_free(&t->frame);
         return ret;
     }

@@ -187,9 +187,8 @@ int ff_mvview_draw(MvviewView *v, AVFrame *out, const AVFrame *in)
     begin_picture(v, ff_mvview_canvas_init(&v->canvas, out, ff_gpume_frame_format(out)), out, in);
     if (v->field.nb && !v->field.nb_fields)
         ret = add_ops(v);
-    if (ret >= 0)
-        ret = painter_of(v)->paint(v->sequence.priv, &v->pic);
-    if (ret < 0)
+    if (ret < 0 ||
+        (ret = painter_of(v)->paint(v->sequence.priv, &v->pic)) < 0)
         memset(&v->canvas, 0, sizeof(v->canvas));
     return ret;
 }

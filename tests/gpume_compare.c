@@ -252,9 +252,8 @@ static void run(const char *source, int algo, int block, int range, int nb)
     ret = avfilter_graph_parse2(graph, test_context, &inputs, &outputs);
     if (ret >= 0 && (inputs || outputs))
         ret = AVERROR(EINVAL);
-    if (ret >= 0)
-        ret = avfilter_graph_config(graph, NULL);
-    if (ret < 0) {
+    if (ret < 0 ||
+        (ret = avfilter_graph_config(graph, NULL)) < 0) {
         test_fail("the graph cannot be opened: %s", av_err2str(ret));
         goto end;
     }
@@ -315,10 +314,8 @@ static void run_tree(const char *source, int algo, int range, int lambda, int nb
     test_watch(GRAPH_SECONDS);
     for (int k = 0; k <= MAX_SIZES; k++)
         frames[k] = test_alloc(av_frame_alloc());
-    ret = avfilter_graph_parse2(graph, text, &inputs, &outputs);
-    if (ret >= 0)
-        ret = avfilter_graph_config(graph, NULL);
-    if (ret < 0) {
+    if ((ret = avfilter_graph_parse2(graph, text, &inputs, &outputs)) < 0 ||
+        (ret = avfilter_graph_config(graph, NULL)) < 0) {
         test_fail("the graph cannot be opened: %s", av_err2str(ret));
         goto end;
     }

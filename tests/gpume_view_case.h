@@ -202,10 +202,8 @@ static int lay_fields(DeviceGraph *d, const Input *in, AVFrame *frame)
     GpumeCuda cuda = { 0 };
     int ret;
 
-    ret = ff_gpume_cuda_open(&cuda, test_alloc(av_buffer_ref(d->device)));
-    if (ret >= 0)
-        ret = ff_gpume_cuda_push(&cuda);
-    if (ret < 0)
+    if ((ret = ff_gpume_cuda_open(&cuda, test_alloc(av_buffer_ref(d->device)))) < 0 ||
+        (ret = ff_gpume_cuda_push(&cuda)) < 0)
         return ret;
     ret = ff_gpume_cuda_pool_init(&pool, &cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, in->size, "vectors");
     if (ret >= 0 && !(set.on_device = ff_gpume_cuda_pool_get(&pool)))

@@ -286,27 +286,24 @@ static void case_redux_too_old()
     end();
 }
 
-/** Runs a kernel with one output buffer, and compares the output. */
-static void run_one(const char *name, unsigned grid, unsigned block, unsigned shared, size_t words,
-                    const std::vector<u32> *expected = NULL)
+/** Runs a kernel with one output buffer. */
+static void run_one(const char *name, unsigned grid, unsigned block, unsigned shared, size_t words)
 {
     begin();
     Ptr out = device_words(std::vector<u32>(words));
 
     OK(launch(name, grid, block, shared, NULL, out));
     OK(cuStreamSynchronize(NULL));
-    if (expected)
-        SAME(host_words(out, words).data(), expected->data(), words);
     OK(cuMemFree(out));
     end();
 }
 
-static void last_block(const char *name)
+static void case_last_block_unfenced()
 {
     begin();
     Ptr parts = device_alloc(40), counter = device_words({ 0 }), out = device_alloc(4);
 
-    OK(launch(name, 10, 32, 0, NULL, parts, counter, out));
+    OK(launch("st_last_block_unfenced", 10, 32, 0, NULL, parts, counter, out));
     OK(cuStreamSynchronize(NULL));
     CHECK(host_words(out, 1)[0] == 55);
     for (Ptr p : { parts, counter, out })
@@ -314,43 +311,31 @@ static void last_block(const char *name)
     end();
 }
 
-static void case_last_block_unfenced() { last_block("st_last_block_unfenced"); }
-
-/* Returns the number of words that differ from the values after all previous blocks have stored. */
-static int chain(const char *name, unsigned threads)
+static void case_chain_plain()
 {
-    const unsigned blocks = 12;
-    int wrong = 0;
+    const unsigned blocks = 12, threads = 64;
 
     begin();
     Ptr words = device_words(std::vector<u32>(blocks)), ticket = device_words({ 0 });
     Ptr out = device_words(std::vector<u32>(blocks * threads));
 
-    OK(launch(name, blocks, threads, 4, NULL, words, ticket, out));
+    OK(launch("st_chain_plain", blocks, threads, 4, NULL, words, ticket, out));
     OK(cuStreamSynchronize(NULL));
-    std::vector<u32> got = host_words(out, blocks * threads);
-    for (unsigned i = 0; i < blocks * threads; i++)
-        wrong += got[i] != i / threads + 1;
     for (Ptr p : { words, ticket, out })
         OK(cuMemFree(p));
     end();
-    return wrong;
 }
 
-static void case_chain_plain()    { chain("st_chain_plain", 64); }
-
-static void read_then_write(int sync)
+static void case_read_while_write()
 {
     begin();
     Ptr out = device_alloc(128);
 
-    OK(launch("st_read_then_write", 1, 32, 128, NULL, out, sync));
+    OK(launch("st_read_then_write", 1, 32, 128, NULL, out, 0));
     OK(cuStreamSynchronize(NULL));
     OK(cuMemFree(out));
     end();
 }
-
-static void case_read_while_write()  { read_then_write(0); }
 
 /* Incorrect kernels. */
 
@@ -442,11 +427,6 @@ static void kills_out(int code, const char *name, unsigned block)
     kills(code, name, block, 0, a, a);
 }
 
-static void case_lane_overlap()   { kills_out(719, "st_lane_overlap", 32); }
-static void case_stuck_warp()     { kills_out(719, "st_stuck_warp", 32); }
-static void case_lane_gone()      { kills_out(719, "st_lane_gone", 32); }
-static void case_lane_masks()     { kills_out(719, "st_lane_masks", 32); }
-
 static void case_spin()
 {
     begin();
@@ -492,17 +472,6 @@ static void case_no_barrier()
     end();
 }
 
-static void case_shared_unwritten()      { run_one("st_shared_unwritten", 1, 64, 256, 64); }
-static void case_shared_left_over()      { run_one("st_shared_left_over", 4, 64, 256, 256); }
-static void case_all_write()             { run_one("st_all_write", 1, 64, 0, 1); }
-static void case_byte_race()             { run_one("st_byte_race", 1, 64, 0, 16); }
-static void case_blocks_write()          { run_one("st_blocks_write", 5, 64, 0, 1); }
-static void case_divergent_barrier()     { run_one("st_divergent_barrier", 1, 64, 0, 64); }
-static void case_lane_left_out()         { run_one("st_lane_left_out", 1, 32, 0, 32); }
-static void case_warp_lockstep()         { run_one("st_warp_lockstep", 1, 32, 128, 32); }
-static void case_halves_crossed()        { run_one("st_halves_crossed", 1, 32, 128, 32); }
-static void case_atomic_and_plain()      { run_one("st_atomic_and_plain", 1, 32, 0, 1); }
-
 static void two(const char *name, unsigned grid, unsigned block)
 {
     begin();
@@ -514,9 +483,6 @@ static void two(const char *name, unsigned grid, unsigned block)
     end();
 }
 
-static void case_blocks_read() { two("st_blocks_read", 8, 32); }
-static void case_ldg()         { two("st_ldg", 1, 32); }
-
 static void with_int(const char *name, int value)
 {
     begin();
@@ -526,10 +492,6 @@ static void with_int(const char *name, int value)
     OK(cuMemFree(a));
     end();
 }
-
-static void case_shift()    { with_int("st_shift", 40); }
-static void case_overflow() { with_int("st_overflow", 0x7FFFFFFF); }
-static void case_index()    { with_int("st_index", 4); }
 
 static void case_unwritten()
 {
@@ -561,8 +523,8 @@ static void case_unwritten_copy()
 
 enum { N = 5000 };
 
-/** Uses two streams; the work of the second must come after that of the first. */
-static void two_streams(bool wait, unsigned flags)
+/** Uses two streams; the work of the second should come after that of the first. */
+static void case_no_event_wait()
 {
     begin();
     CUstream s, t;
@@ -570,19 +532,15 @@ static void two_streams(bool wait, unsigned flags)
     Ptr a = device_words(std::vector<u32>(N));
     u32 *p = pinned_alloc(N * 4);
 
-    OK(cuStreamCreate(&s, flags));
-    OK(cuStreamCreate(&t, flags));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
     OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
     OK(cuStreamSynchronize(NULL));
     OK(launch("st_fill", N / 100, 100, 0, s, a, (int)N, 77u));
     OK(cuEventRecord(e, s));
-    if (wait)
-        OK(cuStreamWaitEvent(t, e, 0));
     OK(cuMemcpyDtoHAsync(p, a, N * 4, t));
     OK(cuStreamSynchronize(t));
-    if (wait)
-        SAME(p, counting(N, 77).data(), N);
-    else if (memcmp(p, counting(N, 77).data(), N * 4))
+    if (memcmp(p, counting(N, 77).data(), N * 4))
         fprintf(stderr, "standin test: the data is wrong\n");
     OK(cuStreamSynchronize(s));
     OK(cuEventDestroy(e));
@@ -593,23 +551,19 @@ static void two_streams(bool wait, unsigned flags)
     end();
 }
 
-static void case_no_event_wait()  { two_streams(false, CU_STREAM_NON_BLOCKING); }
-
 /* Blocking streams are ordered after and before the default stream. */
-static void default_stream(unsigned flags)
+static void case_default_stream_unordered()
 {
     begin();
     CUstream s;
     Ptr a = device_alloc(N * 4);
     u32 *p = pinned_alloc(N * 4);
 
-    OK(cuStreamCreate(&s, flags));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     OK(launch("st_fill", N / 100, 100, 0, NULL, a, (int)N, 7u));
     OK(launch("st_add", N / 100, 100, 0, s, a, (int)N, 2u));
     OK(cuMemcpyDtoHAsync(p, a, N * 4, NULL));
     OK(cuStreamSynchronize(NULL));
-    if (!flags)
-        SAME(p, counting(N, 9).data(), N);
     OK(cuStreamSynchronize(s));
     OK(cuStreamDestroy(s));
     OK(cuMemFree(a));
@@ -617,10 +571,8 @@ static void default_stream(unsigned flags)
     end();
 }
 
-static void case_default_stream_unordered() { default_stream(CU_STREAM_NON_BLOCKING); }
-
 /* Overwrites a buffer that another stream still reads. */
-static void overwritten(bool wait)
+static void case_reuse_too_early()
 {
     begin();
     CUstream s, t;
@@ -635,13 +587,9 @@ static void overwritten(bool wait)
     OK(cuEventCreate(&e, 0));
     OK(launch("st_copy", N / 100, 100, 0, s, b, a, (int)N));
     OK(cuEventRecord(e, s));
-    if (wait)
-        OK(cuStreamWaitEvent(t, e, 0));
     OK(cuMemcpyHtoDAsync(a, p, N * 4, t));
     OK(cuStreamSynchronize(t));
     OK(cuStreamSynchronize(s));
-    if (wait)
-        SAME(host_words(b, N).data(), counting(N, 0).data(), N);
     OK(cuEventDestroy(e));
     OK(cuStreamDestroy(s));
     OK(cuStreamDestroy(t));
@@ -651,10 +599,8 @@ static void overwritten(bool wait)
     end();
 }
 
-static void case_reuse_too_early() { overwritten(false); }
-
-/* Two streams read; the writer waits for one of them, or for both. */
-static void two_readers(bool both)
+/* Two streams read; the writer waits for one of them. */
+static void case_two_readers_one()
 {
     begin();
     CUstream s[3];
@@ -671,15 +617,9 @@ static void two_readers(bool both)
     OK(launch("st_copy", 2, 32, 0, s[1], c, a, 64));
     OK(cuEventRecord(e[1], s[1]));
     OK(cuStreamWaitEvent(s[2], e[1], 0));
-    if (both)
-        OK(cuStreamWaitEvent(s[2], e[0], 0));
     OK(cuMemsetD8Async(a, 1, 256, s[2]));
     for (auto &x : s)
         OK(cuStreamSynchronize(x));
-    if (both) {
-        SAME(host_words(b, 64).data(), counting(64, 0).data(), 64);
-        SAME(host_words(c, 64).data(), counting(64, 0).data(), 64);
-    }
     for (auto &x : s)
         OK(cuStreamDestroy(x));
     for (auto &x : e)
@@ -688,8 +628,6 @@ static void two_readers(bool both)
         OK(cuMemFree(p));
     end();
 }
-
-static void case_two_readers_one()   { two_readers(false); }
 
 static void bad_callback(CUstream, CUresult, void *)
 {
@@ -964,13 +902,6 @@ static void refused(int code, unsigned grid_y, unsigned block, unsigned shared)
     end();
 }
 
-static void case_grid_too_large()    { refused(1, 65536, 32, 0); }
-static void case_no_threads()        { refused(1, 1, 0, 0); }
-static void case_beyond_bounds()     { refused(701, 1, 96, 0); }
-static void case_too_much_shared()   { refused(1, 1, 32, 48 * 1024 + 4); }
-
-/* Calls that fail. */
-
 /* The cases. */
 
 static const struct Case {
@@ -986,13 +917,14 @@ static const struct Case {
     { "last-block-unfenced", case_last_block_unfenced, "race: ", "", 3, 0 },
     { "chain-plain",        case_chain_plain,       "race: ", "", 3, 0 },
     { "read-while-write",   case_read_while_write,  "race: ", "", 3, 0 },
-    { "warp-lockstep",      case_warp_lockstep,     "race: ", "", 3, 0 },
-    { "halves-crossed",     case_halves_crossed,    "race: ", "", 3, 0 },
-    { "all-write",          case_all_write,         "race: writes byte 0 of allocation", "", 3, 0 },
-    { "byte-race",          case_byte_race,         "race: writes", "", 3, 0 },
-    { "blocks-write",       case_blocks_write,      "race: writes", "", 3, 0 },
-    { "blocks-read",        case_blocks_read,       "race: ", "", 3, 0 },
-    { "atomic-and-plain",   case_atomic_and_plain,  "race: ", "", 3, 0 },
+    { "warp-lockstep",      [] { run_one("st_warp_lockstep", 1, 32, 128, 32); }, "race: ", "", 3, 0 },
+    { "halves-crossed",     [] { run_one("st_halves_crossed", 1, 32, 128, 32); }, "race: ", "", 3, 0 },
+    { "all-write",          [] { run_one("st_all_write", 1, 64, 0, 1); },
+                            "race: writes byte 0 of allocation", "", 3, 0 },
+    { "byte-race",          [] { run_one("st_byte_race", 1, 64, 0, 16); }, "race: writes", "", 3, 0 },
+    { "blocks-write",       [] { run_one("st_blocks_write", 5, 64, 0, 1); }, "race: writes", "", 3, 0 },
+    { "blocks-read",        [] { two("st_blocks_read", 8, 32); }, "race: ", "", 3, 0 },
+    { "atomic-and-plain",   [] { run_one("st_atomic_and_plain", 1, 32, 0, 1); }, "race: ", "", 3, 0 },
     { "read-past",          case_read_past,         "reads 4 bytes at 0x", "", 3, 0 },
     { "write-past",         case_write_past,        "0 bytes past the end of device allocation #", "", 1, 0 },
     { "use-after-free",     case_use_after_free,    "which has been freed", "", 3, 0 },
@@ -1000,21 +932,23 @@ static const struct Case {
     { "another-context",    case_another_context,   "of another context", "", 3, 0 },
     { "misaligned",         case_misaligned,        "misaligned: ", "", 1, 0 },
     { "shared-past",        case_shared_past,       "byte 256 of shared memory, of which", "", 3, 0 },
-    { "shared-unwritten",   case_shared_unwritten,  "byte 20 of shared memory, which was never", "", 3, 0 },
-    { "shared-left-over",   case_shared_left_over,  "which was never written", "", 3, 0 },
+    { "shared-unwritten",   [] { run_one("st_shared_unwritten", 1, 64, 256, 64); },
+                            "byte 20 of shared memory, which was never", "", 3, 0 },
+    { "shared-left-over",   [] { run_one("st_shared_left_over", 4, 64, 256, 256); },
+                            "which was never written", "", 3, 0 },
     { "unwritten",          case_unwritten,         "which was never written", "", 3, 0 },
     { "unwritten-copy",     case_unwritten_copy,    "byte 253 of allocation", "", 3, 0 },
-    { "divergent-barrier",  case_divergent_barrier, "divergent barrier", "", 3, 0 },
-    { "lane-overlap",       case_lane_overlap,      "with mask 0x0000000", "", 3, 0 },
-    { "barrier-and-shuffle", case_stuck_warp,       "__shfl_sync", "", 3, 0 },
-    { "lane-gone",          case_lane_gone,         "__shfl_xor_sync", "", 3, 0 },
-    { "lane-masks",         case_lane_masks,        "with mask 0x", "", 3, 0 },
-    { "lane-left-out",      case_lane_left_out,     "leaves out", "", 3, 0 },
+    { "divergent-barrier",  [] { run_one("st_divergent_barrier", 1, 64, 0, 64); }, "divergent barrier", "", 3, 0 },
+    { "lane-overlap",       [] { kills_out(719, "st_lane_overlap", 32); }, "with mask 0x0000000", "", 3, 0 },
+    { "barrier-and-shuffle", [] { kills_out(719, "st_stuck_warp", 32); }, "__shfl_sync", "", 3, 0 },
+    { "lane-gone",          [] { kills_out(719, "st_lane_gone", 32); }, "__shfl_xor_sync", "", 3, 0 },
+    { "lane-masks",         [] { kills_out(719, "st_lane_masks", 32); }, "with mask 0x", "", 3, 0 },
+    { "lane-left-out",      [] { run_one("st_lane_left_out", 1, 32, 0, 32); }, "leaves out", "", 3, 0 },
     { "redux-too-old",      case_redux_too_old,     "compute capability 7.5", "", 1, 0 },
-    { "ldg",                case_ldg,               "__ldg of byte", "", 1, 0 },
-    { "shift",              case_shift,             "shift by more", "", 1, 0 },
-    { "overflow",           case_overflow,          "overflows", "", 1, 0 },
-    { "index",              case_index,             "index out of", "", 1, 0 },
+    { "ldg",                [] { two("st_ldg", 1, 32); }, "__ldg of byte", "", 1, 0 },
+    { "shift",              [] { with_int("st_shift", 40); }, "shift by more", "", 1, 0 },
+    { "overflow",           [] { with_int("st_overflow", 0x7FFFFFFF); }, "overflows", "", 1, 0 },
+    { "index",              [] { with_int("st_index", 4); }, "index out of", "", 1, 0 },
     { "trap",               case_trap,              "__trap()", "", 1, 0 },
     { "spin",               case_spin,              "it does not end", "GPUME_STANDIN_MAX_ACCESSES=100000", 1, 0 },
 
@@ -1051,10 +985,11 @@ static const struct Case {
 
     { "param-sizes",        case_param_sizes,       "bytes of its parameters", "", 1, 0 },
     { "unload-early",       case_unload_early,      "unloaded while", "GPUME_STANDIN_ORDER=lazy", 1, 0 },
-    { "grid-too-large",     case_grid_too_large,    "a grid of these sizes", "", 1, 0 },
-    { "no-threads",         case_no_threads,        "a block of these sizes", "", 1, 0 },
-    { "beyond-bounds",      case_beyond_bounds,     "bound to 64 threads", "", 1, 0 },
-    { "too-much-shared",    case_too_much_shared,   "49152 bytes of shared memory at most", "", 1, 0 },
+    { "grid-too-large",     [] { refused(1, 65536, 32, 0); }, "a grid of these sizes", "", 1, 0 },
+    { "no-threads",         [] { refused(1, 1, 0, 0); }, "a block of these sizes", "", 1, 0 },
+    { "beyond-bounds",      [] { refused(701, 1, 96, 0); }, "bound to 64 threads", "", 1, 0 },
+    { "too-much-shared",    [] { refused(1, 1, 32, 48 * 1024 + 4); },
+                            "49152 bytes of shared memory at most", "", 1, 0 },
 
 };
 
@@ -1176,7 +1111,7 @@ int main(int argc, char **argv)
     for (auto &c : cases) {
 #ifdef __clang__
         /* clang does not check the alignment of struct copies, and traps at an invalid index */
-        if (c.run == case_misaligned || c.run == case_index) {
+        if (!strcmp(c.name, "misaligned") || !strcmp(c.name, "index")) {
             printf("skip  %s: not with clang\n", c.name);
             continue;
         }
