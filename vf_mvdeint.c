@@ -70,12 +70,7 @@ static const AVOption mvdeint_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvdeint);
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
-                         AVFilterFormatsConfig **cfg_out)
-{
-    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvdeint_kind);
-}
+GPUME_DEFINE_QUERY_FORMATS(ff_mvdeint_kind)
 
 /* Opens mvdeint for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)

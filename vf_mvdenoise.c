@@ -102,12 +102,7 @@ static const AVOption mvdenoise_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvdenoise);
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
-                         AVFilterFormatsConfig **cfg_out)
-{
-    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvdenoise_kind);
-}
+GPUME_DEFINE_QUERY_FORMATS(ff_mvdenoise_kind)
 
 static av_cold int init(AVFilterContext *ctx)
 {
@@ -250,7 +245,7 @@ static void warn_missing(AVFilterContext *ctx)
 }
 
 /* Writes sigma of an output frame into its metadata and, once, into the log. */
-static int tell_noise(AVFilterContext *ctx, AVFrame *out)
+static int report_noise(AVFilterContext *ctx, AVFrame *out)
 {
     static const struct {
         const char *name;
@@ -355,7 +350,7 @@ static int send_repeat(AVFilterContext *ctx)
     s->nb_since_repeat = 0;
     if ((ret = share_samples(frame, s->output)) < 0 ||
         (ret = keep_samples(s, frame)) < 0 ||
-        (ret = tell_noise(ctx, frame)) < 0) {
+        (ret = report_noise(ctx, frame)) < 0) {
         av_frame_free(&frame);
         return ret;
     }
@@ -415,7 +410,7 @@ static int produce(AVFilterContext *ctx)
     if (!out)
         return AVERROR(ENOMEM);
     if ((ret = make(ctx, out)) < 0 ||
-        (ret = tell_noise(ctx, out)) < 0 ||
+        (ret = report_noise(ctx, out)) < 0 ||
         (ret = note_output(s, out)) < 0) {
         av_frame_free(&out);
         return ret;

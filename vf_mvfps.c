@@ -103,12 +103,7 @@ static const AVOption mvfps_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvfps);
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
-                         AVFilterFormatsConfig **cfg_out)
-{
-    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvfps_kind);
-}
+GPUME_DEFINE_QUERY_FORMATS(ff_mvfps_kind)
 
 /* Opens mvfps for frames in system memory, or for frames like these hardware frames. */
 static av_cold int open_mvfps(AVFilterContext *ctx, AVBufferRef *hw_frames)
@@ -296,7 +291,7 @@ static int send_interpolated(AVFilterContext *ctx, int part)
     return send(ctx, out);
 }
 
-static void say_what_is_missing(AVFilterContext *ctx)
+static void report_missing_vectors(AVFilterContext *ctx)
 {
     const MvfpsContext *s = ctx->priv;
 
@@ -350,7 +345,7 @@ static int begin_pair(AVFilterContext *ctx)
         return ret;
     if (s->mode == MVFPS_MCI && !ret) {
         if (!s->had_vectors) {
-            say_what_is_missing(ctx);
+            report_missing_vectors(ctx);
             return AVERROR(EINVAL);
         }
         s->how = s->cut;
@@ -360,7 +355,7 @@ static int begin_pair(AVFilterContext *ctx)
     s->how         = s->mode;
     if (s->scene <= 0 || s->mode == MVFPS_MCI && shows_motion(s->frames[1]))
         return 0;
-    ret = ff_mvfps_look(s->mvfps, s->mode, s->cut, s->scene);
+    ret = ff_mvfps_find_cut(s->mvfps, s->mode, s->cut, s->scene);
     if (ret < 0)
         return ret;
     s->how = ret;
@@ -432,7 +427,7 @@ static int produce(AVFilterContext *ctx)
  * Copies a hardware frame to the output's pool on its device: all output frames must belong to one
  * hw_frames_ctx, and the decoder's surface is returned at once.
  */
-static int own(AVFilterContext *ctx, AVFrame *frame)
+static int copy_to_pool(AVFilterContext *ctx, AVFrame *frame)
 {
     MvfpsContext *s = ctx->priv;
     AVFrame *old;
@@ -482,7 +477,7 @@ static int take(AVFilterContext *ctx, AVFrame *frame)
         goto drop;
     }
     if (frame->hw_frames_ctx)
-        ret = own(ctx, frame);
+        ret = copy_to_pool(ctx, frame);
     if (ret < 0)
         goto drop;
     if (ff_mvfps_timeline_take(t, pts, frame->duration > 0 ? duration(s, frame) : 0)) {

@@ -103,12 +103,7 @@ static const AVOption mvview_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvview);
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
-                         AVFilterFormatsConfig **cfg_out)
-{
-    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvview_kind);
-}
+GPUME_DEFINE_QUERY_FORMATS(ff_mvview_kind)
 
 /* Returns what the options say now. */
 static Arrival arrive(AVFilterContext *ctx)

@@ -94,7 +94,7 @@ static void make_picture(BenchMvfps *d, int i)
     int ret = ff_mvfps_begin(d->mvfps, d->in[i], d->in[i + 1], distances, MVFPS_MCI);
 
     if (ret < 0 ||
-        (ret = ff_mvfps_look(d->mvfps, MVFPS_MCI, MVFPS_DUP, GPUME_DEFAULT_SCENE)) < 0 ||
+        (ret = ff_mvfps_find_cut(d->mvfps, MVFPS_MCI, MVFPS_DUP, GPUME_DEFAULT_SCENE)) < 0 ||
         (ret = ff_mvfps_make(d->mvfps, d->out, MVFPS_PARTS / 2, MVFPS_MCI)) < 0)
         bench_die("interpolated frames", ret);
 }

@@ -78,7 +78,7 @@ av_cold int ff_me_hint_init(MEHint **phint, void *log_ctx, int mb_width, int mb_
 }
 
 /* An encoder without vectors works, and is no faster. */
-static void say_that_none_came(MEHint *hint)
+static void warn_of_no_vectors(MEHint *hint)
 {
     if (!hint->had_vectors && hint->nb_frames)
         av_log(hint->log_ctx, AV_LOG_WARNING, "me_hint has no effect: there are no motion vectors in %d frames. "
@@ -92,7 +92,7 @@ av_cold void ff_me_hint_uninit(MEHint **phint)
 
     if (!hint)
         return;
-    say_that_none_came(hint);
+    warn_of_no_vectors(hint);
     for (int dir = PAST; dir <= FUTURE; dir++) {
         for (int i = 0; hint->pictures && i < hint->nb_pictures; i++)
             av_freep(&hint->pictures[i].field[dir]);
@@ -146,7 +146,7 @@ void ff_me_hint_add(MEHint *hint, const AVFrame *frame, int number)
     sd = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     hint->had_vectors |= !!sd;
     if (!hint->had_vectors && ++hint->nb_frames == MANY_FRAMES)
-        say_that_none_came(hint);
+        warn_of_no_vectors(hint);
     if (!sd)
         return;
 

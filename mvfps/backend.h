@@ -35,7 +35,7 @@ typedef struct MvfpsBackend {
     int  (*is_repeat)(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame);
     /** @param pair must stay unchanged, including its frames, until begin() is called again */
     int  (*begin)(void *priv, const MvfpsPair *pair, enum MvfpsMode mode);
-    int  (*look)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
+    int  (*find_cut)(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
     int  (*make)(void *priv, AVFrame *out, int part, enum MvfpsMode mode);
     int  (*copy)(void *priv, AVFrame *out, const AVFrame *in);     // optional
 } MvfpsBackend;

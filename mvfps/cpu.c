@@ -162,7 +162,7 @@ static int make_detail(CPUBackend *s, Side *side)
     return 0;
 }
 
-static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+static int find_cut(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CPUBackend *s = priv;
     const MvfpsPair *pair = s->pair;
@@ -352,6 +352,6 @@ const MvfpsBackend ff_mvfps_backend_cpu = {
     },
     .is_repeat  = is_repeat,
     .begin      = begin,
-    .look       = look,
+    .find_cut   = find_cut,
     .make       = make,
 };

@@ -106,7 +106,7 @@ typedef struct CUDABackend {
     GpumeCudaPadding padding;
 
     /* set with the pair */
-    int looked;                 ///< whether the device decides if there is a cut
+    int finds_cut;              ///< whether the device decides if there is a cut
     enum MvfpsMode cut;
 } CUDABackend;
 
@@ -255,7 +255,7 @@ static int read_fields(CUDABackend *s, Side *side)
 static int begin_pair(CUDABackend *s, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     s->pair     = pair;
-    s->looked   = 0;
+    s->finds_cut = 0;
     s->has_sums = 0;
     /* usually the earlier frame is the later frame of the previous pair */
     if (gpume_has_samples(&s->sides[!s->before].held, pair->before))
@@ -346,7 +346,7 @@ static int look_for_cut(CUDABackend *s, double threshold)
 
 static unsigned long long is_cut(const CUDABackend *s)
 {
-    return s->looked ? s->scene.data + offsetof(MvfpsCudaScene, is_cut) : 0;
+    return s->finds_cut ? s->scene.data + offsetof(MvfpsCudaScene, is_cut) : 0;
 }
 
 static CUdeviceptr cells_of(const Side *side, int field, size_t size)
@@ -463,7 +463,7 @@ static int make_picture(CUDABackend *s, const AVFrame *out, int part, enum Mvfps
 
     if (mode == MVFPS_MCI)
         ret = compensate(s, out, part);
-    if (ret >= 0 && (mode != MVFPS_MCI || s->looked))
+    if (ret >= 0 && (mode != MVFPS_MCI || s->finds_cut))
         ret = make_mean(s, &args, out, s->pair->before, s->pair->after);
     return ret;
 }
@@ -513,14 +513,14 @@ static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, begin_pair(s, pair, mode));
 }
 
-static int look(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+static int find_cut(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CUDABackend *s = priv;
     int ret = ff_gpume_shell_enter(&s->shell);
 
     if (ret >= 0)
         ret = ff_gpume_shell_leave(&s->shell, look_for_cut(s, scene));
-    s->looked   = 1;
+    s->finds_cut = 1;
     s->has_sums = 0;            // none are computed at a cut
     s->cut    = cut;
     return ret < 0 ? ret : mode;
@@ -570,7 +570,7 @@ const MvfpsBackend ff_mvfps_backend_cuda = {
     },
     .is_repeat  = is_repeat,
     .begin      = begin,
-    .look       = look,
+    .find_cut   = find_cut,
     .make       = make,
     .copy       = copy,
 };

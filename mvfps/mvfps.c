@@ -84,9 +84,9 @@ int ff_mvfps_begin(Mvfps *s, const AVFrame *before, const AVFrame *after, const 
     return backend_of(s)->begin(s->sequence.priv, &s->pair, mode);
 }
 
-int ff_mvfps_look(Mvfps *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
+int ff_mvfps_find_cut(Mvfps *s, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
-    return backend_of(s)->look(s->sequence.priv, mode, cut, scene);
+    return backend_of(s)->find_cut(s->sequence.priv, mode, cut, scene);
 }
 
 int ff_mvfps_make(Mvfps *s, AVFrame *out, int part, enum MvfpsMode mode)

@@ -70,7 +70,7 @@ int ff_mvfps_begin(Mvfps *mvfps, const AVFrame *before, const AVFrame *after, co
  * @return the mode to use, or an AVERROR code. If the device has not decided yet, returns mode; the
  *         device then uses the right mode itself.
  */
-int ff_mvfps_look(Mvfps *mvfps, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
+int ff_mvfps_find_cut(Mvfps *mvfps, enum MvfpsMode mode, enum MvfpsMode cut, double scene);
 
 /**
  * Makes the picture at a phase; on a device this is queued on its stream.

@@ -78,6 +78,14 @@ void ff_gpume_stream_close(GpumeStream *s);
 int ff_gpume_stream_query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,
                                   AVFilterFormatsConfig **cfg_out, const GpumeSequenceKind *kind);
 
+/** Defines query_formats() of such a filter, with its GpumeSequenceKind. */
+#define GPUME_DEFINE_QUERY_FORMATS(kind)                                                            \
+    static int query_formats(const AVFilterContext *ctx, AVFilterFormatsConfig **cfg_in,            \
+                             AVFilterFormatsConfig **cfg_out)                                       \
+    {                                                                                               \
+        return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &kind);                          \
+    }
+
 /** The callback GpumeSearcherConfig.decided. log_ctx is the filter. */
 void ff_gpume_stream_decided(void *log_ctx, int searched);
 

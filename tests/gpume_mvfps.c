@@ -567,7 +567,7 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
             found   = is_cut && !is_fade ? cut : mode;
             nb_cuts  += is_cut && !is_fade;
             nb_fades += is_cut && is_fade;
-            ret    = ff_mvfps_look(t->mvfps, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
+            ret    = ff_mvfps_find_cut(t->mvfps, mode, cut, is_cut ? figure : nextafter(figure, INFINITY));
             looked = 1 + mode;
             snprintf(test_context, sizeof(test_context), "%s, figure %.17g", pair, figure);
             CHECK(ret == (t->hw_frames ? mode : found), "mode %d", ret);
@@ -768,7 +768,7 @@ static void find_cuts(int nb)
             if (ret >= 0)
                 ret = ff_mvfps_begin(mvfps, before, after, distances, MVFPS_BLEND);
             if (ret >= 0)
-                ret = ff_mvfps_look(mvfps, MVFPS_BLEND, MVFPS_DUP, GPUME_DEFAULT_SCENE);
+                ret = ff_mvfps_find_cut(mvfps, MVFPS_BLEND, MVFPS_DUP, GPUME_DEFAULT_SCENE);
             CHECK(ret == (s->is_cut ? MVFPS_DUP : MVFPS_BLEND), "%s", ret < 0 ? av_err2str(ret) :
                   s->is_cut ? "the cut is not found" : "it is taken for a cut");
             ff_mvfps_close(&mvfps);

@@ -45,7 +45,7 @@ typedef struct Run {
 } Run;
 
 /* Waits a little after a thread has found nothing to do n times in a row. */
-static void wait_a_little(int n)
+static void back_off(int n)
 {
     if (n < POLLS_BEFORE_YIELD) {
 #if ARCH_X86 && HAVE_INLINE_ASM
@@ -212,7 +212,7 @@ static void work_on(void *opaque, int worker, int nb_workers)
         } else {
             if (!n)
                 busy += av_gettime_relative() - since;
-            wait_a_little(n++);
+            back_off(n++);
         }
     }
     stay_with(&own, NULL);
@@ -224,7 +224,7 @@ static void work_on(void *opaque, int worker, int nb_workers)
     /* the caller would sleep until the others have ended, and waking it takes long, so it ends last */
     if (pthread_equal(pthread_self(), r->caller))
         for (int i = 0; atomic_load_explicit(&r->nb_inside, memory_order_acquire); i++)
-            wait_a_little(i);
+            back_off(i);
 #endif
 }
 
