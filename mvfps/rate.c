@@ -39,9 +39,9 @@ static av_cold int multiply_rate(AVRational *rate, const char *fps, AVRational i
     *rate = av_mul_q(in_rate, factor);
     if (av_q2d(*rate) <= MAX_RATE)
         return 0;
-    av_log(log_ctx, AV_LOG_ERROR, "The input's frame rate is %d/%d, so 'fps=%s' is %.0f frames/s, more than the %d that "
-           "mvfps supports. Set fps to a number of frames per second, such as fps=60.\n", in_rate.num, in_rate.den,
-           fps, av_q2d(*rate), MAX_RATE);
+    av_log(log_ctx, AV_LOG_ERROR, "The input's frame rate is %d/%d, so 'fps=%s' is %.0f frames/s, more than the %d "
+           "that mvfps supports. Set fps to a number of frames per second, such as fps=60.\n", in_rate.num,
+           in_rate.den, fps, av_q2d(*rate), MAX_RATE);
     return AVERROR(EINVAL);
 }
 
