@@ -8,8 +8,7 @@
  * Decides whether the samples of two frames differ.
  */
 
-#include "libavfilter/gpume/device/common.cuh"
-#include "libavfilter/gpume/mvdenoise/cuda_args.h"
+#include "libavfilter/gpume/mvdenoise/device.cuh"
 
 /** Returns plane i. An index instead of comparisons would make the compiler copy the arguments to local memory. */
 static __device__ __forceinline__ MvdenoiseCudaBytes plane_of(const MvdenoiseCudaRepeatsArgs &args, int z)
