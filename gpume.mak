@@ -49,9 +49,13 @@ $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 OBJS-$(CONFIG_MVSTEREO_FILTER) += framesync.o
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/order.o mvdeint/samples.o mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o core/scene.o \
-                   mvstereo/cpu.o mvstereo/dsp.o mvstereo/features.o mvstereo/match.o mvstereo/painter.o mvstereo/plane.o mvstereo/refine.o mvstereo/temporal.o)
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/order.o mvdeint/samples.o mvstab/cpu.o mvstab/dsp.o mvstab/fit.o \
+                   mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o core/scene.o mvstereo/cpu.o mvstereo/dsp.o mvstereo/features.o \
+                   mvstereo/match.o mvstereo/painter.o mvstereo/plane.o mvstereo/refine.o mvstereo/temporal.o)
 $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
+
+# The path of the camera is computed in doubles, each operation rounded by itself on every processor.
+libavfilter/gpume/mvstab/%.o libavfilter/tests/gpume_mvstab.o: CFLAGS += -ffp-contract=off
 
 # Warp exchanges with a mask need PTX 6.0; clang writes 3.2 by default. It also stops
 # unrolling long loops, which would spill the registers of the full search.
@@ -97,17 +101,18 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_filter_streams gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \
                                     $(if $(CONFIG_MVDEINT_FILTER),gpume_mvdeint)         \
+                                    $(if $(CONFIG_MVSTAB_FILTER),gpume_mvstab)           \
                                     $(if $(CONFIG_MVSTEREO_FILTER),gpume_mvstereo)       \
                                     $(if $(CONFIG_MVVIEW_FILTER),gpume_mvview) \
                                     gpume_unit          \
                                     $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_hint_constant gpume_filter_streams gpume_robustness gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
+GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_hint_constant gpume_filter_streams gpume_robustness gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstab gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_filter_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_hint_constant$(EXESUF) gpume_filter_streams$(EXESUF) gpume_robustness$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
-$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_filter_streams$(EXESUF)): libavfilter/tests/gpume_filter_harness.o
+$(addprefix libavfilter/tests/, gpume_hint_constant$(EXESUF) gpume_filter_streams$(EXESUF) gpume_robustness$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstab$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
+$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstab$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_filter_streams$(EXESUF)): libavfilter/tests/gpume_filter_harness.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed

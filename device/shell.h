@@ -7,7 +7,7 @@
  * @file
  * Host code that all filters with kernels for CUDA frames share: it opens the device of the frames, loads and
  * launches kernels on the stream of the frames, provides a ring of uploads, and keeps the first error. mvview,
- * mvfps, mvdenoise, mvdeint and mvstereo are built upon it.
+ * mvfps, mvdenoise, mvdeint, mvstab and mvstereo are built upon it.
  *
  * A function of the filter that uses the device is enclosed by ff_gpume_shell_enter() and
  * ff_gpume_shell_leave(), which push and pop the device's context. All other functions need the pushed

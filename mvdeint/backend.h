@@ -75,9 +75,6 @@ typedef struct MvdeintBackend {
     int  (*copy)(void *priv, AVFrame *frame, int slot);
 } MvdeintBackend;
 
-/** Returns the format of an estimate's luma, for the search. */
-enum AVPixelFormat ff_mvdeint_gray(int depth);
-
 extern const MvdeintBackend ff_mvdeint_backend_cpu;
 extern const MvdeintBackend ff_mvdeint_backend_cuda;
 

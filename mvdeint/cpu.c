@@ -151,7 +151,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
     forget(s);
     s->layout = l;
-    s->format = ff_mvdeint_gray(l->depth);
+    s->format = ff_gpume_gray_format(l->depth);
     s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
     ff_mvdeint_samples_init(&s->samples, l->depth);
     s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);

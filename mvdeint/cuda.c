@@ -157,7 +157,7 @@ static int describe_luma(CUDABackend *s)
         return AVERROR(ENOMEM);
     frames = (AVHWFramesContext *)s->luma->data;
     frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = ff_mvdeint_gray(s->layout->depth);
+    frames->sw_format = ff_gpume_gray_format(s->layout->depth);
     frames->width     = s->layout->w;
     frames->height    = s->layout->h;
     return 0;

@@ -58,18 +58,6 @@ struct Mvdeint {
     MvdeintInput last_input;
 };
 
-enum AVPixelFormat ff_mvdeint_gray(int depth)
-{
-    switch (depth) {
-    case 8:  return AV_PIX_FMT_GRAY8;
-    case 9:  return AV_PIX_FMT_GRAY9;
-    case 10: return AV_PIX_FMT_GRAY10;
-    case 12: return AV_PIX_FMT_GRAY12;
-    case 14: return AV_PIX_FMT_GRAY14;
-    default: return AV_PIX_FMT_GRAY16;
-    }
-}
-
 av_cold int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg)
 {
     Mvdeint *s = *mvdeint = av_mallocz(sizeof(*s));

@@ -38,6 +38,18 @@ int ff_gpume_layout_supports(enum AVPixelFormat format)
            !(planes[1] == 2 && (desc->flags & AV_PIX_FMT_FLAG_RGB || desc->nb_components != 3));
 }
 
+enum AVPixelFormat ff_gpume_gray_format(int depth)
+{
+    switch (depth) {
+    case 8:  return AV_PIX_FMT_GRAY8;
+    case 9:  return AV_PIX_FMT_GRAY9;
+    case 10: return AV_PIX_FMT_GRAY10;
+    case 12: return AV_PIX_FMT_GRAY12;
+    case 14: return AV_PIX_FMT_GRAY14;
+    default: return AV_PIX_FMT_GRAY16;
+    }
+}
+
 void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int h)
 {
     const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);

@@ -36,6 +36,9 @@ typedef struct GpumeLayout {
 /** Returns whether a format has a layout: planar and semi-planar formats of 8 to 16 bits have one. */
 int ff_gpume_layout_supports(enum AVPixelFormat format);
 
+/** Returns the format of gray frames whose samples have this depth. */
+enum AVPixelFormat ff_gpume_gray_format(int depth);
+
 void ff_gpume_layout_init(GpumeLayout *l, enum AVPixelFormat format, int w, int h);
 
 /** Returns whether the samples of a frame, in memory or on a device, have this layout. */

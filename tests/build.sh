@@ -94,7 +94,7 @@ done
 # and accepts the others.
 expect ffmpeg-refuses 1 'Unknown option "--enable-frobnicate"' \
     small --ffmpeg-source="$top/build/$series/src" --enable-frobnicate
-expect ffmpeg-accepts 0 'filters: gpume mvview mvfps mvdenoise mvdeint mvstereo   CUDA: no   ffplay: no' \
+expect ffmpeg-accepts 0 'filters: gpume mvview mvfps mvdenoise mvdeint mvstab mvstereo   CUDA: no   ffplay: no' \
     small --ffmpeg-source="$top/build/$series/src" \
     --disable-ffplay --disable-ffprobe --disable-x86asm --extra-cflags='-DTWO -DWORDS'
 check build/no-folders-of-other-trees "$(echo "$copy"/build/*)" \

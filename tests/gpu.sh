@@ -38,7 +38,7 @@ hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda -extra_hw_frames 16'}
 up=${GPUME_UP-}
 # without a home directory, the driver would compile the kernels again for each process
 [ -w "${HOME:-/nonexistent}" ] || export CUDA_CACHE_PATH="${CUDA_CACHE_PATH:-$top/build/cuda-cache}"
-programs='gpume_unit gpume_compare gpume_hint_constant gpume_robustness gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstereo gpume_mvview gpume_soak gpume_bench'
+programs='gpume_unit gpume_compare gpume_hint_constant gpume_robustness gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstab gpume_mvstereo gpume_mvview gpume_soak gpume_bench'
 unset MAKEFLAGS MAKELEVEL MFLAGS MAKEOVERRIDES
 
 # Copies FATE's script, its references and the commands that its makefile would run.

@@ -52,7 +52,7 @@ done
 grep -q '^#define CONFIG_GPL 1' "$tree/obj/config.h" ||
     check shared/licence "it is not the LGPL" grep -q 'GNU Lesser General Public' "$log"
 # gpume's filters, and some features of FFmpeg that the usual build leaves out
-features='filters.gpume filters.mvview filters.mvfps filters.mvdenoise filters.mvdeint filters.mvstereo'
+features='filters.gpume filters.mvview filters.mvfps filters.mvdenoise filters.mvdeint filters.mvstab filters.mvstereo'
 [ -n "${QUICK-}" ] ||
     features="$features filters.v360 filters.bm3d filters.afftdn decoders.vc1 decoders.cook encoders.jpeg2000 demuxers.rtsp
            muxers.hls protocols.http bsfs.trace_headers"

@@ -340,6 +340,7 @@ include $(SRC_PATH)/tests/fate/mvview.mak
 include $(SRC_PATH)/tests/fate/mvfps.mak
 include $(SRC_PATH)/tests/fate/mvdenoise.mak
 include $(SRC_PATH)/tests/fate/mvdeint.mak
+include $(SRC_PATH)/tests/fate/mvstab.mak
 include $(SRC_PATH)/tests/fate/mvstereo.mak
 include $(SRC_PATH)/tests/fate/other_builds.mak
 
@@ -351,7 +352,7 @@ FATE_GPUME_FFMPEG-$(call ALLYES, $(GPUME_NEEDS)) += $(FATE_GPUME_VECTORS) $(FATE
 FATE_GPUME_FFMPEG = $(FATE_GPUME_FFMPEG-yes) $(FATE_GPUME_SCALED-yes) $(FATE_GPUME_CHANGE-yes) \
                     $(FATE_GPUME_METADATA-yes) $(FATE_GPUME_NUMPY-yes) $(FATE_GPUME_REFS-yes)                          \
                     $(FATE_GPUME_FRAMECRC-yes) $(FATE_GPUME_HELP-yes) $(FATE_MVVIEW-yes)      \
-                    $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
+                    $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTAB-yes) $(FATE_MVSTEREO-yes) $(FATE_GPUME_ENCODE) $(FATE_GPUME_GPL)
 
 # Encoders that try the vectors. Without their option they must write the same files as FFmpeg
 # without patches does for frames without vectors; the references are from there.
@@ -425,7 +426,7 @@ fate-gpume-compare-clips: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF)
 fate-gpume-compare-share: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -quick -share 14/14
 fate-gpume-compare-small: CMD = runecho libavfilter/tests/gpume_compare$(EXESUF) -clips $(GPUME_CLIPS)
 FATE_GPUME_PROGRAMS = $(FATE_GPUME_PROGRAMS-yes) $(FATE_GPUME_COMPARE-yes) $(FATE_MVVIEW_PROGRAMS-yes) \
-                      $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes) $(FATE_MVDEINT_PROGRAMS-yes) $(FATE_MVSTEREO_PROGRAMS-yes)
+                      $(FATE_MVFPS_PROGRAMS-yes) $(FATE_MVDENOISE_PROGRAMS-yes) $(FATE_MVDEINT_PROGRAMS-yes) $(FATE_MVSTAB_PROGRAMS-yes) $(FATE_MVSTEREO_PROGRAMS-yes)
 $(FATE_GPUME_PROGRAMS): CMP = null
 
 # FFmpeg's checkasm test has its own name
@@ -447,7 +448,7 @@ FATE_GPUME_OTHER_BUILDS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_OTHER_BUILDS:%=
 # The excluded tests are about options, messages and the CPU's threads, or hide the device.
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
-                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTEREO-yes) fate-gpume-filter-streams fate-gpume-filter-streams-quick \
+                        $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTAB-yes) $(FATE_MVSTEREO-yes) fate-gpume-filter-streams fate-gpume-filter-streams-quick \
                         $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks fate-gpume-count                \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))

@@ -53,5 +53,7 @@ GPUME_OTHER_BUILDS += mvdenoise-alone mvdenoise-late mvdenoise-before-mvfps mvde
 GPUME_OTHER_BUILDS += mvdeint-defaults mvdeint-frame mvdeint-mixed mvdeint-change mvdeint-like-gaps \
                mvdeint-format
 
+# mvstab: paths, the warp, formats
+GPUME_OTHER_BUILDS += mvstab-defaults mvstab-tripod mvstab-keep mvstab-cut mvstab-change mvstab-formats mvstab-error-rows
 # mvstereo: maps, views in one frame or one after the other, messages
 GPUME_OTHER_BUILDS += mvstereo-max mvstereo-rows mvstereo-layout-sbsr mvstereo-layout-al mvstereo-color mvstereo-error-layout

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures mvstab, and vid.stab where a program has it, with scenes whose motion is known.
+
+usage: stab.py FFMPEG SCENES OUT.csv [scene ...]
+SCENES has NAME.nut, NAME.steady.nut and NAME.npz as scenes.py makes them; VIDSTAB names an ffmpeg with vid.stab."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import truth
+
+
+def run(ffmpeg, source, chain):
+    """Frames of gray samples behind a chain of filters."""
+    raw = subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf", chain, "-pix_fmt", "gray", "-f", "rawvideo", "-"],
+                         check=True, stdout=subprocess.PIPE).stdout
+    return np.frombuffer(raw, np.uint8).reshape(-1, truth.H, truth.W)
+
+
+def psnr(frames, steady):
+    """Mean over all frames, without a tenth of each side at the edges."""
+    y, x = truth.H // 10, truth.W // 10
+    e = [((a[y:-y, x:-x].astype(float) - b[y:-y, x:-x]) ** 2).mean() for a, b in zip(frames, steady)]
+    return 10 * np.log10(255 ** 2 / max(np.mean(e), 1e-3))
+
+
+def vidstab(ffmpeg, source, options, folder):
+    """Frames that vid.stab has stabilised."""
+    data = os.path.join(folder, "transforms.trf")
+    subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf", f"vidstabdetect=result={data}{options[0]}",
+                    "-f", "null", "-"], check=True)
+    return run(ffmpeg, source, f"vidstabtransform=input={data}:crop=black:optzoom=0{options[1]},format=gray")
+
+
+def measure(ffmpeg, folder, name):
+    """Rows of scene, program, measure, value."""
+    source, steady = f"{folder}/{name}.nut", f"{folder}/{name}.steady.nut"
+    true = np.load(f"{folder}/{name}.npz")
+    still = run(ffmpeg, steady, "null")
+    rows = [("none", "error", truth.errors(true, [np.eye(3)] * (len(true["D"]) - 1)).mean()),
+            ("none", "tripod", psnr(run(ffmpeg, source, "null"), still))]
+    with tempfile.TemporaryDirectory() as tmp:
+        for model in ("auto", "similarity", "homography"):
+            path = f"{tmp}/{model}.npy"
+            run(ffmpeg, source, f"mvstab=file={path}:model={model}")
+            e = truth.errors(true, truth.read_path(path))
+            rows += [(f"mvstab {model}", "error", e.mean()), (f"mvstab {model}", "largest error", e.max())]
+        rows.append(("mvstab", "tripod", psnr(run(ffmpeg, source, "mvstab=mode=tripod:border=black"), still)))
+        if os.environ.get("VIDSTAB"):
+            out = vidstab(os.environ["VIDSTAB"], source, (":tripod=1", ":tripod=1"), tmp)
+            rows.append(("vid.stab", "tripod", psnr(out, still)))
+    return [(name, *r) for r in rows]
+
+
+def main():
+    ffmpeg, folder, out = sys.argv[1:4]
+    names = sys.argv[4:] or sorted(f[:-4] for f in os.listdir(folder) if f.endswith(".npz"))
+    with open(out, "w", newline="") as f:
+        table = csv.writer(f)
+        table.writerow(("scene", "program", "measure", "value"))
+        for name in names:
+            for row in measure(ffmpeg, folder, name):
+                table.writerow((*row[:3], f"{row[3]:.4f}"))
+                print(*row[:3], f"{row[3]:.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

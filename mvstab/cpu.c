@@ -1,0 +1,370 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies, measures and warps pictures in system memory.
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/mvstab/backend.h"
+#include "libavfilter/gpume/mvstab/dsp.h"
+#include "libavfilter/gpume/picture/padded.h"
+
+/** What a thread needs for a row. */
+typedef struct Row {
+    MvstabSource *sources;
+    uint8_t *outside;           ///< for each sample, whether the input frame does not have it
+    uint8_t *samples;
+} Row;
+
+typedef struct CPUBackend {
+    const MvstabConfig *cfg;
+    const GpumeLayout *layout;
+    MvstabDSP dsp;
+    AVBufferPool *pictures, *tensors;
+    MvstabPoint *meshes[GPUME_COMPONENTS];  ///< of the components; those of one place share a mesh
+    Row *rows;                  ///< of each thread
+
+    /* the current work */
+    GpumePadded picture;
+    const AVFrame *frame;
+    MvstabTensor *measured;
+    GpumePadded aligned;        ///< component 0 of it is made instead of a frame, if it has memory
+    AVFrame *out;
+    const MvstabWarp *warp;
+} CPUBackend;
+
+static av_cold int init(void *priv, const void *config)
+{
+    CPUBackend *s = priv;
+
+    s->cfg = config;
+    return 0;
+}
+
+static void forget(CPUBackend *s)
+{
+    for (int i = 0; s->rows && i < s->cfg->executor.nb_threads; i++) {
+        av_freep(&s->rows[i].sources);
+        av_freep(&s->rows[i].outside);
+        av_freep(&s->rows[i].samples);
+    }
+    av_freep(&s->rows);
+    for (int i = 0; i < GPUME_COMPONENTS; i++)
+        av_freep(&s->meshes[i]);
+    av_buffer_pool_uninit(&s->pictures);
+    av_buffer_pool_uninit(&s->tensors);
+}
+
+static av_cold void uninit(void *priv)
+{
+    forget(priv);
+}
+
+static int set_layout(void *priv, const GpumeLayout *l)
+{
+    CPUBackend *s = priv;
+    GpumePadded place;
+    const size_t nb_blocks = gpume_blocks(l->w, MVSTAB_BLOCK) * (size_t)gpume_blocks(l->h, MVSTAB_BLOCK);
+
+    forget(s);
+    s->layout = l;
+    ff_mvstab_dsp_init(&s->dsp, l->depth);
+    s->pictures = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);
+    s->tensors  = av_buffer_pool_init(nb_blocks * sizeof(MvstabTensor), av_buffer_allocz);
+    s->rows     = av_calloc(s->cfg->executor.nb_threads, sizeof(*s->rows));
+    if (!s->pictures || !s->tensors || !s->rows)
+        return AVERROR(ENOMEM);
+    for (int i = 0; i < l->nb_components; i++) {
+        const GpumeComponent *c = &l->components[i];
+
+        s->meshes[i] = av_calloc(mvstab_points(c->w), mvstab_points(c->h) * sizeof(**s->meshes));
+        if (!s->meshes[i])
+            return AVERROR(ENOMEM);
+    }
+    for (int i = 0; i < s->cfg->executor.nb_threads; i++) {
+        const size_t w = mvstab_points(l->w) * MVSTAB_CELL;
+
+        s->rows[i].sources = av_calloc(w, sizeof(*s->rows[i].sources));
+        s->rows[i].outside = av_mallocz(w);
+        s->rows[i].samples = av_malloc(2 * (w + MVSTAB_ROW_PAD));
+        if (!s->rows[i].sources || !s->rows[i].outside || !s->rows[i].samples)
+            return AVERROR(ENOMEM);
+    }
+    return 0;
+}
+
+/* Places the components of a picture in its memory. */
+static GpumePadded padded_of(const CPUBackend *s, const AVFrame *picture)
+{
+    GpumePadded p = { 0 };
+
+    ff_gpume_padded_place(&p, s->layout, picture->buf[0]->data);
+    return p;
+}
+
+static int alloc(const CPUBackend *s, MvstabPicture *picture)
+{
+    AVFrame *f = picture->frame = av_frame_alloc();
+    GpumePadded p;
+
+    if (!f)
+        return AVERROR(ENOMEM);
+    f->width  = s->layout->w;
+    f->height = s->layout->h;
+    f->format = ff_gpume_gray_format(s->layout->depth);
+    f->buf[0] = av_buffer_pool_get(s->pictures);
+    picture->tensors = av_buffer_pool_get(s->tensors);
+    if (!f->buf[0] || !picture->tensors)
+        return AVERROR(ENOMEM);
+    p = padded_of(s, f);
+    f->data[0]     = p.components[0].first;
+    f->linesize[0] = p.components[0].stride;
+    return 0;
+}
+
+#define DEFINE_ADD_ROW(bits)                                                                                    \
+/* Adds the products of the derivatives of a row of a block. */                                                 \
+static void add_row_##bits(MvstabTensor *t, const uint8_t *first, ptrdiff_t stride, int w, int has_y, int shift) \
+{                                                                                                               \
+    const uint##bits##_t *row = (const uint##bits##_t *)first;                                                  \
+    const uint##bits##_t *above = (const uint##bits##_t *)(first - stride);                                     \
+    const uint##bits##_t *below = (const uint##bits##_t *)(first + stride);                                     \
+    int xx = 0, xy = 0, yy = 0;                                                                                 \
+                                                                                                                \
+    for (int x = 0; x < w; x++) {                                                                               \
+        const int dx = (row[x + 1] >> shift) - (row[x - 1] >> shift);                                           \
+        const int dy = has_y * ((below[x] >> shift) - (above[x] >> shift));                                     \
+                                                                                                                \
+        xx += dx * dx;                                                                                          \
+        xy += dx * dy;                                                                                          \
+        yy += dy * dy;                                                                                          \
+    }                                                                                                           \
+    t->xx += xx;                                                                                                \
+    t->xy += xy;                                                                                                \
+    t->yy += yy;                                                                                                \
+}
+
+DEFINE_ADD_ROW(8)
+DEFINE_ADD_ROW(16)
+
+/* Measures a row of blocks. A sample at the edge has no derivative across the edge. */
+static void measure_row(const CPUBackend *s, const GpumeSamples *c, int row)
+{
+    const int cols = gpume_blocks(c->w, MVSTAB_BLOCK), bytes = s->layout->bytes, shift = s->layout->depth - 8;
+
+    for (int i = 0; i < cols; i++) {
+        MvstabTensor *t = &s->measured[row * cols + i];
+
+        *t = (MvstabTensor) { 0 };
+        for (int y = row * MVSTAB_BLOCK; y < FFMIN((row + 1) * MVSTAB_BLOCK, c->h); y++) {
+            const int has_y = y > 0 && y < c->h - 1, end = FFMIN((i + 1) * MVSTAB_BLOCK, c->w);
+
+            for (int x = i * MVSTAB_BLOCK, next; x < end; x = next) {
+                /* the columns at the edges have only vertical derivatives */
+                const int is_edge = x == 0 || x == c->w - 1;
+                const uint8_t *first = c->first + y * c->stride + x * bytes;
+                MvstabTensor part = { 0 };
+
+                next = is_edge ? x + 1 : FFMIN(end, c->w - 1);
+                if (bytes == 1)
+                    add_row_8(&part, first, c->stride, next - x, has_y, shift);
+                else
+                    add_row_16(&part, first, c->stride, next - x, has_y, shift);
+                t->xx += is_edge ? 0 : part.xx;
+                t->xy += is_edge ? 0 : part.xy;
+                t->yy += part.yy;
+            }
+        }
+    }
+}
+
+static void load_job(void *arg, int job, int nb_jobs)
+{
+    CPUBackend *s = arg;
+
+    ff_gpume_padded_load(&s->picture, s->layout, s->frame, job, nb_jobs);
+}
+
+static void measure_job(void *arg, int job, int nb_jobs)
+{
+    const CPUBackend *s = arg;
+    const int rows = gpume_blocks(s->layout->h, MVSTAB_BLOCK);
+
+    for (int i = rows * job / nb_jobs; i < rows * (job + 1) / nb_jobs; i++)
+        measure_row(s, &s->picture.components[0], i);
+}
+
+static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
+{
+    CPUBackend *s = priv;
+    const int ret = alloc(s, picture);
+
+    if (ret < 0)
+        return ret;
+    s->picture  = padded_of(s, picture->frame);
+    s->measured = (MvstabTensor *)picture->tensors->data;
+    s->frame    = frame;
+    gpume_execute(&s->cfg->executor, load_job, s, s->cfg->executor.nb_threads);
+    gpume_execute(&s->cfg->executor, measure_job, s, s->cfg->executor.nb_threads);
+    return 0;
+}
+
+/* Finds where the samples of row y of component i are read. Returns whether some are outside of the input frame. */
+static int locate_row(const CPUBackend *s, const Row *row, int i, int y)
+{
+    const GpumeSamples *c = &s->picture.components[i];
+    const int cols = mvstab_points(c->w), cell = y >> MVSTAB_LOG2_CELL, dy = y & (MVSTAB_CELL - 1);
+    const MvstabPoint *above = s->meshes[i] + cell * cols, *below = above + cols;
+    const enum MvstabBorder border = s->warp->border;
+    int any = 0;
+
+    for (int x = 0; x < c->w; x += MVSTAB_CELL) {
+        const int n = x >> MVSTAB_LOG2_CELL;
+        const int ax = mvstab_between(above[n].x, below[n].x, dy);
+        const int ay = mvstab_between(above[n].y, below[n].y, dy);
+        const int bx = mvstab_between(above[n + 1].x, below[n + 1].x, dy);
+        const int by = mvstab_between(above[n + 1].y, below[n + 1].y, dy);
+
+        for (int k = 0; k < MVSTAB_CELL; k++) {
+            int u = (mvstab_between(ax, bx, k) + 2) >> 2, v = (mvstab_between(ay, by, k) + 2) >> 2;
+            const int is_outside = mvstab_is_outside(u, c->w) || mvstab_is_outside(v, c->h);
+
+            if (border == MVSTAB_MIRROR && is_outside) {
+                u = mvstab_mirrored(u, c->w);
+                v = mvstab_mirrored(v, c->h);
+            }
+            row->outside[x + k] = is_outside;
+            any |= is_outside;
+            row->sources[x + k] = (MvstabSource) {
+                gpume_padded_sample(c, u >> 6, v >> 6, s->layout->bytes) - MVSTAB_TAPS_BEFORE * c->stride -
+                MVSTAB_TAPS_BEFORE * s->layout->bytes, u & 63, v & 63,
+            };
+        }
+    }
+    return any && (border == MVSTAB_BLACK || border == MVSTAB_KEEP && s->warp->before);
+}
+
+/* Replaces the samples of a row that are outside of the input frame. */
+static void fill_outside(const CPUBackend *s, const Row *row, int i, int y)
+{
+    const GpumeLayout *l = s->layout;
+    const GpumeComponent *c = &l->components[i];
+    const uint8_t *before = s->warp->border == MVSTAB_KEEP ? gpume_layout_row(l, c, s->warp->before, y) : NULL;
+
+    for (int x = 0; x < c->w; x++) {
+        const int black = s->warp->black[i];
+
+        if (!row->outside[x])
+            continue;
+        if (l->bytes == 1)
+            row->samples[x] = before ? before[x * c->step] : black;
+        else
+            ((uint16_t *)row->samples)[x] = before ? ((const uint16_t *)before)[x * c->step] >> l->shift : black;
+    }
+}
+
+/* Writes a row of samples to the output frame. */
+static void store_row(const CPUBackend *s, const Row *row, int i, int y)
+{
+    const GpumeLayout *l = s->layout;
+    const GpumeComponent *c = &l->components[i];
+    uint8_t *dst = gpume_layout_row(l, c, s->out, y);
+
+    if (c->step == 1 && !l->shift) {
+        memcpy(dst, row->samples, c->w * (size_t)l->bytes);
+        return;
+    }
+    for (int x = 0; x < c->w; x++)
+        if (l->bytes == 1)
+            dst[x * c->step] = row->samples[x];
+        else
+            ((uint16_t *)dst)[x * c->step] = ((const uint16_t *)row->samples)[x] << l->shift;
+}
+
+/* Makes row y of component i. */
+static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
+{
+    const GpumeSamples *c = &s->picture.components[i];
+    const int has_outside = locate_row(s, row, i, y);
+
+    s->dsp.warp(row->samples, row->sources, c->stride, ff_mvstab_taps, c->w, (1 << s->layout->depth) - 1);
+    if (has_outside)
+        fill_outside(s, row, i, y);
+    if (s->out) {
+        store_row(s, row, i, y);
+    } else {
+        memcpy(s->aligned.components[0].first + y * s->aligned.components[0].stride, row->samples,
+               c->w * (size_t)s->layout->bytes);
+        ff_gpume_padded_repeat(&s->aligned.components[0], s->layout->bytes, y);
+    }
+}
+
+static void warp_job(void *arg, int job, int nb_jobs)
+{
+    const CPUBackend *s = arg;
+
+    for (int i = 0; i < (s->out ? s->layout->nb_components : 1); i++) {
+        const int h = s->layout->components[i].h;
+
+        for (int y = h * job / nb_jobs; y < h * (job + 1) / nb_jobs; y++)
+            warp_row(s, &s->rows[job], i, y);
+    }
+}
+
+/* Warps a picture to an output frame; NULL: to component 0 of s->aligned. */
+static void run_warp(CPUBackend *s, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
+{
+    s->picture = padded_of(s, picture);
+    s->out     = out;
+    s->warp    = warp;
+    for (int i = 0; i < (out ? s->layout->nb_components : 1); i++) {
+        const GpumeComponent *c = &s->layout->components[i];
+        const MvstabSite site = mvstab_site(s->layout, i, warp);
+
+        ff_mvstab_mesh(s->meshes[i], mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
+    }
+    gpume_execute(&s->cfg->executor, warp_job, s, s->cfg->executor.nb_threads);
+}
+
+static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, const MvstabMatrix *matrix)
+{
+    CPUBackend *s = priv;
+    const MvstabWarp warp = { .matrix = *matrix, .border = MVSTAB_CROP };
+    const int ret = alloc(s, aligned);
+
+    if (ret < 0)
+        return ret;
+    s->aligned = padded_of(s, aligned->frame);
+    run_warp(s, NULL, picture, &warp);
+    s->picture  = s->aligned;
+    s->measured = (MvstabTensor *)aligned->tensors->data;
+    gpume_execute(&s->cfg->executor, measure_job, s, s->cfg->executor.nb_threads);
+    return 0;
+}
+
+static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
+{
+    run_warp(priv, out, picture, warp);
+    return 0;
+}
+
+const MvstabBackend ff_mvstab_backend_cpu = {
+    .common = {
+        .hw_format = AV_PIX_FMT_NONE, .priv_size = sizeof(CPUBackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
+    .load  = load,
+    .align = align,
+    .warp  = warp,
+};

@@ -1,0 +1,45 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The functions of the CPU backend that have versions for processors.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTAB_DSP_H
+#define AVFILTER_GPUME_MVSTAB_DSP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libavfilter/gpume/mvstab/arithmetic.h"
+
+/** Number of samples by which rows of output samples may be written beyond their end. */
+#define MVSTAB_ROW_PAD 16
+
+/** Where an output sample is read. */
+typedef struct MvstabSource {
+    const uint8_t *first;       ///< the first sample of the first row of taps
+    int x, y;                   ///< rows of the table of taps in both directions
+} MvstabSource;
+
+typedef struct MvstabDSP {
+    /**
+     * Interpolates n samples.
+     * @param dst    uint8_t or uint16_t
+     * @param stride bytes between rows of src
+     * @param taps   ff_mvstab_taps
+     * @param max    largest sample
+     */
+    void (*warp)(void *dst, const MvstabSource *src, ptrdiff_t stride, const int8_t (*taps)[MVSTAB_NB_TAPS], int n,
+                 int max);
+} MvstabDSP;
+
+extern const int8_t ff_mvstab_taps[64][MVSTAB_NB_TAPS];
+
+void ff_mvstab_dsp_init(MvstabDSP *dsp, int depth);
+void ff_mvstab_dsp_init_x86(MvstabDSP *dsp, int depth);
+
+#endif /* AVFILTER_GPUME_MVSTAB_DSP_H */

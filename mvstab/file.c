@@ -1,0 +1,137 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/file.h"
+#include "libavutil/intfloat.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/log.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/mvstab/file.h"
+#include "libavfilter/gpume/output/format.h"
+#include "libavfilter/gpume/output/system.h"
+
+/** Values of a row. */
+#define VALUES 10
+
+static int write_header(MvstabFile *f)
+{
+    char header[GPUME_NPY_HEADER_SIZE];
+
+    snprintf(header + GPUME_NPY_START, sizeof(header) - GPUME_NPY_START,
+             "{'descr': '<f8', 'fortran_order': False, 'shape': (%"PRId64", %d), }", f->nb, VALUES);
+    ff_gpume_npy_frame(header, sizeof(header));
+    return ff_gpume_file_write(&f->file, header, sizeof(header));
+}
+
+av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx)
+{
+    int ret;
+
+    if (ff_gpume_is_pipe(path))
+        return ff_gpume_npy_refuse(path, log_ctx);
+    ret = ff_gpume_file_open(&f->file, path, overwrite, log_ctx);
+    if (ret >= 0 && !ff_gpume_file_can_rewind(&f->file)) {
+        f->file.failed = 1;
+        ret = ff_gpume_npy_refuse(path, log_ctx);
+    }
+    return ret < 0 ? ret : write_header(f);
+}
+
+int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step)
+{
+    uint8_t row[8 * VALUES];
+    int ret;
+
+    for (int i = 0; i < 8; i++)
+        AV_WL64(row + 8 * i, av_double2int(step->motion.m[i]));
+    AV_WL64(row + 8 * 8, av_double2int(step->inliers));
+    AV_WL64(row + 8 * 9, av_double2int(step->begins));
+    ret = ff_gpume_file_write(&f->file, row, sizeof(row));
+    f->nb++;
+    return ret < 0 ? ret : ff_gpume_file_flush(&f->file);
+}
+
+av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
+{
+    int ret = 0, err;
+
+    av_freep(&f->rows);
+    if (!f->file.f)
+        return 0;
+    f->file.failed |= failed;
+    if (!f->file.failed && ff_gpume_system_seek(f->file.f, 0, SEEK_SET))
+        ret = ff_gpume_file_error(&f->file, "seek in");
+    if (!f->file.failed)
+        ret = write_header(f);
+    err = ff_gpume_file_close(&f->file);
+    ret = ret < 0 ? ret : err;
+    if (!f->file.failed)
+        ret = ff_gpume_file_complete(&f->file, 1);
+    ff_gpume_file_uninit(&f->file);
+    memset(f, 0, sizeof(*f));
+    return ret;
+}
+
+/* Finds the rows in the bytes of a file. Returns their offset, or AVERROR_INVALIDDATA. */
+static int find_rows(const uint8_t *data, size_t size, int64_t *nb)
+{
+    char header[256] = "";
+    int length = size < 10 ? 0 : AV_RL16(data + 8);
+    const char *shape;
+
+    if (!length || memcmp(data, "\x93NUMPY\x01", 7) || size < 10 + length)
+        return AVERROR_INVALIDDATA;
+    memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
+    shape = strstr(header, "'shape': (");
+    if (!shape || !strstr(header, "'<f8'") || !strstr(header, "False") ||
+        sscanf(shape, "'shape': (%"SCNd64", 10)", nb) != 1 || !strstr(shape, ", 10)") ||
+        *nb < 0 || *nb > (size - 10 - length) / (8 * VALUES))
+        return AVERROR_INVALIDDATA;
+    return 10 + length;
+}
+
+av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
+{
+    uint8_t *data;
+    size_t size;
+    int ret = av_file_map(path, &data, &size, 0, log_ctx);
+
+    if (ret < 0)
+        return ret;
+    ret = find_rows(data, size, &f->nb);
+    if (ret < 0) {
+        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it.\n",
+               path, VALUES, path);
+    } else {
+        f->rows = av_memdup(data + ret, f->nb * 8 * VALUES + !f->nb);
+        ret = f->rows ? 0 : AVERROR(ENOMEM);
+    }
+    av_file_unmap(data, size);
+    for (int64_t i = 0; i < f->nb * VALUES && ret >= 0; i++)
+        if (!isfinite(av_int2double(AV_RL64(f->rows + 8 * i)))) {
+            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s has a value that is not finite.\n", i / VALUES, path);
+            ret = AVERROR_INVALIDDATA;
+        }
+    return ret;
+}
+
+MvstabStep ff_mvstab_file_step(const MvstabFile *f, int64_t number)
+{
+    const uint8_t *row = f->rows + number * 8 * VALUES;
+    MvstabStep step = { .inliers = av_int2double(AV_RL64(row + 8 * 8)), .begins = av_int2double(AV_RL64(row + 8 * 9)) != 0 };
+
+    for (int i = 0; i < 8; i++)
+        step.motion.m[i] = av_int2double(AV_RL64(row + 8 * i));
+    return step;
+}

@@ -1,0 +1,71 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Finds the motion of the camera between two pictures in the motion field of blocks. Uses doubles in a fixed order of
+ * operations, so that the result is the same on every processor.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTAB_FIT_H
+#define AVFILTER_GPUME_MVSTAB_FIT_H
+
+#include <stdint.h>
+
+#include "libavutil/motion_vector.h"
+
+#include "libavfilter/gpume/mvstab/path.h"
+
+/** Kinds of transforms that a motion may be. */
+enum MvstabModel {
+    MVSTAB_AUTO,                ///< a homography where it fits clearly better
+    MVSTAB_SIMILARITY,
+    MVSTAB_HOMOGRAPHY,
+};
+
+/** A block whose motion is known. */
+typedef struct MvstabBlock {
+    double x, y;                ///< its middle, relative to that of the picture
+    double vx, vy;              ///< its motion, samples
+    double xx, xy, yy;          ///< its tensor, damped where it is large
+    double weight;              ///< weight among the blocks that choose a hypothesis
+    int bin;                    ///< bin of the histogram of vectors
+    int is_left;                ///< whether no hypothesis has explained it
+} MvstabBlock;
+
+/** Working memory. Zeroed before use. */
+typedef struct MvstabFit {
+    MvstabBlock *blocks;
+    int nb;                     ///< number of blocks whose motion is known
+    int nb_all;                 ///< number of blocks of the picture
+    int nb_inside;              ///< number of blocks that can be used
+    int nb_consistent;
+    int w, h;                   ///< size of the picture
+    uint32_t *histogram;
+} MvstabFit;
+
+/** Allocates the memory for pictures of this size. @return 0 or AVERROR(ENOMEM) */
+int ff_mvstab_fit_init(MvstabFit *f, int w, int h);
+void ff_mvstab_fit_uninit(MvstabFit *f);
+
+/**
+ * Reads the blocks of a motion field.
+ * @param mvs     vectors of the blocks, row after row
+ * @param tensors tensors of the blocks
+ * @param inside  NULL, or a matrix: only blocks are used that it maps into the picture
+ */
+void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTensor *tensors,
+                        const MvstabMatrix *inside);
+
+/** Returns whether the blocks show that another shot has begun. */
+int ff_mvstab_is_cut(const MvstabFit *f);
+
+/**
+ * Finds the motion of most blocks.
+ * @return the share of the blocks that move so; 0: the motion is unknown, and *motion is identity
+ */
+double ff_mvstab_fit(MvstabFit *f, MvstabMatrix *motion, enum MvstabModel model);
+
+#endif /* AVFILTER_GPUME_MVSTAB_FIT_H */

@@ -1,0 +1,474 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <string.h>
+
+#include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/macros.h"
+#include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
+
+#include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/mvstab/backend.h"
+
+static const GpumeFrameBackend *const backends[] = {
+    &ff_mvstab_backend_cpu.common,
+    NULL
+};
+
+const GpumeSequenceKind ff_mvstab_kind = { "mvstab", ff_gpume_layout_supports, backends };
+
+/** Number of frames that may be in a search. */
+#define MAX_SEARCHED 64
+/** Share of the picture that must show the key frame. */
+#define LEAST_OVERLAP 0.5
+
+/** A frame of the sequence. */
+typedef struct Frame {
+    AVFrame *frame;             ///< its properties; NULL after it was output
+    MvstabPicture picture;      ///< until it was output
+    int passes;
+    int is_given;               ///< whether step was given with the frame
+    MvstabStep step;
+    MvstabMatrix matrix;        ///< maps positions of the output frame to those of the frame, before the zoom
+    double zoom;                ///< the largest that the shot has needed so far
+} Frame;
+
+struct Mvstab {
+    MvstabConfig cfg;
+    GpumeSequence sequence;
+    MvstabFit fit;
+    GpumeEngine *engine;        ///< searches each frame in the one before
+    GpumeEngine *key_engine;    ///< MVSTAB_TRIPOD: searches each aligned frame in the key frame
+    MvstabPicture key;          ///< MVSTAB_TRIPOD: the key frame
+    MvstabMatrix key_pose, pose;    ///< map the key frame to the first one of the shot; the last frame to the key frame
+    Frame *frames;              ///< a ring
+    int size;
+    int64_t nb_searched;        ///< number of frames whose step is known
+    int64_t nb_smoothed;        ///< number of frames whose matrix is known
+    int64_t nb_out;
+    AVFrame *before;            ///< MVSTAB_KEEP: the previous output frame
+};
+
+/* Returns the number of frames before and after a frame with which its zoom is smoothed. */
+static int zoom_radius(const Mvstab *s)
+{
+    return s->cfg.border == MVSTAB_CROP && s->cfg.zoom <= 0 ? (s->cfg.smoothing + 3) / 4 : 0;
+}
+
+av_cold int ff_mvstab_open(Mvstab **mvstab, const MvstabConfig *cfg)
+{
+    Mvstab *s = *mvstab = av_mallocz(sizeof(*s));
+    int ret;
+
+    if (!s)
+        return AVERROR(ENOMEM);
+    s->cfg    = *cfg;
+    s->size   = 2 * cfg->smoothing + 2 * zoom_radius(s) + MAX_SEARCHED;
+    s->frames = av_calloc(s->size, sizeof(*s->frames));
+    ret = s->frames ? ff_gpume_sequence_open(&s->sequence, &ff_mvstab_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx) :
+                      AVERROR(ENOMEM);
+    if (ret < 0)
+        ff_mvstab_close(mvstab);
+    return ret;
+}
+
+static Frame *frame_at(const Mvstab *s, int64_t number)
+{
+    return &s->frames[number % s->size];
+}
+
+static const MvstabStep *step_at(const void *opaque, int64_t number)
+{
+    return &frame_at(opaque, number)->step;
+}
+
+static void free_picture(MvstabPicture *p)
+{
+    av_frame_free(&p->frame);
+    av_buffer_unref(&p->tensors);
+}
+
+/* Forgets the sequence. */
+static void forget(Mvstab *s)
+{
+    ff_gpume_engine_close(&s->engine);
+    ff_gpume_engine_close(&s->key_engine);
+    for (int i = 0; s->frames && i < s->size; i++) {
+        av_frame_free(&s->frames[i].frame);
+        free_picture(&s->frames[i].picture);
+    }
+    free_picture(&s->key);
+    av_frame_free(&s->before);
+    s->sequence.nb_in = s->nb_searched = s->nb_smoothed = s->nb_out = 0;
+    s->sequence.flushed = 0;
+}
+
+av_cold void ff_mvstab_close(Mvstab **mvstab)
+{
+    Mvstab *s = *mvstab;
+
+    if (!s)
+        return;
+    forget(s);
+    ff_gpume_sequence_close(&s->sequence);
+    ff_mvstab_fit_uninit(&s->fit);
+    av_freep(&s->frames);
+    av_freep(mvstab);
+}
+
+int ff_mvstab_continues(const Mvstab *s, const AVFrame *frame)
+{
+    return ff_gpume_sequence_continues(&s->sequence, frame);
+}
+
+static const MvstabBackend *backend_of(const Mvstab *s)
+{
+    return (const MvstabBackend *)s->sequence.backend;
+}
+
+/* Opens a search of pictures like this one in the pictures before. */
+static int open_engine(const Mvstab *s, GpumeEngine **engine, const AVFrame *picture, int max_in_flight)
+{
+    const GpumeEngineConfig cfg = {
+        .params = {
+            .algo = GPUME_ALGO_HME, .block = MVSTAB_BLOCK, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .nb_references = 1, .distance = { -1 },
+        },
+        .backend       = picture->hw_frames_ctx ? -1 : GPUME_BACKEND_cpu,
+        .max_in_flight = max_in_flight,
+        .executor      = s->cfg.executor,
+        .log_ctx       = s->cfg.log_ctx,
+    };
+
+    return *engine ? 0 : ff_gpume_engine_open(engine, &cfg, picture->width, picture->height, picture->format,
+                                              picture->hw_frames_ctx);
+}
+
+/* Searches a picture in the key frame. */
+static int search_key(Mvstab *s, const AVFrame *picture, GpumeResult *result)
+{
+    int ret = open_engine(s, &s->key_engine, picture, 1);
+
+    for (int i = 0; i < 2 && ret >= 0; i++) {
+        AVFrame *frame = av_frame_clone(i ? picture : s->key.frame);
+
+        ff_gpume_result_uninit(result);
+        if (!frame)
+            return AVERROR(ENOMEM);
+        ret = i ? ff_gpume_engine_push(s->key_engine, &frame) : ff_gpume_engine_push_reference(s->key_engine, &frame);
+        av_frame_free(&frame);
+        if (ret >= 0)
+            ret = ff_gpume_engine_pull(s->key_engine, result);
+    }
+    return ret;
+}
+
+/* Makes the current picture the key frame. */
+static int set_key(Mvstab *s, const MvstabPicture *picture)
+{
+    s->key_pose = ff_mvstab_product(&s->key_pose, &s->pose);
+    s->pose     = ff_mvstab_identity;
+    free_picture(&s->key);
+    s->key.frame = av_frame_clone(picture->frame);
+    return s->key.frame ? 0 : AVERROR(ENOMEM);
+}
+
+/* Searches a frame once more in the key frame, because the errors of steps add up. */
+static int refine(Mvstab *s, Frame *f)
+{
+    MvstabMatrix to_frame = ff_mvstab_inverse(&s->pose), rest;
+    MvstabPicture aligned = { NULL };
+    GpumeResult result = { NULL };
+    int overlap = 0, ret = backend_of(s)->align(s->sequence.priv, &aligned, f->picture.frame, &to_frame);
+
+    if (ret >= 0)
+        ret = search_key(s, aligned.frame, &result);
+    if (ret >= 0 && result.set.nb) {
+        ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result.set, 0),
+                           (const MvstabTensor *)aligned.tensors->data, &to_frame);
+        overlap = s->fit.nb_inside >= LEAST_OVERLAP * s->fit.nb_all;
+        if (ff_mvstab_fit(&s->fit, &rest, s->cfg.model) > 0)
+            s->pose = ff_mvstab_product(&rest, &s->pose);
+    }
+    ff_gpume_result_uninit(&result);
+    free_picture(&aligned);
+    return ret >= 0 && !overlap ? set_key(s, &f->picture) : ret;
+}
+
+/* Finds where a frame is in its shot, from its step. */
+static int locate(Mvstab *s, Frame *f)
+{
+    const MvstabMatrix before = ff_mvstab_product(&s->key_pose, &s->pose);
+    MvstabMatrix pose;
+    int ret = 0;
+
+    if (f->step.begins) {
+        s->key_pose = s->pose = ff_mvstab_identity;
+        f->matrix   = ff_mvstab_identity;
+        return set_key(s, &f->picture);
+    }
+    s->pose = ff_mvstab_product(&s->pose, &f->step.motion);
+    if (!f->is_given)
+        ret = refine(s, f);
+    if (ret < 0)
+        return ret;
+    pose      = ff_mvstab_product(&s->key_pose, &s->pose);
+    f->matrix = ff_mvstab_inverse(&pose);
+    if (!f->is_given) {
+        pose = ff_mvstab_inverse(&before);
+        f->step.motion = ff_mvstab_product(&pose, &s->key_pose);
+        f->step.motion = ff_mvstab_product(&f->step.motion, &s->pose);
+    }
+    return 0;
+}
+
+/* Finds the step of the next frame, whose search has ended. */
+static int find_step(Mvstab *s, const GpumeResult *result)
+{
+    const int64_t number = s->nb_searched;
+    Frame *f = frame_at(s, number);
+    int ret  = 0;
+
+    if (!f->is_given) {
+        f->step.motion = ff_mvstab_identity;
+        f->step.begins = !number;
+        if (result->set.nb) {
+            ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result->set, 0),
+                               (const MvstabTensor *)f->picture.tensors->data, NULL);
+            f->step.begins = ff_mvstab_is_cut(&s->fit);
+            if (!f->step.begins)
+                f->step.inliers = ff_mvstab_fit(&s->fit, &f->step.motion, s->cfg.model);
+        }
+    }
+    f->step.begins |= !number;
+    if (s->cfg.mode == MVSTAB_TRIPOD)
+        ret = locate(s, f);
+    s->nb_searched++;
+    return ret;
+}
+
+/* Takes the results of searches. */
+static int take_searched(Mvstab *s)
+{
+    GpumeResult result;
+    int ret = AVERROR(EAGAIN);
+
+    while (s->engine && (ret = ff_gpume_engine_pull(s->engine, &result)) >= 0) {
+        ret = find_step(s, &result);
+        ff_gpume_result_uninit(&result);
+        if (ret < 0)
+            return ret;
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+static int set_layout(Mvstab *s, const AVFrame *frame)
+{
+    const int ret = ff_gpume_sequence_set_layout(&s->sequence, frame);
+
+    return ret > 0 ? ff_mvstab_fit_init(&s->fit, frame->width, frame->height) : ret;
+}
+
+/* Sends the picture of the last frame to the search. */
+static int search(Mvstab *s, const Frame *f)
+{
+    AVFrame *picture = av_frame_clone(f->picture.frame);
+    int ret;
+
+    if (!picture)
+        return AVERROR(ENOMEM);
+    ret = open_engine(s, &s->engine, picture, 0);
+    if (ret >= 0)
+        ret = take_searched(s);
+    if (ret >= 0)
+        ret = ff_gpume_engine_push(s->engine, &picture);
+    av_frame_free(&picture);
+    return ret;
+}
+
+int ff_mvstab_push(Mvstab *s, AVFrame **frame, const MvstabInput *input)
+{
+    Frame *f;
+    int ret;
+
+    if (s->sequence.flushed)
+        forget(s);
+    if (s->sequence.nb_in - s->nb_out >= s->size - s->cfg.smoothing)
+        return AVERROR_BUG;
+    ret = set_layout(s, *frame);
+    f   = frame_at(s, s->sequence.nb_in);
+    *f  = (Frame) { .passes = input->passes, .is_given = !!input->step };
+    if (input->step)
+        f->step = *input->step;
+    f->step.time = input->time;
+    if (ret >= 0)
+        ret = backend_of(s)->load(s->sequence.priv, &f->picture, *frame);
+    if (ret < 0)
+        return ret;
+    for (int i = 0; i < AV_NUM_DATA_POINTERS; i++) {
+        av_buffer_unref(&(*frame)->buf[i]);
+        (*frame)->data[i] = NULL;
+    }
+    FFSWAP(AVFrame *, f->frame, *frame);
+    s->sequence.nb_in++;
+    return input->step ? find_step(s, NULL) : search(s, f);
+}
+
+void ff_mvstab_flush(Mvstab *s)
+{
+    s->sequence.flushed = 1;
+    if (s->engine)
+        ff_gpume_engine_flush(s->engine);
+}
+
+/* Returns the first frame of a frame's shot, or number - radius if that is later. */
+static int64_t first_of(const Mvstab *s, int64_t number, int radius)
+{
+    int64_t i = number;
+
+    while (i > 0 && i > number - radius && !step_at(s, i)->begins)
+        i--;
+    return i;
+}
+
+/* Returns the last frame of a frame's shot, or number + radius if that is earlier; -1: that is not yet known. */
+static int64_t last_of(const Mvstab *s, int64_t number, int radius)
+{
+    int64_t i = number;
+
+    while (i < number + radius) {
+        if (i + 1 == s->nb_searched)
+            return s->sequence.flushed && s->nb_searched == s->sequence.nb_in ? i : -1;
+        if (step_at(s, i + 1)->begins)
+            break;
+        i++;
+    }
+    return i;
+}
+
+/* Finds the matrix of the next frame. Returns 1, or 0 if more input is needed. */
+static int smooth_next(Mvstab *s)
+{
+    const int64_t number = s->nb_smoothed;
+    const MvstabWindow w = {
+        .step = step_at, .opaque = s, .radius = s->cfg.smoothing, .first = first_of(s, number, s->cfg.smoothing),
+        .last = last_of(s, number, s->cfg.mode == MVSTAB_TRIPOD ? 0 : s->cfg.smoothing),
+    };
+    Frame *f = frame_at(s, number);
+    const GpumeLayout *l = &s->sequence.layout;
+
+    if (number >= s->nb_searched || w.last < 0)
+        return 0;
+    if (s->cfg.mode == MVSTAB_SMOOTH)
+        f->matrix = ff_mvstab_smooth(&w, number);
+    ff_mvstab_limit(&f->matrix, s->cfg.max_shift, s->cfg.max_sine);
+    f->zoom = ff_mvstab_zoom(&f->matrix, l->w, l->h, MVSTAB_MAX_ZOOM);
+    if (!f->step.begins)
+        f->zoom = FFMAX(f->zoom, frame_at(s, number - 1)->zoom);
+    s->nb_smoothed++;
+    return 1;
+}
+
+/*
+ * Returns the zoom of a frame that is output. It grows with what the frames of the shot need, and begins to grow
+ * early enough.
+ */
+static double zoom_of(const Mvstab *s, int64_t number, int64_t last)
+{
+    const int radius = zoom_radius(s);
+    const int64_t first = first_of(s, number, radius);
+    double sum = 0, weights = 0;
+
+    if (!radius)
+        return s->cfg.zoom > 0 ? s->cfg.zoom : 1;
+    for (int i = -radius; i <= radius; i++) {
+        const double weight = mvstab_weight(i / (radius + 1.));
+
+        sum     += weight * frame_at(s, FFMIN(FFMAX(number + i, first) + radius, last))->zoom;
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+int ff_mvstab_next(Mvstab *s, MvstabNext *next)
+{
+    const int64_t number = s->nb_out;
+    const Frame *f;
+    int64_t last;
+    int ret = take_searched(s);
+
+    if (ret < 0)
+        return ret;
+    while (smooth_next(s))
+        continue;
+    if (number >= s->nb_smoothed)
+        return 0;
+    last = last_of(s, number, 2 * zoom_radius(s));
+    if (last < 0 || last >= s->nb_smoothed)
+        return 0;
+    f     = frame_at(s, number);
+    *next = (MvstabNext) { .frame = f->frame, .step = &f->step, .matrix = ff_mvstab_identity };
+    if (!f->passes) {
+        const double zoom = zoom_of(s, number, last);
+
+        for (int i = 0; i < 8; i++)
+            next->matrix.m[i] = i % 3 == 2 ? f->matrix.m[i] : f->matrix.m[i] / zoom;
+    }
+    return 1;
+}
+
+/* Sets the positions of chroma samples, and the samples of black. */
+static void describe(const Mvstab *s, MvstabWarp *warp, const AVFrame *frame)
+{
+    const GpumeLayout *l = &s->sequence.layout;
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(l->format);
+    const int is_rgb  = !!(desc->flags & AV_PIX_FMT_FLAG_RGB);
+    const int is_full = is_rgb || frame->color_range == AVCOL_RANGE_JPEG;
+    const int alpha   = desc->flags & AV_PIX_FMT_FLAG_ALPHA ? l->nb_components - 1 : -1;
+
+    if (av_chroma_location_enum_to_pos(&warp->chroma_x, &warp->chroma_y, frame->chroma_location) < 0) {
+        warp->chroma_x = 0;
+        warp->chroma_y = 128;
+    }
+    for (int i = 0; i < l->nb_components; i++)
+        warp->black[i] = i == alpha || is_full && (!i || is_rgb) ? 0 : (i ? 128 : 16) << (l->depth - 8);
+}
+
+AVFrame *ff_mvstab_take(Mvstab *s)
+{
+    AVFrame *frame = NULL;
+
+    FFSWAP(AVFrame *, frame, frame_at(s, s->nb_out)->frame);
+    return frame;
+}
+
+int ff_mvstab_make(Mvstab *s, AVFrame *out)
+{
+    Frame *f = frame_at(s, s->nb_out);
+    MvstabWarp warp = { .border = f->passes ? MVSTAB_CROP : s->cfg.border };
+    MvstabNext next;
+    int ret = ff_mvstab_next(s, &next);
+
+    if (ret < 1)
+        return ret < 0 ? ret : AVERROR_BUG;
+    warp.matrix = next.matrix;
+    warp.before = f->step.begins ? NULL : s->before;
+    describe(s, &warp, out);
+    ret = backend_of(s)->warp(s->sequence.priv, out, f->picture.frame, &warp);
+    if (ret >= 0 && s->cfg.border == MVSTAB_KEEP) {
+        av_frame_free(&s->before);
+        s->before = av_frame_clone(out);
+        ret = s->before ? 0 : AVERROR(ENOMEM);
+    }
+    if (ret < 0)
+        return ret;
+    av_frame_free(&f->frame);
+    free_picture(&f->picture);
+    s->nb_out++;
+    return 0;
+}

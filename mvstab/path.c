@@ -1,0 +1,159 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/macros.h"
+
+#include "libavfilter/gpume/mvstab/path.h"
+
+const MvstabMatrix ff_mvstab_identity = { { 1, 0, 0, 0, 1, 0, 0, 0 } };
+
+/* Returns entry (row, col). */
+static double entry(const MvstabMatrix *a, int row, int col)
+{
+    return row == 2 && col == 2 ? 1 : a->m[3 * row + col];
+}
+
+/* Divides nine entries by the last one. */
+static MvstabMatrix scaled(const double m[9])
+{
+    MvstabMatrix a;
+
+    for (int i = 0; i < 8; i++)
+        a.m[i] = m[i] / m[8];
+    return a;
+}
+
+MvstabMatrix ff_mvstab_product(const MvstabMatrix *a, const MvstabMatrix *b)
+{
+    double m[9];
+
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            m[3 * i + j] = entry(a, i, 0) * entry(b, 0, j) + entry(a, i, 1) * entry(b, 1, j) +
+                           entry(a, i, 2) * entry(b, 2, j);
+    return scaled(m);
+}
+
+MvstabMatrix ff_mvstab_inverse(const MvstabMatrix *a)
+{
+    double m[9];
+
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int r0 = (j + 1) % 3, r1 = (j + 2) % 3, c0 = (i + 1) % 3, c1 = (i + 2) % 3;
+
+            m[3 * i + j] = entry(a, r0, c0) * entry(a, r1, c1) - entry(a, r0, c1) * entry(a, r1, c0);
+        }
+    return scaled(m);
+}
+
+void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a)
+{
+    const double d = a->m[6] * *x + a->m[7] * *y + 1, u = a->m[0] * *x + a->m[1] * *y + a->m[2];
+
+    *y = (a->m[3] * *x + a->m[4] * *y + a->m[5]) / FFMAX(d, 1. / 16);
+    *x = u / FFMAX(d, 1. / 16);
+}
+
+/* Returns the weight of frame i for a frame: its own, and those of its images behind the ends of the window. */
+static double weight_of(const MvstabWindow *w, int64_t i, int64_t number)
+{
+    const double time = w->step(w->opaque, number)->time, other = w->step(w->opaque, i)->time;
+    const double first = w->step(w->opaque, w->first)->time, last = w->step(w->opaque, w->last)->time;
+    const double scale = w->radius + 1;
+
+    return mvstab_weight((other - time) / scale) + mvstab_weight((time - first + (other - first) + 1) / scale) +
+           mvstab_weight((last - time + (last - other) + 1) / scale);
+}
+
+MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number)
+{
+    MvstabMatrix a = ff_mvstab_identity;
+    double weights = weight_of(w, number, number);
+
+    for (int i = 0; i < 8; i++)
+        a.m[i] *= weights;
+    for (int side = -1; side <= 1; side += 2) {
+        MvstabMatrix to = ff_mvstab_identity;
+
+        for (int64_t i = number; i != (side < 0 ? w->first : w->last); i += side) {
+            const MvstabMatrix motion = w->step(w->opaque, FFMAX(i, i + side))->motion;
+            const MvstabMatrix move   = side > 0 ? motion : ff_mvstab_inverse(&motion);
+            const double weight       = weight_of(w, i + side, number);
+
+            to = ff_mvstab_product(&to, &move);
+            for (int n = 0; n < 8; n++)
+                a.m[n] += weight * to.m[n];
+            weights += weight;
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        a.m[i] /= weights;
+    return a;
+}
+
+void ff_mvstab_limit(MvstabMatrix *a, double max_shift, double max_sine)
+{
+    const double shift = sqrt(a->m[2] * a->m[2] + a->m[5] * a->m[5]);
+    const double c = a->m[0] + a->m[4], s = a->m[3] - a->m[1], r = sqrt(c * c + s * s), sine = fabs(s) / r;
+    double f = 1;
+
+    if (shift > max_shift)
+        f = max_shift / shift;
+    if (sine > max_sine)
+        f = FFMIN(f, max_sine / sine);
+    for (int i = 0; i < 8; i++)
+        a->m[i] = ff_mvstab_identity.m[i] + f * (a->m[i] - ff_mvstab_identity.m[i]);
+}
+
+double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max)
+{
+    const double half[2] = { (w - 1) / 2., (h - 1) / 2. };
+    double least = 1 / max, scale = 1;
+
+    for (int i = 0; i < 4; i++) {
+        const double x = i & 1 ? half[0] : -half[0], y = i & 2 ? half[1] : -half[1];
+        const double g = a->m[6] * x + a->m[7] * y;
+
+        /* the corner k (x, y) is mapped to (k n + t) / (k g + 1), and must not be beyond the edges */
+        for (int j = 0; j < 2; j++) {
+            const double n = a->m[3 * j] * x + a->m[3 * j + 1] * y, t = a->m[3 * j + 2];
+
+            for (int side = -1; side <= 1; side += 2) {
+                const double grows = side * n - half[j] * g, room = half[j] - side * t;
+
+                if (grows > room * scale)
+                    scale = FFMAX(room / grows, least);
+            }
+        }
+    }
+    return 1 / scale;
+}
+
+/* Converts a position to 1/256 sample of a component. */
+static int to_units(double x)
+{
+    return (int)floor(av_clipd(x, -65536, 65536) * 256 + 0.5);
+}
+
+void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int rows, const MvstabMatrix *a, const MvstabSite *site)
+{
+    const double cx = (site->w - 1) / 2., cy = (site->h - 1) / 2.;
+
+    for (int j = 0; j < rows; j++)
+        for (int i = 0; i < cols; i++) {
+            double x = MVSTAB_CELL * i * site->sx + site->x0 - cx;
+            double y = MVSTAB_CELL * j * site->sy + site->y0 - cy;
+
+            ff_mvstab_map(&x, &y, a);
+            mesh[j * cols + i] = (MvstabPoint) {
+                to_units((x + cx - site->x0) / site->sx), to_units((y + cy - site->y0) / site->sy),
+            };
+        }
+}

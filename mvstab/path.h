@@ -1,0 +1,85 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Decides how frames are moved: transforms, the path of the camera, its smoothing, limits and zoom. All functions are
+ * pure. They use doubles in a fixed order of operations, so that their results are the same on every processor.
+ */
+
+#ifndef AVFILTER_GPUME_MVSTAB_PATH_H
+#define AVFILTER_GPUME_MVSTAB_PATH_H
+
+#include <stdint.h>
+
+#include "libavfilter/gpume/mvstab/arithmetic.h"
+
+/** A homography of positions (x, y) in luma samples relative to the middle of the picture; the last entry is 1. */
+typedef struct MvstabMatrix {
+    double m[8];                ///< row after row
+} MvstabMatrix;
+
+extern const MvstabMatrix ff_mvstab_identity;
+
+/** A frame on the path of the camera. */
+typedef struct MvstabStep {
+    MvstabMatrix motion;        ///< maps positions of the frame to those of the frame before it in the shot
+    double inliers;             ///< share of the blocks that move so; 0: the motion is unknown, and the path is held
+    int begins;                 ///< whether the frame begins a shot
+    double time;                ///< in frames
+} MvstabStep;
+
+/** Part of the path: all frames around a frame that are known. */
+typedef struct MvstabWindow {
+    const MvstabStep *(*step)(const void *opaque, int64_t number);
+    const void *opaque;
+    int64_t first, last;        ///< frames of the shot that are known, no further away than the radius
+    int radius;                 ///< frames on each side
+} MvstabWindow;
+
+/** Returns the matrix that maps as b, and then as a. */
+MvstabMatrix ff_mvstab_product(const MvstabMatrix *a, const MvstabMatrix *b);
+MvstabMatrix ff_mvstab_inverse(const MvstabMatrix *a);
+
+/** Maps a position. */
+void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a);
+
+/**
+ * Returns where a smooth path of the camera is at a frame: maps positions of the output to those of the frame. The
+ * path is mirrored before the first and after the last frame of the window.
+ */
+MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number);
+
+/**
+ * Moves a matrix towards identity until it moves the middle by no more than max_shift samples, and rotates by no more
+ * than an angle.
+ */
+void ff_mvstab_limit(MvstabMatrix *a, double max_shift, double max_sine);
+
+/** Returns the least zoom, 1 to max, at which a w x h output frame has only samples of the input frame. */
+double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max);
+
+/** Returns the weight of a frame at distance u of the radius, -1 to 1. */
+static inline double mvstab_weight(double u)
+{
+    const double v = 1 - u * u;
+
+    return v > 0 ? v * v * v : 0;
+}
+
+/** A component's place in the picture: its sample (x, y) is at luma sample (x * sx + x0, y * sy + y0). */
+typedef struct MvstabSite {
+    int w, h;                   ///< luma samples of the picture
+    double x0, y0;
+    int sx, sy;
+} MvstabSite;
+
+/**
+ * Computes a mesh: the positions of output samples (16 i, 16 j) in the input frame.
+ * @param mesh cols * rows points, row after row
+ */
+void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int rows, const MvstabMatrix *a, const MvstabSite *site);
+
+#endif /* AVFILTER_GPUME_MVSTAB_PATH_H */

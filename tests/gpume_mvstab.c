@@ -1,0 +1,448 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Compares the frames, motions and matrices of mvstab with those of the oracle, bit by bit. Tests how well it finds a
+ * known motion, cuts, and paths that are written and read.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libavutil/cpu.h"
+#include "libavutil/intreadwrite.h"
+#include "libavutil/mem.h"
+
+#include "libavfilter/gpume/core/engine.h"
+#include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/mvstab/mvstab.h"
+
+#include "gpume_harness.h"
+#include "gpume_filter_harness.h"
+#include "gpume_oracle_mvstab.h"
+
+/** Seconds after which a part of the test is considered to hang. */
+#define TEST_SECONDS 600
+
+enum Content { CONTENT_SHAKE, CONTENT_CUT, CONTENT_PERSON, CONTENT_FLAT, CONTENT_REPEATS, CONTENT_RANDOM, CONTENT_NB };
+
+static const char *const content_names[CONTENT_NB] = { "shake", "cut", "person", "flat", "repeats", "random" };
+
+static const enum AVPixelFormat formats[] = {
+    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUV440P,
+    AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12, AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP,
+    AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P9, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010,
+    AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16, AV_PIX_FMT_GRAY16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P14,
+};
+
+typedef struct Case {
+    uint64_t seed;
+    TestRandom r;
+    TestShape shape;
+    enum Content content;
+    int cut;
+    int shake, turn;            ///< largest translation, samples; largest rotation and zoom, in 1/1000
+    MvstabConfig cfg;
+    AVFrame *frames[STAB_MAX_FRAMES];
+    uint8_t *copies[STAB_MAX_FRAMES];
+    StabM truth[STAB_MAX_FRAMES];       ///< from positions of a frame to those of the scene
+    Stab oracle;
+} Case;
+
+static int nb_pictures, nb_on_device, nb_outside, nb_known, nb_homographies, nb_keys;
+
+/* Draws the pose of the camera at a frame. */
+static StabM draw_pose(Case *c, const StabM *before)
+{
+    const double turn = test_draw_range(&c->r, -c->turn, c->turn) / 1000.;
+    const double zoom = 1 + test_draw_range(&c->r, -c->turn, c->turn) / 1000.;
+    StabM m = stab_identity();
+
+    if (c->content == CONTENT_REPEATS && test_draw(&c->r, 2))
+        return *before;
+    m.a[0][0] = m.a[1][1] = zoom * (1 - turn * turn / 2);
+    m.a[1][0] = zoom * turn;
+    m.a[0][1] = -m.a[1][0];
+    m.a[0][2] = test_draw_range(&c->r, -4 * c->shake, 4 * c->shake) / 4.;
+    m.a[1][2] = test_draw_range(&c->r, -4 * c->shake, 4 * c->shake) / 4.;
+    if (c->turn == 20 && !test_draw(&c->r, 4)) {
+        m.a[2][0] = test_draw_range(&c->r, -20, 20) / 1e5;
+        m.a[2][1] = test_draw_range(&c->r, -20, 20) / 1e5;
+    }
+    return m;
+}
+
+/* Returns a sample of component i of frame t. */
+static int draw_sample(Case *c, int t, int i, int x, int y)
+{
+    const int max = (1 << c->shape.depth) - 1, one = 1 << (c->shape.depth - 8);
+    const double lx = x * (1 << test_shift_x(&c->shape, i)) - (c->shape.w - 1) / 2.;
+    const double ly = y * (1 << test_shift_y(&c->shape, i)) - (c->shape.h - 1) / 2.;
+    uint64_t seed = c->seed + i;
+    double u, v;
+
+    if (c->content == CONTENT_RANDOM)
+        return test_draw(&c->r, max + 1);
+    if (c->content == CONTENT_FLAT)
+        return 40 * one;
+    stab_map(&c->truth[t], lx, ly, &u, &v);
+    if (c->content == CONTENT_PERSON && fabs(lx + 8 * t - 20) < c->shape.w / 6.) {
+        u = lx + 3 * t;
+        v = ly;
+        seed += 20;
+    }
+    if (c->content == CONTENT_CUT && t >= c->cut)
+        seed += 40;
+    return one * test_texture(seed, floor(4 * u + 4000.5), floor(4 * v + 4000.5), 4);
+}
+
+static void draw_frames(Case *c)
+{
+    for (int t = 0; t < c->oracle.nb_frames; t++) {
+        AVFrame *f = c->frames[t] = test_canaries(&c->shape, &c->r);
+
+        c->truth[t] = draw_pose(c, &c->truth[FFMAX(t - 1, 0)]);
+        if (!t)
+            c->truth[t] = stab_identity();
+        f->pts = t;
+        f->chroma_location = c->oracle.chroma_x ? AVCHROMA_LOC_CENTER : c->seed & 2 ? AVCHROMA_LOC_LEFT :
+                             AVCHROMA_LOC_UNSPECIFIED;
+        f->color_range = c->seed & 4 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+        for (int i = 0; i < c->shape.nb_components; i++)
+            for (int y = 0; y < test_height(&c->shape, i); y++)
+                for (int x = 0; x < test_width(&c->shape, i); x++)
+                    test_set_word(&c->shape, f, i, x, y, draw_sample(c, t, i, x, y) << test_component(&c->shape, i)->shift);
+        c->copies[t] = test_bytes(f);
+    }
+}
+
+/* Returns a gray frame with these samples. */
+static AVFrame *gray(const Stab *s, const uint16_t *samples)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->width  = s->w;
+    f->height = s->h;
+    f->format = s->d > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
+    if (av_frame_get_buffer(f, 0) < 0)
+        test_alloc(NULL);
+    for (int i = 0; i < s->w * s->h; i++) {
+        uint8_t *row = f->data[0] + i / s->w * f->linesize[0];
+
+        if (s->d > 8)
+            AV_WN16(row + 2 * (i % s->w), samples[i]);
+        else
+            row[i % s->w] = samples[i];
+    }
+    return f;
+}
+
+/* Searches with gpume's search, which tests/gpume_unit.c tests. Its vectors do not depend on the depth. */
+static void search(Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b)
+{
+    TestExecutor executor = { .kind = TEST_SERIAL };
+    const GpumeEngineConfig cfg = {
+        .params   = { .algo = GPUME_ALGO_HME, .block = 16, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+                      .nb_references = 1, .distance = { -1 } },
+        .backend  = GPUME_BACKEND_cpu,
+        .executor = { test_execute, &executor, 1 },
+    };
+    AVFrame *frames[2] = { gray(s, b), gray(s, a) };
+    GpumeEngine *e = NULL;
+    GpumeResult r;
+
+    for (int i = 0; i < 2; i++)
+        frames[i]->format = s->d == 8 ? AV_PIX_FMT_GRAY8 : ff_gpume_gray_format(s->d);
+    if (ff_gpume_engine_open(&e, &cfg, s->w, s->h, frames[0]->format, NULL) < 0 ||
+        ff_gpume_engine_push(e, &frames[0]) < 0)
+        test_alloc(NULL);
+    while (ff_gpume_engine_pull(e, &r) >= 0)
+        ff_gpume_result_uninit(&r);
+    if (ff_gpume_engine_push(e, &frames[1]) < 0)
+        test_alloc(NULL);
+    ff_gpume_engine_flush(e);
+    while (ff_gpume_engine_pull(e, &r) >= 0) {
+        for (int i = 0; r.set.nb && i < r.set.host[0].bw * r.set.host[0].bh; i++) {
+            const AVMotionVector *mv = &gpume_field_mvs(&r.set, 0)[i];
+
+            v[i] = (StabVector) { mv->motion_x * 4 / mv->motion_scale, mv->motion_y * 4 / mv->motion_scale, !mv->flags };
+        }
+        ff_gpume_result_uninit(&r);
+    }
+    ff_gpume_engine_close(&e);
+}
+
+static void draw_options(Case *c)
+{
+    Stab *s = &c->oracle;
+
+    c->cfg.mode      = s->tripod = !test_draw(&c->r, 3);
+    c->cfg.model     = s->model  = test_draw(&c->r, 3);
+    c->cfg.border    = s->border = test_draw(&c->r, 4);
+    c->cfg.smoothing = s->n      = 1 + test_draw(&c->r, test_draw(&c->r, 2) ? 3 : 9);
+    c->cfg.max_shift = s->max_shift = test_draw(&c->r, 3) ? INFINITY : test_draw(&c->r, 5);
+    c->cfg.max_sine  = s->max_sine  = test_draw(&c->r, 3) ? INFINITY : 0.01 * test_draw(&c->r, 3);
+    c->cfg.zoom      = s->zoom      = test_draw(&c->r, 3) ? 0 : 0.8 + 0.1 * test_draw(&c->r, 6);
+    s->chroma_x  = test_draw(&c->r, 2) ? 128 : 0;
+    s->chroma_y  = 128;
+    s->nb_frames = 1 + test_draw(&c->r, 7);
+    s->search    = search;
+    for (int t = 0; t < s->nb_frames; t++) {
+        s->times[t]  = t ? s->times[t - 1] + (test_draw(&c->r, 6) ? 1 : 2.5) : 1;
+        s->passes[t] = !test_draw(&c->r, 10);
+    }
+}
+
+static void open_oracle(Case *c)
+{
+    Stab *s = &c->oracle;
+    const int is_rgb = !!(c->shape.desc->flags & AV_PIX_FMT_FLAG_RGB);
+
+    s->w = c->shape.w;
+    s->h = c->shape.h;
+    s->d = c->shape.depth;
+    s->nb_components = c->shape.nb_components;
+    for (int i = 0; i < s->nb_components; i++) {
+        StabComponent *m = &s->components[i];
+        const int is_alpha = c->shape.desc->flags & AV_PIX_FMT_FLAG_ALPHA && i == s->nb_components - 1;
+
+        *m = (StabComponent) {
+            test_width(&c->shape, i), test_height(&c->shape, i), test_shift_x(&c->shape, i), test_shift_y(&c->shape, i),
+        };
+        m->black = is_rgb || is_alpha ? 0 : (i ? 128 : c->seed & 4 ? 0 : 16) << (s->d - 8);
+        for (int t = 0; t < s->nb_frames; t++) {
+            m->frames[t] = test_alloc(av_malloc_array(m->w * m->h, 2));
+            m->out[t]    = test_alloc(av_malloc_array(m->w * m->h, 2));
+            for (int j = 0; j < m->w * m->h; j++)
+                m->frames[t][j] = test_word(&c->shape, c->frames[t], i, j % m->w, j / m->w) >>
+                                  test_component(&c->shape, i)->shift;
+        }
+    }
+}
+
+static void free_case(Case *c)
+{
+    for (int t = 0; t < c->oracle.nb_frames; t++) {
+        for (int i = 0; i < c->shape.nb_components; i++) {
+            av_freep(&c->oracle.components[i].frames[t]);
+            av_freep(&c->oracle.components[i].out[t]);
+        }
+        av_frame_free(&c->frames[t]);
+        av_freep(&c->copies[t]);
+    }
+}
+
+static void draw_case(Case *c, uint64_t seed)
+{
+    memset(c, 0, sizeof(*c));
+    c->seed = seed;
+    c->r    = (TestRandom) { .state = test_mix(seed + 1) };
+    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
+    c->shape.w = test_draw(&c->r, 5) ? test_draw_range(&c->r, 48, 150) : test_draw_range(&c->r, 4, 40);
+    c->shape.h = test_draw(&c->r, 5) ? test_draw_range(&c->r, 40, 110) : test_draw_range(&c->r, 4, 40);
+    c->content = test_draw(&c->r, 3) ? CONTENT_SHAKE : test_draw(&c->r, CONTENT_NB);
+    c->cut     = test_draw(&c->r, 6);
+    c->shake   = test_draw(&c->r, 3) ? 4 : 24;
+    c->turn    = 20;
+    draw_options(c);
+    draw_frames(c);
+    open_oracle(c);
+}
+
+/* Compares what is known of frame t with what is expected. */
+static void compare_step(const Case *c, const MvstabNext *next, int t)
+{
+    const Stab *s = &c->oracle;
+    int same = 1;
+
+    for (int i = 0; i < 8; i++)
+        same &= next->step->motion.m[i] == s->motion[t].a[i / 3][i % 3];
+    CHECK(same, "frame %d: the motion is %g %g instead of %g %g", t, next->step->motion.m[2], next->step->motion.m[5],
+          s->motion[t].a[0][2], s->motion[t].a[1][2]);
+    CHECK(next->step->begins == s->begins[t] && next->step->inliers == s->inliers[t],
+          "frame %d: begins is %d instead of %d, inliers are %g instead of %g", t, next->step->begins, s->begins[t],
+          next->step->inliers, s->inliers[t]);
+    same = 1;
+    for (int i = 0; i < 8; i++)
+        same &= next->matrix.m[i] == s->final[t][i];
+    CHECK(same, "frame %d: the matrix is %g %g %g instead of %g %g %g", t, next->matrix.m[0], next->matrix.m[2],
+          next->matrix.m[5], s->final[t][0], s->final[t][2], s->final[t][5]);
+}
+
+/* Checks all of frame t, which the filter does not read any more. */
+static void check_frame(Case *c, TestOutput *out, int t)
+{
+    const uint16_t *wanted[4] = { NULL };
+    char what[32];
+
+    for (int i = 0; i < c->shape.nb_components; i++)
+        wanted[i] = c->oracle.components[i].out[t];
+    snprintf(what, sizeof(what), "frame %d", t);
+    test_check_output(&c->shape, out, wanted, what);
+}
+
+/* Makes frame t, and checks the one before. @param last the frame before; set to the new one */
+static void make_next(Case *c, Mvstab *m, AVBufferRef *hw_frames, int t, TestOutput *last)
+{
+    TestOutput out = test_output(&c->shape, &c->r, hw_frames);
+    int ret;
+
+    out.frame->chroma_location = c->frames[t]->chroma_location;
+    out.frame->color_range     = c->frames[t]->color_range;
+    ret = ff_mvstab_make(m, out.frame);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    if (t)
+        check_frame(c, last, t - 1);
+    *last = out;
+    for (int i = 0; i < c->oracle.nb_frames; i++)
+        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size), "frame %d was written to", i);
+    nb_pictures++;
+    nb_on_device += !!hw_frames;
+}
+
+/* Makes the frames of a case, each as soon as possible. */
+static void run_pictures(Case *c, Mvstab *m, int on_device)
+{
+    AVBufferRef *hw_frames = on_device ? test_device_frames(&c->shape) : NULL;
+    TestOutput last;
+    int t = 0;
+
+    for (int n = 0; n <= c->oracle.nb_frames; n++) {
+        MvstabNext next;
+
+        if (n < c->oracle.nb_frames) {
+            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+            const MvstabInput input = { .time = c->oracle.times[n], .passes = c->oracle.passes[n] };
+            const int ret = ff_mvstab_push(m, &f, &input);
+
+            CHECK(ret >= 0 && !f, "frame %d: %s", n, av_err2str(ret));
+            av_frame_free(&f);
+        } else {
+            ff_mvstab_flush(m);
+        }
+        while (t < c->oracle.nb_frames && ff_mvstab_next(m, &next) == 1) {
+            CHECK(next.frame->pts == t && !next.frame->buf[0], "the next frame is not %d", t);
+            compare_step(c, &next, t);
+            make_next(c, m, hw_frames, t++, &last);
+        }
+    }
+    CHECK(t == c->oracle.nb_frames, "%d frames of %d", t, c->oracle.nb_frames);
+    if (t)
+        check_frame(c, &last, t - 1);
+    av_buffer_unref(&hw_frames);
+}
+
+/* A seed gives the same first sequence on the device as in memory. */
+static void run_case(uint64_t seed, int on_device)
+{
+    static const int threads[] = { 1, 2, 5 };
+    TestExecutor executor = { .seed = seed };
+    AVBufferRef *hw_frames = NULL;
+    Mvstab *m;
+    Case c;
+    int ret;
+
+    test_watch(TEST_SECONDS);
+    /* every second case in plain C */
+    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    draw_case(&c, seed);
+    if (on_device && !test_fits_device(c.shape.format)) {
+        free_case(&c);
+        return;
+    }
+    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
+    c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
+    snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, mode %d, model %d, "
+             "border %d, smoothing %d, %d threads, %s", seed, on_device ? " -device" : "", c.oracle.nb_frames, c.shape.w,
+             c.shape.h, c.shape.desc->name, content_names[c.content], c.cfg.mode, c.cfg.model, c.cfg.border,
+             c.cfg.smoothing, c.cfg.executor.nb_threads, test_executor_names[executor.kind]);
+    stab_oracle(&c.oracle);
+    nb_outside      += c.oracle.nb_outside;
+    nb_homographies += c.oracle.nb_homographies;
+    nb_keys         += c.oracle.nb_keys;
+    for (int t = 1; t < c.oracle.nb_frames; t++)
+        nb_known += c.oracle.inliers[t] > 0;
+    if (on_device)
+        c.cfg.hw_frames = hw_frames = test_device_frames(&c.shape);
+    ret = ff_mvstab_open(&m, &c.cfg);
+    av_buffer_unref(&hw_frames);
+    CHECK(ret >= 0, "%s", av_err2str(ret));
+    /* the same sequence again, after the end of the first */
+    for (int i = 0, nb = 1 + !test_draw(&c.r, 4); i < nb && ret >= 0; i++)
+        run_pictures(&c, m, on_device);
+    ff_mvstab_close(&m);
+    free_case(&c);
+}
+
+/* Tests that a known motion is found, also behind a person who moves differently. */
+static void find_motion(enum Content content, double largest)
+{
+    double sum = 0, none = 0;
+    Case c = { .seed = 7, .r = { .state = 5 }, .content = content, .shake = 4, .turn = 5 };
+
+    test_watch(TEST_SECONDS);
+    snprintf(test_context, sizeof(test_context), "known motion, %s", content_names[content]);
+    c.shape = test_shape(AV_PIX_FMT_GRAY8, 288, 240);
+    c.oracle.nb_frames = 8;
+    c.oracle.n         = 8;
+    c.oracle.search    = search;
+    c.oracle.max_shift = c.oracle.max_sine = INFINITY;
+    draw_frames(&c);
+    open_oracle(&c);
+    stab_oracle(&c.oracle);
+    for (int t = 1; t < c.oracle.nb_frames; t++) {
+        const StabM truth = stab_times(stab_inverse(c.truth[t - 1]), c.truth[t]);
+        double x, y, u, v;
+
+        stab_map(&truth, 30, 30, &x, &y);
+        stab_map(&c.oracle.motion[t], 30, 30, &u, &v);
+        sum  += hypot(x - u, y - v);
+        none += hypot(x - 30, y - 30);
+    }
+    CHECK(sum < largest * none, "the mean error is %g, the mean motion %g", sum / 7, none / 7);
+    free_case(&c);
+}
+
+static void in_memory(int nb)
+{
+    find_motion(CONTENT_SHAKE, 0.03);
+    find_motion(CONTENT_PERSON, 0.03);
+    for (int i = 0; i < nb; i++)
+        run_case(i, 0);
+    snprintf(test_context, sizeof(test_context), "all cases");
+    CHECK(nb < 60 || nb_outside > 1000 && nb_known > nb / 2 && nb_homographies > 5 && nb_keys > 0,
+          "%d samples outside, %d motions, %d homographies, %d key frames", nb_outside, nb_known, nb_homographies, nb_keys);
+}
+
+int main(int argc, char **argv)
+{
+    TestOptions o;
+    int nb;
+
+    test_fail_init();
+    test_init("gpume_mvstab");
+    if (test_options(&o, "gpume_mvstab", argc, argv) < 0)
+        return 1;
+    test_watch(TEST_SECONDS);
+    if (!o.device_only && o.only >= 0)
+        run_case(o.only, 0);
+    else if (!o.device_only)
+        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 60 : 400);
+    if (test_begin_device()) {
+        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 20 : 100;
+        for (int i = 0; i < nb; i++)
+            run_case(o.only >= 0 ? o.only : i, 1);
+        if (o.only < 0)
+            test_failing_change("mvstab", "smoothing=2", o.quick ? 19 : 1);
+    }
+    test_end_device();
+    printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d homographies, %d key frames, %d samples "
+           "outside, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_known, nb_homographies, nb_keys, nb_outside,
+           test_nb_checks, test_nb_failures);
+    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
+}

@@ -1,0 +1,624 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The oracle of mvstab: doc/mvstab-definition.md in plain code, without anything of the filter.
+ */
+
+#ifndef GPUME_ORACLE_MVSTAB_H
+#define GPUME_ORACLE_MVSTAB_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STAB_MAX_FRAMES 16
+#define STAB_MAX_BLOCKS 400
+
+typedef struct StabM {
+    double a[3][3];
+} StabM;
+
+typedef struct StabVector {
+    int x, y;                   ///< quarter samples
+    int consistent;
+} StabVector;
+
+typedef struct StabBlock {
+    double x, y, vx, vy, xx, xy, yy, vote;
+    int bx, by, left;
+} StabBlock;
+
+typedef struct StabComponent {
+    int w, h, sx, sy, is_chroma, black;
+    uint16_t *frames[STAB_MAX_FRAMES];
+    uint16_t *out[STAB_MAX_FRAMES];
+} StabComponent;
+
+enum { STAB_CROP, STAB_KEEP, STAB_BLACK, STAB_MIRROR };
+
+typedef struct Stab {
+    int w, h, d, nb_frames, nb_components;
+    StabComponent components[4];
+    int tripod, model, border, n, chroma_x, chroma_y;
+    double max_shift, max_sine, zoom, times[STAB_MAX_FRAMES];
+    int passes[STAB_MAX_FRAMES];
+    /** Searches picture a, of component 0, in picture b. */
+    void (*search)(struct Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b);
+    void *opaque;
+
+    StabM motion[STAB_MAX_FRAMES], matrix[STAB_MAX_FRAMES];
+    double inliers[STAB_MAX_FRAMES], needs[STAB_MAX_FRAMES], final[STAB_MAX_FRAMES][8];
+    int begins[STAB_MAX_FRAMES];
+    StabBlock blocks[STAB_MAX_BLOCKS];
+    int nb, nb_all, nb_consistent, nb_inside;
+    int nb_outside, nb_homographies, nb_keys;
+} Stab;
+
+static StabM stab_identity(void)
+{
+    return (StabM) { { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } };
+}
+
+static StabM stab_normal(StabM m)
+{
+    const double last = m.a[2][2];
+
+    for (int i = 0; i < 9; i++)
+        m.a[i / 3][i % 3] = i == 8 ? 1 : m.a[i / 3][i % 3] / last;
+    return m;
+}
+
+static StabM stab_times(StabM p, StabM q)
+{
+    StabM m;
+
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            m.a[i][j] = p.a[i][0] * q.a[0][j] + p.a[i][1] * q.a[1][j] + p.a[i][2] * q.a[2][j];
+    return stab_normal(m);
+}
+
+static StabM stab_inverse(StabM p)
+{
+    StabM m;
+
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int r = (j + 1) % 3, t = (j + 2) % 3, c = (i + 1) % 3, e = (i + 2) % 3;
+
+            m.a[i][j] = p.a[r][c] * p.a[t][e] - p.a[r][e] * p.a[t][c];
+        }
+    return stab_normal(m);
+}
+
+static void stab_map(const StabM *m, double x, double y, double *u, double *v)
+{
+    double d = m->a[2][0] * x + m->a[2][1] * y + 1;
+
+    if (d < 0.0625)
+        d = 0.0625;
+    *u = (m->a[0][0] * x + m->a[0][1] * y + m->a[0][2]) / d;
+    *v = (m->a[1][0] * x + m->a[1][1] * y + m->a[1][2]) / d;
+}
+
+static int stab_limited(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Returns a sample of component 0 in 8 bits. */
+static int stab_at(const Stab *s, const uint16_t *p, int x, int y)
+{
+    return p[y * s->w + x] >> (s->d - 8);
+}
+
+/* Reads the blocks of a motion field. */
+static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const StabM *inside)
+{
+    const int cols = (s->w + 15) / 16, rows = (s->h + 15) / 16;
+    double mean = 0;
+
+    s->nb_all = cols * rows;
+    s->nb = s->nb_consistent = s->nb_inside = 0;
+    for (int i = 0; i < s->nb_all; i++) {
+        const int x0 = i % cols * 16, y0 = i / cols * 16;
+        const int x1 = stab_limited(x0 + 15, 0, s->w - 1), y1 = stab_limited(y0 + 15, 0, s->h - 1);
+        const double cx = (s->w - 1) / 2., cy = (s->h - 1) / 2.;
+        int64_t xx = 0, xy = 0, yy = 0;
+        int is_inside = 1;
+        StabBlock *b = &s->blocks[s->nb];
+
+        for (int n = 0; n < 4 && inside; n++) {
+            double u, w;
+
+            stab_map(inside, (n & 1 ? x1 : x0) - cx, (n & 2 ? y1 : y0) - cy, &u, &w);
+            is_inside &= fabs(u) <= cx && fabs(w) <= cy;
+        }
+        s->nb_inside += is_inside;
+        if (!is_inside || !v[i].consistent)
+            continue;
+        s->nb_consistent++;
+        for (int y = y0; y <= y1; y++)
+            for (int x = x0; x <= x1; x++) {
+                const int dx = x && x < s->w - 1 ? stab_at(s, p, x + 1, y) - stab_at(s, p, x - 1, y) : 0;
+                const int dy = y && y < s->h - 1 ? stab_at(s, p, x, y + 1) - stab_at(s, p, x, y - 1) : 0;
+
+                xx += dx * dx;
+                xy += dx * dy;
+                yy += dy * dy;
+            }
+        if (xx + yy < 512)
+            continue;
+        *b = (StabBlock) {
+            .x = (x0 + x1) / 2. - cx, .y = (y0 + y1) / 2. - cy, .vx = v[i].x / 4., .vy = v[i].y / 4., .left = 1,
+        };
+        b->xx = xx * (1 / (1 + (xx + yy) / 102400.));
+        b->xy = xy * (1 / (1 + (xx + yy) / 102400.));
+        b->yy = yy * (1 / (1 + (xx + yy) / 102400.));
+        b->bx = stab_limited(floor(b->vx + 0.5), -256, 256);
+        b->by = stab_limited(floor(b->vy + 0.5), -256, 256);
+        mean += b->xx + b->yy;
+        s->nb++;
+    }
+    mean /= s->nb;
+    for (int i = 0; i < s->nb; i++) {
+        const double share = (s->blocks[i].xx + s->blocks[i].yy) / mean;
+
+        s->blocks[i].vote = floor(256 * (share < 1 ? share : 1)) / 256;
+    }
+}
+
+static double stab_residual(const StabBlock *b, const StabM *m)
+{
+    double x, y;
+
+    stab_map(m, b->x, b->y, &x, &y);
+    x -= b->x + b->vx;
+    y -= b->y + b->vy;
+    return x * x + y * y;
+}
+
+static StabM stab_refine(const Stab *s, StabM before, int n, double scale, int plain)
+{
+    const double u = 2. / (s->w > s->h ? s->w : s->h);
+    double m[8][9] = { { 0 } }, c[8], g[8];
+    StabM r = stab_identity();
+
+    for (int k = 0; k < s->nb; k++) {
+        const StabBlock *b = &s->blocks[k];
+        const double x = b->x * u, y = b->y * u, qx = b->x + b->vx, qy = b->y + b->vy;
+        const double e = 1 + stab_residual(b, &before) / (scale * scale), weight = (plain ? b->vote : 1) / (e * e);
+        const double xx = plain ? weight : weight * b->xx, xy = plain ? 0 : weight * b->xy;
+        const double yy = plain ? weight : weight * b->yy;
+        const double rows[2][2][8] = {
+            { { 1, 0, x, -y }, { 0, 1, y, x } },
+            { { 1, 0, x, y, 0, 0, -x * qx, -y * qx }, { 0, 1, 0, 0, x, y, -x * qy, -y * qy } },
+        };
+        const double *p = rows[n == 8][0], *q = rows[n == 8][1];
+
+        for (int i = 0; i < n; i++) {
+            for (int j = i; j < n; j++)
+                m[i][j] += p[i] * (xx * p[j] + xy * q[j]) + q[i] * (xy * p[j] + yy * q[j]);
+            m[i][8] += (xx * p[i] + xy * q[i]) * b->vx + (xy * p[i] + yy * q[i]) * b->vy;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        c[i] = m[i][i] > 0 ? 1 / sqrt(m[i][i]) : 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = i; j < n; j++)
+            m[i][j] *= c[i] * c[j];
+        m[i][i] += 1e-9;
+        m[i][8] *= c[i];
+    }
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            const double q = m[k][i] / m[k][k];
+
+            for (int j = i; j < n; j++)
+                m[i][j] -= q * m[k][j];
+            m[i][8] -= q * m[k][8];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++)
+            m[i][8] -= m[i][j] * m[j][8];
+        m[i][8] /= m[i][i];
+    }
+    for (int i = 0; i < n; i++)
+        g[i] = m[i][8] * c[i];
+    r.a[0][2] = g[0];
+    r.a[1][2] = g[1];
+    r.a[0][0] = 1 + g[2] * u;
+    r.a[0][1] = n == 8 ? g[3] * u : -g[3] * u;
+    r.a[1][0] = n == 8 ? g[4] * u : g[3] * u;
+    r.a[1][1] = n == 8 ? 1 + g[5] * u : 1 + g[2] * u;
+    r.a[2][0] = n == 8 ? g[6] * u : 0;
+    r.a[2][1] = n == 8 ? g[7] * u : 0;
+    return r;
+}
+
+static StabM stab_hypothesis(Stab *s)
+{
+    StabM chosen = stab_identity();
+    double best = -1, all = 0, votes[STAB_MAX_BLOCKS];
+
+    for (int i = 0; i < s->nb; i++) {
+        const StabBlock *b = &s->blocks[i];
+
+        votes[i] = b->vote * (fabs(b->x) > s->w / 2. - s->w / 8. || b->y < s->h / 8. - s->h / 2. ? 9 : 1);
+        all += votes[i];
+    }
+    for (int n = 0; n < 5 && 2 * best < all; n++) {
+        StabM m = stab_identity();
+        double most = 0, score = 0;
+        int left = 0, peak = -1;
+
+        for (int i = 0; i < s->nb; i++)
+            left += s->blocks[i].left;
+        for (int i = 0; i < s->nb && 20 * left >= s->nb; i++) {
+            double sum = 0;
+
+            for (int j = 0; j < s->nb; j++)
+                if (s->blocks[j].left && abs(s->blocks[j].bx - s->blocks[i].bx) <= 1 &&
+                    abs(s->blocks[j].by - s->blocks[i].by) <= 1)
+                    sum += s->blocks[j].vote;
+            if (s->blocks[i].left && sum > most) {
+                most = sum;
+                peak = i;
+            }
+        }
+        if (peak < 0)
+            break;
+        m.a[0][2] = floor(s->blocks[peak].vx + 0.5);
+        m.a[1][2] = floor(s->blocks[peak].vy + 0.5);
+        for (int i = 0; i < s->nb; i++)
+            if (fabs(s->blocks[i].vx - m.a[0][2]) <= 3 && fabs(s->blocks[i].vy - m.a[1][2]) <= 3)
+                s->blocks[i].left = 0;
+        m = stab_refine(s, m, 4, 4, 1);
+        m = stab_refine(s, m, 4, 2, 1);
+        m = stab_refine(s, m, 4, 1, 1);
+        m = stab_refine(s, m, 4, 0.5, 1);
+        for (int i = 0; i < s->nb; i++)
+            score += votes[i] / (1 + 4 * stab_residual(&s->blocks[i], &m));
+        if (score > best) {
+            best   = score;
+            chosen = m;
+        }
+    }
+    return chosen;
+}
+
+static double stab_cost(const Stab *s, const StabM *m)
+{
+    double sum = 0;
+
+    for (int i = 0; i < s->nb; i++) {
+        const double e = 4 * stab_residual(&s->blocks[i], m);
+
+        sum += (s->blocks[i].xx + s->blocks[i].yy) * e / (1 + e);
+    }
+    return sum;
+}
+
+/* Returns the inliers. */
+static double stab_fit(Stab *s, StabM *motion)
+{
+    StabM a, b;
+    int near = 0;
+
+    *motion = stab_identity();
+    if (s->nb < 6)
+        return 0;
+    a = stab_refine(s, stab_hypothesis(s), 4, 1, 0);
+    for (int i = 0; i < 3; i++)
+        a = stab_refine(s, a, 4, 0.5, 0);
+    b = a;
+    for (int i = 0; i < 3; i++) {
+        a = stab_refine(s, a, 4, 0.5, 0);
+        b = stab_refine(s, b, 8, 0.5, 0);
+    }
+    if (s->model == 2 || !s->model && stab_cost(s, &b) < 0.8 * stab_cost(s, &a)) {
+        a = b;
+        s->nb_homographies++;
+    }
+    for (int i = 0; i < s->nb; i++)
+        near += stab_residual(&s->blocks[i], &a) < 1;
+    if (near < 0.08 * s->nb || fabs(a.a[0][0] - 1) > 0.5 || fabs(a.a[1][1] - 1) > 0.5 || fabs(a.a[0][1]) > 0.5 ||
+        fabs(a.a[1][0]) > 0.5)
+        return 0;
+    *motion = a;
+    return near / (double)s->nb;
+}
+
+/* Sets the eight taps of a fraction. */
+static void stab_taps(int *taps, int f)
+{
+    const int first = f > 32 ? 64 - f : f;
+    double v[8], sum = 0;
+    int total = 0;
+
+    for (int i = 0; i < 8; i++) {
+        const double x = i - 3 - first / 64., p = M_PI * x;
+
+        v[i] = x == 0 ? 1 : fabs(x) < 4 ? sin(p) / p * (sin(p / 4) / (p / 4)) : 0;
+        sum += v[i];
+    }
+    for (int i = 0; i < 8; i++) {
+        v[i]   *= 64 / sum;
+        taps[i] = floor(v[i]);
+        total  += taps[i];
+    }
+    for (; total < 64; total++) {
+        int best = 0;
+
+        for (int i = 1; i < 8; i++)
+            if (v[i] - taps[i] > v[best] - taps[best])
+                best = i;
+        taps[best]++;
+    }
+    for (int i = 0; i < 4 && f > 32; i++) {
+        const int t = taps[i];
+
+        taps[i]     = taps[7 - i];
+        taps[7 - i] = t;
+    }
+}
+
+static int stab_between(int a, int b, int i)
+{
+    return (a * (16 - i) + b * i + 8) >> 4;
+}
+
+/* Returns coordinate k of the mesh's point (i, j), in 1/256 sample of a component. */
+static int stab_point(const Stab *s, const StabComponent *c, const StabM *m, int i, int j, int k)
+{
+    const double x0 = s->chroma_x / 256. * ((1 << c->sx) - 1), y0 = s->chroma_y / 256. * ((1 << c->sy) - 1);
+    const double cx = (s->w - 1) / 2., cy = (s->h - 1) / 2.;
+    double x, y, v;
+
+    stab_map(m, 16 * i * (1 << c->sx) + x0 - cx, 16 * j * (1 << c->sy) + y0 - cy, &x, &y);
+    v = k ? (y + cy - y0) / (1 << c->sy) : (x + cx - x0) / (1 << c->sx);
+    v = v < -65536 ? -65536 : v > 65536 ? 65536 : v;
+    return floor(256 * v + 0.5);
+}
+
+static int stab_mirror(int p, int length)
+{
+    int m = (p + 32) % (128 * length);
+
+    if (m < 0)
+        m += 128 * length;
+    return m >= 64 * length ? 128 * length - 1 - m - 32 : m - 32;
+}
+
+/* Makes a component of an output frame. @param before NULL: there is no previous output frame */
+static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint16_t *in, const uint16_t *before,
+                      const StabM *m, int border)
+{
+    static int taps[64][8];
+
+    if (!taps[0][3])
+        for (int f = 0; f < 64; f++)
+            stab_taps(taps[f], f);
+    for (int y = 0; y < c->h; y++)
+        for (int x = 0; x < c->w; x++) {
+            int p[2], outside, sum = 0;
+
+            for (int k = 0; k < 2; k++) {
+                const int i = x / 16, j = y / 16;
+                const int a = stab_between(stab_point(s, c, m, i, j, k), stab_point(s, c, m, i, j + 1, k), y % 16);
+                const int b = stab_between(stab_point(s, c, m, i + 1, j, k), stab_point(s, c, m, i + 1, j + 1, k), y % 16);
+
+                p[k] = (stab_between(a, b, x % 16) + 2) >> 2;
+            }
+            outside = p[0] < -32 || p[0] >= 64 * c->w - 32 || p[1] < -32 || p[1] >= 64 * c->h - 32;
+            s->nb_outside += outside;
+            if (outside && border == STAB_BLACK) {
+                out[y * c->w + x] = c->black;
+                continue;
+            }
+            if (outside && border == STAB_KEEP && before) {
+                out[y * c->w + x] = before[y * c->w + x];
+                continue;
+            }
+            if (outside && border == STAB_MIRROR) {
+                p[0] = stab_mirror(p[0], c->w);
+                p[1] = stab_mirror(p[1], c->h);
+            }
+            for (int j = 0; j < 8; j++) {
+                const int row = stab_limited(stab_limited(p[1] >> 6, -28, c->h + 18) - 3 + j, 0, c->h - 1);
+                int part = 0;
+
+                for (int i = 0; i < 8; i++) {
+                    const int col = stab_limited(stab_limited(p[0] >> 6, -28, c->w + 18) - 3 + i, 0, c->w - 1);
+
+                    part += taps[p[0] & 63][i] * in[row * c->w + col];
+                }
+                sum += taps[p[1] & 63][j] * part;
+            }
+            out[y * c->w + x] = stab_limited((sum + 2048) >> 12, 0, (1 << s->d) - 1);
+        }
+}
+
+/* Finds the matrices of tripod. */
+static void stab_tripod(Stab *s, int t, StabM *k, StabM *b, int *key)
+{
+    static uint16_t aligned[1 << 16];
+    StabVector v[STAB_MAX_BLOCKS];
+    StabM before = stab_times(*k, *b), inverse, found;
+
+    if (s->begins[t]) {
+        *k = *b = s->matrix[t] = stab_identity();
+        *key = t;
+        return;
+    }
+    *b = stab_times(*b, s->motion[t]);
+    inverse = stab_inverse(*b);
+    stab_warp(s, &s->components[0], aligned, s->components[0].frames[t], NULL, &inverse, STAB_CROP);
+    s->search(s, v, aligned, s->components[0].frames[*key]);
+    stab_read(s, aligned, v, &inverse);
+    if (stab_fit(s, &found) > 0)
+        *b = stab_times(found, *b);
+    if (2 * s->nb_inside < s->nb_all) {
+        *k   = stab_times(*k, *b);
+        *b   = stab_identity();
+        *key = t;
+        s->nb_keys++;
+    }
+    s->matrix[t] = stab_inverse(stab_times(*k, *b));
+    s->motion[t] = stab_times(stab_times(stab_inverse(before), *k), *b);
+}
+
+static double stab_k(double u)
+{
+    const double v = 1 - u * u;
+
+    return v > 0 ? v * v * v : 0;
+}
+
+/* Finds the matrix of frame t on the smooth path. */
+static void stab_smooth(Stab *s, int t, int first, int last)
+{
+    const int f = t - s->n > first ? t - s->n : first, l = t + s->n < last ? t + s->n : last;
+    const double *time = s->times, n = s->n + 1;
+    double sum[9], weights = 0;
+
+    memset(sum, 0, sizeof(sum));
+    for (int way = 0; way < 3; way++) {
+        StabM m = stab_identity();
+
+        for (int i = way == 0 ? t : way == 1 ? t - 1 : t + 1; way == 0 ? i == t : way == 1 ? i >= f : i <= l;
+             i += way == 1 ? -1 : 1) {
+            const double weight = stab_k((time[i] - time[t]) / n) +
+                                  stab_k((time[t] - time[f] + (time[i] - time[f]) + 1) / n) +
+                                  stab_k((time[l] - time[t] + (time[l] - time[i]) + 1) / n);
+
+            if (way == 1)
+                m = stab_times(m, stab_inverse(s->motion[i + 1]));
+            if (way == 2)
+                m = stab_times(m, s->motion[i]);
+            for (int j = 0; j < 8; j++)
+                sum[j] += weight * m.a[j / 3][j % 3];
+            weights += weight;
+        }
+    }
+    s->matrix[t] = stab_identity();
+    for (int j = 0; j < 8; j++)
+        s->matrix[t].a[j / 3][j % 3] = sum[j] / weights;
+}
+
+static void stab_limit(const Stab *s, StabM *m)
+{
+    const StabM one = stab_identity();
+    const double shift = sqrt(m->a[0][2] * m->a[0][2] + m->a[1][2] * m->a[1][2]);
+    const double c = m->a[0][0] + m->a[1][1], e = m->a[1][0] - m->a[0][1], sine = fabs(e) / sqrt(c * c + e * e);
+    double f = 1;
+
+    if (shift > s->max_shift)
+        f = s->max_shift / shift;
+    if (sine > s->max_sine && s->max_sine / sine < f)
+        f = s->max_sine / sine;
+    for (int i = 0; i < 8; i++)
+        m->a[i / 3][i % 3] = one.a[i / 3][i % 3] + f * (m->a[i / 3][i % 3] - one.a[i / 3][i % 3]);
+}
+
+static double stab_needs(const Stab *s, const StabM *m)
+{
+    double z = 1;
+
+    for (int corner = 0; corner < 4; corner++) {
+        const double x = (corner & 1 ? 1 : -1) * ((s->w - 1) / 2.), y = (corner & 2 ? 1 : -1) * ((s->h - 1) / 2.);
+
+        for (int k = 0; k < 2; k++)
+            for (int side = -1; side <= 1; side += 2) {
+                const double half = ((k ? s->h : s->w) - 1) / 2., g = m->a[2][0] * x + m->a[2][1] * y;
+                const double grows = side * (m->a[k][0] * x + m->a[k][1] * y) - half * g;
+                const double room = half - side * m->a[k][2];
+
+                if (grows > room * z)
+                    z = room / grows > 1 / 1.5 ? room / grows : 1 / 1.5;
+            }
+    }
+    return 1 / z;
+}
+
+/* Sets the final matrix of frame t. */
+static void stab_zoom(Stab *s, int t, int first, int last)
+{
+    const int r = s->border == STAB_CROP && s->zoom <= 0 ? (s->n + 3) / 4 : 0;
+    double zoom = s->zoom > 0 ? s->zoom : 1;
+
+    if (r) {
+        double sum = 0, weights = 0;
+
+        for (int i = -r; i <= r; i++) {
+            const int from = t + i > first ? t + i : first, at = from + r < last ? from + r : last;
+
+            sum     += stab_k(i / (r + 1.)) * s->needs[at];
+            weights += stab_k(i / (r + 1.));
+        }
+        zoom = sum / weights;
+    }
+    for (int i = 0; i < 8; i++)
+        s->final[t][i] = s->matrix[t].a[i / 3][i % 3] / (i % 3 == 2 ? 1 : zoom);
+}
+
+/* Makes all output frames. */
+static void stab_oracle(Stab *s)
+{
+    StabVector v[STAB_MAX_BLOCKS];
+    StabM k = stab_identity(), b = stab_identity();
+    int key = 0;
+
+    for (int t = 0; t < s->nb_frames; t++) {
+        s->motion[t]  = stab_identity();
+        s->inliers[t] = 0;
+        s->begins[t]  = !t;
+        if (t) {
+            s->search(s, v, s->components[0].frames[t], s->components[0].frames[t - 1]);
+            stab_read(s, s->components[0].frames[t], v, NULL);
+            s->begins[t] = 10 * s->nb_consistent < s->nb_all;
+            if (!s->begins[t])
+                s->inliers[t] = stab_fit(s, &s->motion[t]);
+        }
+        if (s->tripod)
+            stab_tripod(s, t, &k, &b, &key);
+    }
+    for (int t = 0, first = 0, last; t < s->nb_frames; t++) {
+        if (s->begins[t])
+            first = t;
+        for (last = t; last + 1 < s->nb_frames && !s->begins[last + 1]; last++)
+            continue;
+        if (!s->tripod)
+            stab_smooth(s, t, first, last);
+        stab_limit(s, &s->matrix[t]);
+        s->needs[t] = stab_needs(s, &s->matrix[t]);
+        if (t > first && s->needs[t - 1] > s->needs[t])
+            s->needs[t] = s->needs[t - 1];
+    }
+    for (int t = 0, first = 0, last; t < s->nb_frames; t++) {
+        StabM m = stab_identity();
+
+        if (s->begins[t])
+            first = t;
+        for (last = t; last + 1 < s->nb_frames && !s->begins[last + 1]; last++)
+            continue;
+        stab_zoom(s, t, first, last);
+        for (int i = 0; i < 8 && !s->passes[t]; i++)
+            m.a[i / 3][i % 3] = s->final[t][i];
+        for (int i = 0; i < s->nb_components; i++) {
+            StabComponent *c = &s->components[i];
+
+            stab_warp(s, c, c->out[t], c->frames[t], s->begins[t] ? NULL : c->out[t - 1], &m,
+                      s->passes[t] ? STAB_CROP : s->border);
+        }
+        for (int i = 0; i < 8; i++)
+            s->final[t][i] = m.a[i / 3][i % 3];
+    }
+}
+
+#endif /* GPUME_ORACLE_MVSTAB_H */

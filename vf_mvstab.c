@@ -1,0 +1,319 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Stabilising: options, formats, frames in and out. gpume/mvstab/mvstab.h makes the frames.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "libavutil/bprint.h"
+#include "libavutil/mem.h"
+#include "libavutil/opt.h"
+
+#include "avfilter.h"
+#include "filters.h"
+#include "formats.h"
+#include "video.h"
+
+#include "gpume/mvstab/file.h"
+#include "gpume/mvstab/mvstab.h"
+#include "gpume/stream/stream.h"
+#include "gpume/util/compat.h"
+#include "gpume/util/hwframes.h"
+#include "gpume/util/options.h"
+#include "gpume/util/slice_threads.h"
+
+typedef struct MvstabContext {
+    const AVClass *class;
+
+    /* options */
+    int mode, model, border;
+    int smoothing;
+    int max_shift;
+    double max_angle, zoom;
+    char *file;
+    int read, overwrite;
+
+    Mvstab *mvstab;
+    MvstabFile path;
+    int64_t nb_in;
+    double ticks;               ///< ticks of the input's time base in a frame; 0: unknown
+    double time;                ///< time of the last frame, in frames
+    int64_t pts;                ///< timestamp of the last frame
+    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
+    MvstabInput next_input;
+    MvstabStep step;            ///< the step of the frame that is added, as read from the file
+    int failed;
+    GpumeStream stream;
+} MvstabContext;
+
+#define OFFSET(x) offsetof(MvstabContext, x)
+#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
+#define CONST(name, help, val, u) \
+    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
+
+static const AVOption mvstab_options[] = {
+    { "mode", "how the camera moves in the output", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MVSTAB_SMOOTH },
+      MVSTAB_SMOOTH, MVSTAB_TRIPOD, FLAGS, .unit = "mode" },
+        CONST("smooth", "on a smooth path", MVSTAB_SMOOTH, "mode"),
+        CONST("tripod", "not at all in a shot", MVSTAB_TRIPOD, "mode"),
+    { "smoothing", "number of frames on each side with which the path is smoothed", OFFSET(smoothing), AV_OPT_TYPE_INT,
+      { .i64 = 30 }, 1, MVSTAB_MAX_SMOOTHING, FLAGS },
+    { "model", "how the picture moves from frame to frame", OFFSET(model), AV_OPT_TYPE_INT, { .i64 = MVSTAB_AUTO },
+      MVSTAB_AUTO, MVSTAB_HOMOGRAPHY, FLAGS, .unit = "model" },
+        CONST("auto",       "the homography where it fits clearly better", MVSTAB_AUTO, "model"),
+        CONST("similarity", "it is moved, rotated and zoomed", MVSTAB_SIMILARITY, "model"),
+        CONST("homography", "as a plane in front of a camera that turns, for wide angles", MVSTAB_HOMOGRAPHY, "model"),
+    { "max_shift", "limit of how far a frame is moved, in samples; -1: none", OFFSET(max_shift), AV_OPT_TYPE_INT,
+      { .i64 = -1 }, -1, 32767, FLAGS },
+    { "max_angle", "limit of how far a frame is rotated, in degrees; -1: none", OFFSET(max_angle), AV_OPT_TYPE_DOUBLE,
+      { .dbl = -1 }, -1, 90, FLAGS },
+    { "border", "what is where the input frame has no samples", OFFSET(border), AV_OPT_TYPE_INT,
+      { .i64 = MVSTAB_CROP }, MVSTAB_CROP, MVSTAB_MIRROR, FLAGS, .unit = "border" },
+        CONST("crop",   "nothing: the frame is zoomed in", MVSTAB_CROP, "border"),
+        CONST("keep",   "the previous output frame", MVSTAB_KEEP, "border"),
+        CONST("black",  "black", MVSTAB_BLACK, "border"),
+        CONST("mirror", "the mirrored frame", MVSTAB_MIRROR, "border"),
+    { "zoom", "factor by which frames are zoomed in; 0: with border=crop as much as the shot needs, else 1", OFFSET(zoom),
+      AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 10, FLAGS },
+    { "file", "write the path of the camera to this .npy file, or read it", OFFSET(file), AV_OPT_TYPE_STRING,
+      { .str = NULL }, 0, 0, FLAGS },
+    { "read", "read the path from the file instead of searching it", OFFSET(read), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1,
+      FLAGS },
+    { "overwrite", "replace an existing file; 0: fail if it exists", OFFSET(overwrite), AV_OPT_TYPE_BOOL, { .i64 = 1 },
+      0, 1, FLAGS },
+    { NULL }
+};
+
+AVFILTER_DEFINE_CLASS(mvstab);
+
+static int query_formats(const AVFilterContext *ctx,
+                         AVFilterFormatsConfig **cfg_in,
+                         AVFilterFormatsConfig **cfg_out)
+{
+    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvstab_kind);
+}
+
+static av_cold int init(AVFilterContext *ctx)
+{
+    const MvstabContext *s = ctx->priv;
+    const GpumeDependency dependencies[] = {
+        { "read",      s->file != NULL, "'file'" },
+        { "overwrite", s->file && !s->read, "'file' and without 'read'" },
+        { "model",     !s->read, "a path that is searched, not read" },
+    };
+
+    if (s->file && !ff_gpume_has_ending(s->file, ".npy")) {
+        av_log(ctx, AV_LOG_ERROR, "'file' is '%s'; it must end in .npy.\n", s->file);
+        return AVERROR(EINVAL);
+    }
+    if (s->zoom > 0 && s->zoom < 0.1) {
+        av_log(ctx, AV_LOG_ERROR, "'zoom' is %g; it must be 0 or at least 0.1.\n", s->zoom);
+        return AVERROR(EINVAL);
+    }
+    return ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
+}
+
+/* Opens mvstab for frames in system memory, or for frames like these hardware frames. */
+static av_cold int open_mvstab(AVFilterContext *ctx, AVBufferRef *hw_frames)
+{
+    MvstabContext *s = ctx->priv;
+    const MvstabConfig cfg = {
+        .hw_frames = hw_frames,
+        .executor  = ff_gpume_slice_threads(ctx),
+        .mode      = s->mode,
+        .model     = s->model,
+        .border    = s->border,
+        .smoothing = s->smoothing,
+        .max_shift = s->max_shift < 0 ? INFINITY : s->max_shift,
+        .max_sine  = s->max_angle < 0 ? INFINITY : sin(s->max_angle * M_PI / 180),
+        .zoom      = s->zoom,
+        .log_ctx   = ctx,
+    };
+
+    ff_mvstab_close(&s->mvstab);
+    return ff_mvstab_open(&s->mvstab, &cfg);
+}
+
+static av_cold int config_output(AVFilterLink *outlink)
+{
+    AVFilterContext *ctx = outlink->src;
+    AVFilterLink *inlink = ctx->inputs[0];
+    const FilterLink *in = ff_filter_link(inlink);
+    MvstabContext *s = ctx->priv;
+    int ret = open_mvstab(ctx, in->hw_frames_ctx);
+
+    if (ret >= 0 && s->file && !s->path.rows && !s->path.file.f)
+        ret = s->read ? ff_mvstab_file_read(&s->path, s->file, ctx) :
+                        ff_mvstab_file_create(&s->path, s->file, s->overwrite, ctx);
+    if (ret < 0) {
+        s->failed = 1;
+        return ret;
+    }
+    s->ticks = in->frame_rate.num > 0 && in->frame_rate.den > 0 ?
+               1 / (av_q2d(in->frame_rate) * av_q2d(inlink->time_base)) : 0;
+    s->pts   = AV_NOPTS_VALUE;
+    return ff_gpume_config_pool(outlink);
+}
+
+/* Writes how a frame was moved into its metadata. */
+static int set_metadata(AVFrame *out, const MvstabNext *next)
+{
+    char text[32];
+    AVBPrint matrix;
+    int ret;
+
+    av_bprint_init(&matrix, 0, AV_BPRINT_SIZE_AUTOMATIC);
+    for (int i = 0; i < 8; i++)
+        av_bprintf(&matrix, "%s%.9g", i ? " " : "", next->matrix.m[i]);
+    ret = av_dict_set(&out->metadata, "lavfi.mvstab.matrix", matrix.str, 0);
+    snprintf(text, sizeof(text), "%.3f", next->step->inliers);
+    if (ret >= 0)
+        ret = av_dict_set(&out->metadata, "lavfi.mvstab.inliers", text, 0);
+    return ret < 0 ? ret : av_dict_set_int(&out->metadata, "lavfi.mvstab.begins", next->step->begins, 0);
+}
+
+/* Sends the next frame if its input has arrived. Returns 1 if a frame was sent, 0 if not. */
+static int send_next(AVFilterContext *ctx)
+{
+    MvstabContext *s = ctx->priv;
+    MvstabNext next;
+    AVFrame *out;
+    int ret = ff_mvstab_next(s->mvstab, &next);
+
+    if (ret <= 0)
+        return ret;
+    out = ff_mvstab_take(s->mvstab);
+    ret = ff_gpume_new_samples(ctx->outputs[0], out, NULL);
+    if (ret >= 0 && s->path.file.f)
+        ret = ff_mvstab_file_write(&s->path, next.step);
+    if (ret >= 0)
+        ret = set_metadata(out, &next);
+    if (ret >= 0)
+        ret = ff_mvstab_make(s->mvstab, out);
+    if (ret < 0) {
+        av_frame_free(&out);
+        return ret;
+    }
+    ret = ff_filter_frame(ctx->outputs[0], out);
+    return ret < 0 ? ret : 1;
+}
+
+/* Returns the time of a frame, in frames. It grows by 1 where the stream does not tell. */
+static double time_of(MvstabContext *s, const AVFrame *frame)
+{
+    const int is_known = s->ticks > 0 && frame->pts != AV_NOPTS_VALUE && s->pts != AV_NOPTS_VALUE && frame->pts > s->pts;
+
+    s->time += is_known ? (frame->pts - (double)s->pts) / s->ticks : 1;
+    s->pts   = frame->pts;
+    return s->time;
+}
+
+/* Takes the next input frame. If it begins another sequence, it must wait. */
+static int take(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvstabContext *s = ctx->priv;
+    MvstabInput input = { .passes = ctx->is_disabled };
+
+    if ((*frame)->flags & AV_FRAME_FLAG_INTERLACED) {
+        av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if the "
+               "frame is only marked so.\n");
+        return AVERROR(EINVAL);
+    }
+    if (s->read && s->nb_in == s->path.nb) {
+        av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
+               "'read'.\n", s->file, s->path.nb);
+        return AVERROR(EINVAL);
+    }
+    input.time = time_of(s, *frame);
+    if (s->read) {
+        s->step = ff_mvstab_file_step(&s->path, s->nb_in);
+        input.step = &s->step;
+    }
+    s->nb_in++;
+    av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    if (ff_mvstab_continues(s->mvstab, *frame))
+        return ff_mvstab_push(s->mvstab, frame, &input);
+    ff_mvstab_flush(s->mvstab);
+    FFSWAP(AVFrame *, s->next, *frame);
+    s->next_input = input;
+    return 0;
+}
+
+/* Begins another sequence. */
+static int take_next(AVFilterContext *ctx)
+{
+    MvstabContext *s = ctx->priv;
+    const int ret = ff_mvstab_continues(s->mvstab, s->next) ? 0 : open_mvstab(ctx, s->next->hw_frames_ctx);
+
+    return ret < 0 ? ret : ff_mvstab_push(s->mvstab, &s->next, &s->next_input);
+}
+
+static int produce(AVFilterContext *ctx)
+{
+    const MvstabContext *s = ctx->priv;
+    int ret = send_next(ctx);
+
+    if (ret || !s->next)
+        return ret;
+    ret = take_next(ctx);
+    return ret < 0 ? ret : send_next(ctx);
+}
+
+static int flush(AVFilterContext *ctx)
+{
+    const MvstabContext *s = ctx->priv;
+
+    ff_mvstab_flush(s->mvstab);
+    return 0;
+}
+
+static int activate(AVFilterContext *ctx)
+{
+    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .flush = flush };
+    MvstabContext *s = ctx->priv;
+    const int ret = ff_gpume_stream_activate(ctx, &s->stream, &functions);
+
+    s->failed |= ret < 0 && ret != FFERROR_NOT_READY;
+    return ret;
+}
+
+static av_cold void uninit(AVFilterContext *ctx)
+{
+    MvstabContext *s = ctx->priv;
+
+    av_frame_free(&s->next);
+    ff_mvstab_close(&s->mvstab);
+    ff_mvstab_file_close(&s->path, s->failed);
+}
+
+static const AVFilterPad mvstab_outputs[] = {
+    {
+        .name         = "default",
+        .type         = AVMEDIA_TYPE_VIDEO,
+        .config_props = config_output,
+    },
+};
+
+const GPUME_FILTER ff_vf_mvstab = {
+    GPUME_PUBLIC(name)        = "mvstab",
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Stabilise the picture."),
+    GPUME_PUBLIC(priv_class)  = &mvstab_class,
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
+                                AVFILTER_FLAG_SLICE_THREADS |
+                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
+    .priv_size      = sizeof(MvstabContext),
+    .init           = init,
+    .uninit         = uninit,
+    .activate       = activate,
+    FILTER_INPUTS(ff_video_default_filterpad),
+    FILTER_OUTPUTS(mvstab_outputs),
+    FILTER_QUERY_FUNC2(query_formats),
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
+};
