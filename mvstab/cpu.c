@@ -97,7 +97,7 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
         s->rows[i].sources = av_calloc(w, sizeof(*s->rows[i].sources));
         s->rows[i].outside = av_mallocz(w);
-        s->rows[i].samples = av_malloc(2 * (w + MVSTAB_ROW_PAD));
+        s->rows[i].samples = av_malloc(2 * w);
         if (!s->rows[i].sources || !s->rows[i].outside || !s->rows[i].samples)
             return AVERROR(ENOMEM);
     }

@@ -16,9 +16,6 @@
 
 #include "libavfilter/gpume/mvstab/arithmetic.h"
 
-/** Number of samples by which rows of output samples may be written beyond their end. */
-#define MVSTAB_ROW_PAD 16
-
 /** Where an output sample is read. */
 typedef struct MvstabSource {
     const uint8_t *first;       ///< the first sample of the first row of taps
@@ -27,7 +24,7 @@ typedef struct MvstabSource {
 
 typedef struct MvstabDSP {
     /**
-     * Interpolates n samples.
+     * Interpolates n samples. Reads sources, and writes samples, up to the next multiple of 4.
      * @param dst    uint8_t or uint16_t
      * @param stride bytes between rows of src
      * @param taps   ff_mvstab_taps

@@ -1026,6 +1026,9 @@ void checkasm_check_vf_gpume(void)
 #if CONFIG_MVDEINT_FILTER
     checkasm_check_mvdeint();
 #endif
+#if CONFIG_MVSTAB_FILTER
+    checkasm_check_mvstab();
+#endif
 #if CONFIG_MVSTEREO_FILTER
     checkasm_check_mvstereo();
 #endif

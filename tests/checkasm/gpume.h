@@ -17,6 +17,7 @@
 void checkasm_check_mvview(void);
 void checkasm_check_mvfps(void);
 void checkasm_check_mvdenoise(void);
+void checkasm_check_mvstab(void);
 void checkasm_check_mvstereo(void);
 void checkasm_check_mvdeint(void);
 
