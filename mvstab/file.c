@@ -129,7 +129,9 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
 MvstabStep ff_mvstab_file_step(const MvstabFile *f, int64_t number)
 {
     const uint8_t *row = f->rows + number * 8 * VALUES;
-    MvstabStep step = { .inliers = av_int2double(AV_RL64(row + 8 * 8)), .begins = av_int2double(AV_RL64(row + 8 * 9)) != 0 };
+    MvstabStep step = {
+        .inliers = av_int2double(AV_RL64(row + 8 * 8)), .begins = av_int2double(AV_RL64(row + 8 * 9)) != 0,
+    };
 
     for (int i = 0; i < 8; i++)
         step.motion.m[i] = av_int2double(AV_RL64(row + 8 * i));

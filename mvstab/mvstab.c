@@ -17,6 +17,9 @@
 
 static const GpumeFrameBackend *const backends[] = {
     &ff_mvstab_backend_cpu.common,
+#if GPUME_HAS_CUDA
+    &ff_mvstab_backend_cuda.common,
+#endif
     NULL
 };
 

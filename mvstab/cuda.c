@@ -1,0 +1,297 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Copies, measures and warps CUDA frames on the stream of their device. Tensors are copied to pinned memory; the search
+ * of a picture ends after that copy, because its stream waits for what was queued before the search.
+ */
+
+#include <string.h>
+
+#include "config.h"
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
+#include "libavutil/log.h"
+
+#include "libavfilter/gpume/core/geometry.h"
+#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/mvstab/backend.h"
+#include "libavfilter/gpume/mvstab/cuda_args.h"
+#include "libavfilter/gpume/mvstab/dsp.h"
+#include "libavfilter/gpume/mvstab/modules.h"
+#include "libavfilter/gpume/picture/cuda_padded.h"
+
+GPUME_SHELL_MODULES(MVSTAB_CUDA_MODULES)
+
+enum Kernel { TENSOR, WARP, NB_KERNELS };
+
+static const GpumeShellKernel kernels[NB_KERNELS] = {
+    [TENSOR] = { "tensor", 0, MVSTAB_CUDA_THREADS, 0, "measure blocks" },
+    [WARP]   = { "warp",   0, MVSTAB_CUDA_THREADS, MVSTAB_CUDA_TAPS, "warp a picture" },
+};
+
+typedef struct CUDABackend {
+    const GpumeLayout *layout;
+    GpumeShell shell;
+    AVBufferRef *device;            ///< AVHWDeviceContext of the frames
+
+    /* the following depend on the layout */
+    GpumeCudaPadding padding;
+    AVBufferRef *gray;              ///< AVHWFramesContext that describes component 0 of pictures
+    GpumeCudaPool pictures, tensors;
+} CUDABackend;
+
+static av_cold int init(void *priv, const void *config)
+{
+    const MvstabConfig *cfg = config;
+    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
+    CUDABackend *s = priv;
+    GpumeLayout layout;
+    int ret;
+
+    s->device = av_buffer_ref(frames->device_ref);
+    if (!s->device)
+        return AVERROR(ENOMEM);
+    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
+    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    if (ret < 0)
+        return ret;
+    for (int i = 0; i < NB_KERNELS && ret >= 0; i++)
+        ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, layout.depth);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, layout.bytes);
+    ff_gpume_cuda_pop(&s->shell.cuda);
+    return ret;
+}
+
+static void forget(CUDABackend *s)
+{
+    ff_gpume_cuda_pool_uninit(&s->pictures);
+    ff_gpume_cuda_pool_uninit(&s->tensors);
+    av_buffer_unref(&s->gray);
+}
+
+/* Describes component 0 of pictures. FFmpeg does not allocate such frames, because devices have no such format. */
+static int describe_gray(CUDABackend *s)
+{
+    AVHWFramesContext *frames;
+
+    s->gray = av_hwframe_ctx_alloc(s->device);
+    if (!s->gray)
+        return AVERROR(ENOMEM);
+    frames = (AVHWFramesContext *)s->gray->data;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = ff_gpume_gray_format(s->layout->depth);
+    frames->width     = s->layout->w;
+    frames->height    = s->layout->h;
+    return 0;
+}
+
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
+static int change_layout(CUDABackend *s, const GpumeLayout *l)
+{
+    const size_t nb_blocks = gpume_blocks(l->w, MVSTAB_BLOCK) * (size_t)gpume_blocks(l->h, MVSTAB_BLOCK);
+    int ret = 0;
+
+    /* kernels in flight still use the memory that is freed next */
+    if (s->layout)
+        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if (ret < 0)
+        return ret;
+    forget(s);
+    s->layout = l;
+    ret = describe_gray(s);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "pictures");
+    if (ret >= 0)
+        ret = ff_gpume_cuda_pool_init(&s->tensors, &s->shell.cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                      nb_blocks * sizeof(MvstabTensor), "tensors");
+    return ret;
+}
+
+static int set_layout(void *priv, const GpumeLayout *layout)
+{
+    CUDABackend *s = priv;
+    int ret = ff_gpume_shell_fits(&s->shell, "mvstab", layout->w, layout->h);
+
+    if (ret < 0)
+        return ret;
+    ff_gpume_cuda_padding_set(&s->padding, layout);
+    ret = ff_gpume_shell_enter(&s->shell);
+    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
+}
+
+/* Returns the address of a picture's memory. */
+static CUdeviceptr memory_of(const AVFrame *picture)
+{
+    return ff_gpume_cuda_buffer(picture->buf[0])->data;
+}
+
+static int alloc(CUDABackend *s, MvstabPicture *picture)
+{
+    AVFrame *f = picture->frame = av_frame_alloc();
+
+    if (!f)
+        return AVERROR(ENOMEM);
+    f->width  = s->layout->w;
+    f->height = s->layout->h;
+    f->format = AV_PIX_FMT_CUDA;
+    f->buf[0] = ff_gpume_cuda_pool_get(&s->pictures);
+    f->hw_frames_ctx = av_buffer_ref(s->gray);
+    picture->tensors = ff_gpume_cuda_pool_get(&s->tensors);
+    if (!f->buf[0] || !f->hw_frames_ctx || !picture->tensors)
+        return AVERROR(ENOMEM);
+    f->data[0]     = (uint8_t *)(uintptr_t)(memory_of(f) + s->padding.first[0]);
+    f->linesize[0] = s->padding.stride[0];
+    return 0;
+}
+
+/* Computes the tensors of a picture, and copies them to the host. The caller has pushed the CUDA context. */
+static int measure(CUDABackend *s, const MvstabPicture *picture)
+{
+    const GpumeLayout *l = s->layout;
+    const GpumeCudaBuffer *tensors = ff_gpume_cuda_buffer(picture->tensors);
+    const int cols = gpume_blocks(l->w, MVSTAB_BLOCK), nb = cols * gpume_blocks(l->h, MVSTAB_BLOCK);
+    const MvstabCudaTensorArgs args = {
+        .first = memory_of(picture->frame) + s->padding.first[0], .tensors = tensors->data,
+        .stride = s->padding.stride[0], .w = l->w, .h = l->h, .cols = cols, .nb = nb, .shift = l->depth - 8,
+    };
+    int ret = ff_gpume_shell_launch(&s->shell, TENSOR, gpume_divide_up(nb, MVSTAB_CUDA_WARPS), 1, 1, &args);
+
+    if (ret < 0)
+        return ret;
+    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(tensors->pinned, tensors->data, nb * sizeof(MvstabTensor),
+                                                 ff_gpume_shell_stream(&s->shell)), "copy tensors")
+    return 0;
+}
+
+static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
+{
+    CUDABackend *s = priv;
+    int ret = ff_gpume_shell_enter(&s->shell);
+
+    if (ret < 0)
+        return ret;
+    ret = alloc(s, picture);
+    if (ret >= 0)
+        ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, frame, memory_of(picture->frame));
+    if (ret >= 0)
+        ret = measure(s, picture);
+    return ff_gpume_shell_leave(&s->shell, ret);
+}
+
+/* Uploads the taps and the meshes of the first nb components. The caller has pushed the CUDA context. */
+static int upload(CUDABackend *s, GpumeCudaUpload **upload, MvstabCudaWarpArgs *args, const MvstabWarp *warp, int nb)
+{
+    const GpumeLayout *l = s->layout;
+    size_t size = MVSTAB_CUDA_TAPS;
+    MvstabPoint *points;
+    int ret;
+
+    for (int i = 0; i < nb; i++) {
+        args->mesh[i] = (size - MVSTAB_CUDA_TAPS) / sizeof(MvstabPoint);
+        size += mvstab_points(l->components[i].w) * (size_t)mvstab_points(l->components[i].h) * sizeof(MvstabPoint);
+    }
+    ret = ff_gpume_cuda_uploads_next(&s->shell.cuda, &s->shell.uploads, size, upload);
+    if (ret < 0)
+        return ret;
+    memcpy((*upload)->buffer.pinned, ff_mvstab_taps, MVSTAB_CUDA_TAPS);
+    points = (MvstabPoint *)((uint8_t *)(*upload)->buffer.pinned + MVSTAB_CUDA_TAPS);
+    for (int i = 0; i < nb; i++) {
+        const GpumeComponent *c = &l->components[i];
+        const MvstabSite site = mvstab_site(l, i, warp);
+
+        ff_mvstab_mesh(points + args->mesh[i], mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
+    }
+    args->tables = (*upload)->buffer.data;
+    return ff_gpume_cuda_upload(&s->shell.cuda, *upload, size, "upload a mesh");
+}
+
+/* Warps the first nb components. The caller has pushed the CUDA context. */
+static int run_warp(CUDABackend *s, MvstabCudaWarpArgs *args, const MvstabWarp *warp, int nb)
+{
+    const GpumeLayout *l = s->layout;
+    GpumeCudaUpload *tables;
+    int ret = upload(s, &tables, args, warp, nb);
+
+    if (ret < 0)
+        return ret;
+    args->border = warp->border;
+    args->depth  = l->depth;
+    ret = ff_gpume_shell_launch(&s->shell, WARP, gpume_divide_up(l->w + 2 * args->around, 32),
+                                gpume_divide_up(l->h + 2 * args->around, MVSTAB_CUDA_WARPS), nb, args);
+    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->shell.cuda, tables);
+}
+
+static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, const MvstabMatrix *matrix)
+{
+    CUDABackend *s = priv;
+    const MvstabWarp warp = { .matrix = *matrix, .border = MVSTAB_CROP };
+    MvstabCudaWarpArgs args = { .around = GPUME_PAD };
+    int ret = ff_gpume_shell_enter(&s->shell);
+
+    if (ret < 0)
+        return ret;
+    ret = alloc(s, aligned);
+    if (ret >= 0) {
+        args.components[0] = ff_gpume_cuda_component(&s->padding, s->layout, 0, aligned->frame, memory_of(picture));
+        args.components[0].offset    = 0;
+        args.components[0].log2_step = 0;
+        ret = run_warp(s, &args, &warp, 1);
+    }
+    if (ret >= 0)
+        ret = measure(s, aligned);
+    return ff_gpume_shell_leave(&s->shell, ret);
+}
+
+static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
+{
+    CUDABackend *s = priv;
+    const GpumeLayout *l = s->layout;
+    MvstabCudaWarpArgs args = { .shift = l->shift };
+    int ret = ff_gpume_shell_enter(&s->shell);
+
+    if (ret < 0)
+        return ret;
+    for (int i = 0; i < l->nb_components; i++) {
+        args.components[i] = ff_gpume_cuda_component(&s->padding, l, i, out, memory_of(picture));
+        args.black[i]      = warp->black[i];
+        if (warp->before) {
+            args.before[i]          = (uintptr_t)warp->before->data[l->components[i].plane];
+            args.before_linesize[i] = warp->before->linesize[l->components[i].plane];
+        }
+    }
+    return ff_gpume_shell_leave(&s->shell, run_warp(s, &args, warp, l->nb_components));
+}
+
+/* Frees what the device used, which is idle. */
+static av_cold void close_device(void *priv)
+{
+    CUDABackend *s = priv;
+
+    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
+}
+
+static av_cold void uninit(void *priv)
+{
+    CUDABackend *s = priv;
+
+    ff_gpume_shell_close(&s->shell, close_device, s);
+    forget(s);
+    av_buffer_unref(&s->device);
+}
+
+const MvstabBackend ff_mvstab_backend_cuda = {
+    .common = {
+        .hw_format = AV_PIX_FMT_CUDA, .priv_size = sizeof(CUDABackend),
+        .init = init, .set_layout = set_layout, .uninit = uninit,
+    },
+    .load  = load,
+    .align = align,
+    .warp  = warp,
+};
