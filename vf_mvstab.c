@@ -47,7 +47,7 @@ typedef struct MvstabContext {
     double time;                ///< time of the last frame, in frames
     int64_t pts;                ///< timestamp of the last frame
     AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
-    MvstabInput next_input;
+    int next_passes;            ///< whether the frame that is added passes unchanged
     MvstabStep step;            ///< the step of the frame that is added, as read from the file
     int failed;
     GpumeStream stream;
@@ -215,34 +215,43 @@ static double time_of(MvstabContext *s, const AVFrame *frame)
     return s->time;
 }
 
-/* Takes the next input frame. If it begins another sequence, it must wait. */
+/* Returns whether a frame can be stabilised. If not, and messages is set, says why. */
+static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
+{
+    const MvstabContext *s = ctx->priv;
+    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED), has_row = !s->read || s->nb_in < s->path.nb;
+
+    if (is_interlaced && messages)
+        av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if the "
+               "frame is only marked so.\n");
+    else if (!has_row && messages)
+        av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
+               "'read'.\n", s->file, s->path.nb);
+    return !is_interlaced && has_row;
+}
+
+static int push(AVFilterContext *ctx, AVFrame **frame)
+{
+    MvstabContext *s = ctx->priv;
+    const MvstabInput input = { time_of(s, *frame), s->next_passes, s->read ? &s->step : NULL };
+
+    if (s->read)
+        s->step = ff_mvstab_file_step(&s->path, s->nb_in);
+    s->nb_in++;
+    av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
+    return ff_mvstab_push(s->mvstab, frame, &input);
+}
+
+/* Takes the next input frame. If it begins another sequence, or is an error, it must wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstabContext *s = ctx->priv;
-    MvstabInput input = { .passes = ctx->is_disabled };
 
-    if ((*frame)->flags & AV_FRAME_FLAG_INTERLACED) {
-        av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if the "
-               "frame is only marked so.\n");
-        return AVERROR(EINVAL);
-    }
-    if (s->read && s->nb_in == s->path.nb) {
-        av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
-               "'read'.\n", s->file, s->path.nb);
-        return AVERROR(EINVAL);
-    }
-    input.time = time_of(s, *frame);
-    if (s->read) {
-        s->step = ff_mvstab_file_step(&s->path, s->nb_in);
-        input.step = &s->step;
-    }
-    s->nb_in++;
-    av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
-    if (ff_mvstab_continues(s->mvstab, *frame))
-        return ff_mvstab_push(s->mvstab, frame, &input);
+    s->next_passes = ctx->is_disabled;
+    if (check_frame(ctx, *frame, 0) && ff_mvstab_continues(s->mvstab, *frame))
+        return push(ctx, frame);
     ff_mvstab_flush(s->mvstab);
     FFSWAP(AVFrame *, s->next, *frame);
-    s->next_input = input;
     return 0;
 }
 
@@ -250,9 +259,11 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
 static int take_next(AVFilterContext *ctx)
 {
     MvstabContext *s = ctx->priv;
-    const int ret = ff_mvstab_continues(s->mvstab, s->next) ? 0 : open_mvstab(ctx, s->next->hw_frames_ctx);
+    int ret = check_frame(ctx, s->next, 1) ? 0 : AVERROR(EINVAL);
 
-    return ret < 0 ? ret : ff_mvstab_push(s->mvstab, &s->next, &s->next_input);
+    if (ret >= 0 && !ff_mvstab_continues(s->mvstab, s->next))
+        ret = open_mvstab(ctx, s->next->hw_frames_ctx);
+    return ret < 0 ? ret : push(ctx, &s->next);
 }
 
 static int produce(AVFilterContext *ctx)

@@ -143,8 +143,8 @@ static void add_row_##bits(MvstabTensor *t, const uint8_t *first, ptrdiff_t stri
     int xx = 0, xy = 0, yy = 0;                                                                                 \
                                                                                                                 \
     for (int x = 0; x < w; x++) {                                                                               \
-        const int dx = (row[x + 1] >> shift) - (row[x - 1] >> shift);                                           \
-        const int dy = has_y * ((below[x] >> shift) - (above[x] >> shift));                                     \
+        const int dx = (uint8_t)(row[x + 1] >> shift) - (uint8_t)(row[x - 1] >> shift);                         \
+        const int dy = has_y * ((uint8_t)(below[x] >> shift) - (uint8_t)(above[x] >> shift));                   \
                                                                                                                 \
         xx += dx * dx;                                                                                          \
         xy += dx * dy;                                                                                          \

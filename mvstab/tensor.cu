@@ -36,10 +36,11 @@ GPUME_KERNEL_OF(MvstabCudaTensorArgs, MVSTAB_CUDA_THREADS)
         int dx = 0, dy = 0;
 
         if (x < args.w && y < args.h && has_x)
-            dx = (((const MvstabSample *)at)[1] >> args.shift) - (((const MvstabSample *)at)[-1] >> args.shift);
+            dx = (GpumeU8)(((const MvstabSample *)at)[1] >> args.shift) -
+                 (GpumeU8)(((const MvstabSample *)at)[-1] >> args.shift);
         if (x < args.w && y < args.h && has_y)
-            dy = (*(const MvstabSample *)(at + args.stride) >> args.shift) -
-                 (*(const MvstabSample *)(at - args.stride) >> args.shift);
+            dy = (GpumeU8)(*(const MvstabSample *)(at + args.stride) >> args.shift) -
+                 (GpumeU8)(*(const MvstabSample *)(at - args.stride) >> args.shift);
         sums[0] += dx * dx;
         sums[1] += dx * dy;
         sums[2] += dy * dy;

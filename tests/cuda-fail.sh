@@ -53,6 +53,12 @@ run() {
             -vf "format=nv12,hwupload_cuda,mvdeint=$3,hwdownload,format=nv12" -f framecrc -
         return
     fi
+    if [ "$2" = mvstab ]; then
+        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
+            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i testsrc2=size=32x24:rate=3:duration=1 \
+            -vf "format=nv12,hwupload_cuda,mvstab=$3,hwdownload,format=nv12" -f framecrc -
+        return
+    fi
     if [ "$2" = mvstereo-memory ]; then
         LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
             -f lavfi -i "$source,trim=end_frame=2" -vf "mvstereo=layout=$3:backend=$1" -f framecrc -
@@ -139,6 +145,7 @@ each mvview device ds 999 0
 each mvfps device ds 999 0
 each mvdenoise device ds 999 0
 each mvdeint device passes=2 999 0
+each mvstab device mode=tripod:border=keep 999 0
 each mvstereo device sbsl:temporal=0 999 0
 each mvstereo device sbsl:max=64:fast=1:temporal=1:view=both 999 0
 each mvstereo-memory cuda sbsl:max=32:temporal=1 999 0

@@ -216,6 +216,16 @@ for row in nv12/mvdeint p010le/mvdeint=passes=3:refs=1 yuv444p/mvdeint=mode=send
         eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
 
+# Pictures of mvstab, whose frames stay on the device. gpume_mvstab tests more.
+for row in nv12/mode=tripod p010le/border=mirror:smoothing=2 yuv444p/border=keep:model=homography; do
+    shaken="testsrc2=s=128x96:r=25:d=0.28,format=yuv444p,crop=80:64:8+mod(n*7\\,13):9+mod(n*5\\,11),format=${row%%/*}"
+    ffmpeg -lavfi "$shaken,mvstab=${row#*/}" -f framecrc - > "$tmp/cpu"
+    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$shaken,hwupload_cuda,mvstab=${row#*/},hwdownload,
+        format=${row%%/*}" -f framecrc - > "$tmp/gpu"
+    check "cuda-mvstab/$row" "other pictures" \
+        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -eq 7 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+done
+
 # Frames that repeat the one before them. Up to four in a row get its result.
 for row in nv12/fps=12/radius=2/ yuv420p10/fps=24/radius=1/ p010le/fps=12/radius=1:enable=between\(n\\,5\\,12\)/ \
            yuv444p/fps=8/radius=2/gpume=algo=hme:block=8:dir=both:refs=2:backend; do

@@ -362,7 +362,7 @@ prepare_sanitizers() {
             set -- "$@" "unit:-backend:cuda:-share:$n/$shares$cases"
         done
         n=$first
-        for program in "$@" hint_constant:-device mvdeint:-device mvdenoise:-device mvfps:-device mvstereo:-device mvview:-device; do
+        for program in "$@" hint_constant:-device mvdeint:-device mvdenoise:-device mvfps:-device mvstab:-device mvstereo:-device mvview:-device; do
             n=$((n + 1))
             echo "timeout 1800 compute-sanitizer --tool $tool --error-exitcode 1 --report-api-errors no" \
                 "--check-api-memory-access no ./libavfilter/tests/gpume_$(echo "$program" | tr : ' ') -quick" \

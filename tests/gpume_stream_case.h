@@ -198,6 +198,25 @@ static int one_for_each_field(const StreamCase *c)
     return n;
 }
 
+/* mvstab */
+
+static void draw_stab_options(StreamCase *c, TestRandom *d)
+{
+    static const char *const modes[] = { "smooth", "smooth", "tripod" }, *const models[] = { "auto", "similarity", "homography" };
+    static const char *const borders[] = { "crop", "keep", "black", "mirror" }, *const zooms[] = { "0", "0", "1", "0.3", "9" };
+
+    snprintf(c->options, sizeof(c->options), "mode=%s:model=%s:border=%s:zoom=%s:smoothing=%u:max_shift=%d:max_angle=%d",
+             DRAWN(d, modes), DRAWN(d, models), DRAWN(d, borders), DRAWN(d, zooms), 1 + test_draw(d, test_draw(d, 2) ? 4 : 250),
+             test_draw_range(d, -1, 9), test_draw_range(d, -1, 3));
+}
+
+/* An interlaced frame is an error. */
+static void draw_stab_properties(AVFrame *f, TestRandom *d)
+{
+    if (test_draw(d, 64))
+        f->flags &= ~AV_FRAME_FLAG_INTERLACED;
+}
+
 /* mvstereo */
 
 static void draw_stereo_options(StreamCase *c, TestRandom *d)
@@ -221,6 +240,7 @@ static const StreamKind stream_kinds[] = {
     { "mvfps",     5, 3, draw_fps_options,     draw_vectors,        draw_fps_properties, check_fps_frame },
     { "mvdenoise", 7, 2, draw_denoise_options, draw_distant_fields, NULL, check_denoise_frame, one_for_each },
     { "mvdeint",   6, 2, draw_deint_options,   NULL,                NULL, check_deint_frame, one_for_each_field },
+    { "mvstab",    8, 2, draw_stab_options,    NULL,                draw_stab_properties, check_denoise_frame, one_for_each },
     { "mvstereo",  4, 1, draw_stereo_options },
 };
 

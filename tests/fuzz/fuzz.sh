@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Runs the fuzzers: options; frames on the CPU; frames on the CUDA backend with the stand-in for the driver; mvview on
-# both; streams for mvfps, mvdenoise, mvdeint and mvstereo. New inputs are kept in build/fuzz/ and used by the next run.
+# both; streams for mvfps, mvdenoise, mvdeint, mvstab and mvstereo. New inputs are kept in build/fuzz/ and used by the next run.
 # Inputs that fail are build/fuzz/crash-*.
 #
 # usage: fuzz.sh RESULTS OBJ STANDIN_DIR SECONDS [NAME...]
 #   SECONDS   for each fuzzer; 0: run each corpus once; replay: the same, with the programs gpume_replay_*
-#   NAME      options, cpu, cuda, view, view-cuda, fps, denoise, deint, stereo; default: all
+#   NAME      options, cpu, cuda, view, view-cuda, fps, denoise, deint, stab, stereo; default: all
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
@@ -69,7 +69,7 @@ fuzz() {
     fi
 }
 
-[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps denoise deint stereo
+[ $# -gt 0 ] || set -- options cpu cuda view view-cuda fps denoise deint stab stereo
 for name; do
     case $name in
         options)
@@ -96,7 +96,7 @@ for name; do
             fi
             GPUME_FUZZ_BACKENDS=cuda LD_LIBRARY_PATH=$standin fuzz view-cuda view -max_len=400
             ;;
-        fps | denoise | deint | stereo)
+        fps | denoise | deint | stab | stereo)
             program=stream
             GPUME_FUZZ_FILTER=mv$name fuzz "$name" "$name" -max_len=400
             program=
