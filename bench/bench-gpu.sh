@@ -5,7 +5,7 @@
 # usage: bench-gpu.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can
 # decode; its pictures are scaled to every size. Environment (defaults in brackets):
-#   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstereo seed nvofa quality pipeline start memory];
+#   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstab mvstereo seed nvofa quality pipeline start memory];
 #                  another part is divergence: it compares the maps of 'make divergence' with counters of the device, by ncu
 #   QUICK          if not empty: 1080p only, fewer repeats
 #   BENCH_RUNS     runs of each pipeline and start [3; with QUICK 2]
@@ -23,7 +23,7 @@ out=${BENCH_DIR:-build/bench}
 quick=${QUICK-}
 runs=${BENCH_RUNS:-${quick:+2}}
 runs=${runs:-3}
-parts=${PARTS:-ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstereo seed nvofa quality pipeline start memory}
+parts=${PARTS:-ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstab mvstereo seed nvofa quality pipeline start memory}
 sizes=${BENCH_SIZES:-${quick:+1920x1080}}
 sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . bench/lib.sh
@@ -86,6 +86,7 @@ for name in $parts; do
         mvfps)    program mvfps $sizes ;;
         mvdenoise) program mvdenoise $sizes ;;
         mvdeint) program mvdeint $sizes ;;
+        mvstab) program mvstab $sizes ;;
         mvstereo) program mvstereo $sizes ;;
         seed)     set -- $(without 3840x2160 "$sizes")
                   # with the largest of the seed's sizes

@@ -438,7 +438,7 @@ int main(int argc, char **argv)
                "Measures on the first CUDA device and prints tables. Also adds rows to the\n"
                "file CSV ('-': no file). FILE contains raw 8-bit gray pictures of that size.\n"
                "PARTS is a comma-separated list of ceilings, kernels, searches, motion, mvview,\n"
-               "mvfps, mvdenoise, mvdeint, mvstereo, seed, nvofa and memory; default: all of\n"
+               "mvfps, mvdenoise, mvdeint, mvstab, mvstereo, seed, nvofa and memory; default: all of\n"
                "these. The part flow writes NVOFA's vectors to files next to FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
@@ -486,6 +486,8 @@ int main(int argc, char **argv)
         b->depth = 8;
         if (wanted(parts, "mvdeint"))
             bench_mvdeint(b, path);
+        if (wanted(parts, "mvstab"))
+            bench_mvstab(b, path);
         if (wanted(parts, "mvstereo"))
             bench_mvstereo(b, path);
         bench_load_pictures(b, path, 8);

@@ -206,6 +206,9 @@ void bench_mvfps(Bench *b);
 void bench_mvdenoise(Bench *b, const char *path);
 /** Measures mvdeint; the fields are those of pictures of the file. */
 void bench_mvdeint(Bench *b, const char *path);
+
+/** Measures mvstab; the frames are pictures of the file. */
+void bench_mvstab(Bench *b, const char *path);
 /** Measures mvstereo; each view is a shifted picture of the file. */
 void bench_mvstereo(Bench *b, const char *path);
 void bench_memory(Bench *b);
