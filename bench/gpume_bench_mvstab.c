@@ -119,7 +119,8 @@ void bench_mvstab(Bench *b, const char *path)
         .metric = "time of a frame", .unit = "us",
     };
 
-    printf("\n%-6s %9s %10s %7s %9s   mvstab, a frame, search included\n", "mode", "size", "time, us", "spread", "frames/s");
+    printf("\n%-6s %9s %10s %7s %9s   mvstab, a frame, search included\n", "mode", "size", "time, us", "spread",
+           "frames/s");
     for (enum MvstabMode mode = MVSTAB_SMOOTH; mode <= MVSTAB_TRIPOD; mode++) {
         BenchTimes times = { .nb = b->repeats };
         BenchMvstab d    = { 0 };

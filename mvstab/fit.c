@@ -25,7 +25,7 @@
 /** Least trace of a tensor that tells a motion. */
 #define LEAST_TRACE  (2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
 /** Weight of blocks at the left, right and upper edge when a hypothesis is chosen, and share of the picture there. */
-#define EDGE_WEIGHT 9
+#define EDGE_WEIGHT 5
 #define EDGE_SHARE  8
 /** Least number of blocks whose motion is known, and least share of them that move alike. */
 #define LEAST_BLOCKS 6
@@ -201,6 +201,15 @@ static void add_block(double m[8][8], double g[8], const MvstabBlock *block, dou
     }
 }
 
+/* Returns the weight of a block when a hypothesis is chosen. A person in front of the camera rarely covers the edges. */
+static double vote_of(const MvstabFit *f, const MvstabBlock *b)
+{
+    const int is_at_edge = fabs(b->x) > f->w / 2. - f->w / (double)EDGE_SHARE ||
+                           b->y < f->h / (double)EDGE_SHARE - f->h / 2.;
+
+    return b->weight * (is_at_edge ? EDGE_WEIGHT : 1);
+}
+
 /*
  * Fits a model to all blocks, each weighted by its distance from a transform at a scale, in samples.
  * @param plain whether the weights of the choice are used instead of the tensors
@@ -212,7 +221,7 @@ static void refit(const MvstabFit *f, MvstabMatrix *a, int n, double scale, int 
 
     for (int i = 0; i < f->nb; i++) {
         const MvstabBlock *b = &f->blocks[i];
-        const double e = 1 + residual(b, a) / (scale * scale), weight = (plain ? b->weight : 1) / (e * e);
+        const double e = 1 + residual(b, a) / (scale * scale), weight = (plain ? vote_of(f, b) : 1) / (e * e);
 
         if (plain)
             add_block(m, g, b, weight, 0, weight, unit, n);
@@ -251,15 +260,6 @@ static int find_peak(MvstabFit *f)
     for (int i = 0; i < f->nb; i++)
         f->histogram[f->blocks[i].bin] = 0;
     return peak;
-}
-
-/* Returns the weight of a block when a hypothesis is chosen. A person in front of the camera rarely covers the edges. */
-static double vote_of(const MvstabFit *f, const MvstabBlock *b)
-{
-    const int is_at_edge = fabs(b->x) > f->w / 2. - f->w / (double)EDGE_SHARE ||
-                           b->y < f->h / (double)EDGE_SHARE - f->h / 2.;
-
-    return b->weight * (is_at_edge ? EDGE_WEIGHT : 1);
 }
 
 /* Finds the similarity with which most blocks move. */

@@ -29,7 +29,7 @@ typedef struct StabVector {
 } StabVector;
 
 typedef struct StabBlock {
-    double x, y, vx, vy, xx, xy, yy, vote;
+    double x, y, vx, vy, xx, xy, yy, vote, weighted;
     int bx, by, left;
 } StabBlock;
 
@@ -169,7 +169,10 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
     for (int i = 0; i < s->nb; i++) {
         const double share = (s->blocks[i].xx + s->blocks[i].yy) / mean;
 
-        s->blocks[i].vote = floor(256 * (share < 1 ? share : 1)) / 256;
+        StabBlock *b = &s->blocks[i];
+
+        b->vote     = floor(256 * (share < 1 ? share : 1)) / 256;
+        b->weighted = b->vote * (fabs(b->x) > s->w / 2. - s->w / 8. || b->y < s->h / 8. - s->h / 2. ? 5 : 1);
     }
 }
 
@@ -192,7 +195,7 @@ static StabM stab_refine(const Stab *s, StabM before, int n, double scale, int p
     for (int k = 0; k < s->nb; k++) {
         const StabBlock *b = &s->blocks[k];
         const double x = b->x * u, y = b->y * u, qx = b->x + b->vx, qy = b->y + b->vy;
-        const double e = 1 + stab_residual(b, &before) / (scale * scale), weight = (plain ? b->vote : 1) / (e * e);
+        const double e = 1 + stab_residual(b, &before) / (scale * scale), weight = (plain ? b->weighted : 1) / (e * e);
         const double xx = plain ? weight : weight * b->xx, xy = plain ? 0 : weight * b->xy;
         const double yy = plain ? weight : weight * b->yy;
         const double rows[2][2][8] = {
@@ -244,14 +247,10 @@ static StabM stab_refine(const Stab *s, StabM before, int n, double scale, int p
 static StabM stab_hypothesis(Stab *s)
 {
     StabM chosen = stab_identity();
-    double best = -1, all = 0, votes[STAB_MAX_BLOCKS];
+    double best = -1, all = 0;
 
-    for (int i = 0; i < s->nb; i++) {
-        const StabBlock *b = &s->blocks[i];
-
-        votes[i] = b->vote * (fabs(b->x) > s->w / 2. - s->w / 8. || b->y < s->h / 8. - s->h / 2. ? 9 : 1);
-        all += votes[i];
-    }
+    for (int i = 0; i < s->nb; i++)
+        all += s->blocks[i].weighted;
     for (int n = 0; n < 5 && 2 * best < all; n++) {
         StabM m = stab_identity();
         double most = 0, score = 0;
@@ -283,7 +282,7 @@ static StabM stab_hypothesis(Stab *s)
         m = stab_refine(s, m, 4, 1, 1);
         m = stab_refine(s, m, 4, 0.5, 1);
         for (int i = 0; i < s->nb; i++)
-            score += votes[i] / (1 + 4 * stab_residual(&s->blocks[i], &m));
+            score += s->blocks[i].weighted / (1 + 4 * stab_residual(&s->blocks[i], &m));
         if (score > best) {
             best   = score;
             chosen = m;
