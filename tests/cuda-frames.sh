@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests of the CUDA backend that FATE does not have, on the stand-in for the driver: frames on the device compared with
-# the CPU, two devices in one graph, the pictures of mvview, mvfps, mvdenoise and mvdeint. After the first frames nothing may be
+# the CPU, two devices in one graph, the pictures of other filters. After the first frames nothing may be
 # allocated, and nothing may wait for the whole context or stream.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
@@ -305,3 +305,6 @@ steady cuda-steady-mvdeint 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f 
     -vf "format=nv12,hwupload_cuda,mvdeint=passes=1,$first_only"
 check cuda-mvdeint-fields "vectors were transferred, or the search was waited for" \
     eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD\|cuMemcpyDtoH\|cuEventSynchronize' '$tmp/calls'"
+# launches: copy of the frame, tensors, the search, the warp; the field and the tensors are read by the host
+steady cuda-steady-mvstab 12 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
+    -vf "format=nv12,hwupload_cuda,mvstab=smoothing=1:zoom=1,$first_only"
