@@ -90,6 +90,7 @@ help-all: help
 	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
 	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
 	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
+	@echo '  make bench-stab      measure the shake that mvstab and vid.stab leave in scenes whose motion is known'
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks'
 	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
@@ -233,6 +234,9 @@ bench-denoise: all gpl
 bench-deint: all
 	@bench/deint/deint.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
 
+bench-stab: all
+	@bench/stab/stab.sh $(OBJ) '$(INPUT)'
+
 bench-stereo: all
 	@bench/stereo/stereo.sh $(OBJ)
 
@@ -343,6 +347,6 @@ distclean:
 
 .PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint \
         bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling \
-        bench-stereo divergence mpi gpl quality configured demo play check check-series check-others \
+        bench-stab bench-stereo divergence mpi gpl quality configured demo play check check-series check-others \
         check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches \
         sanitized tests install dist deb wheel vapoursynth source-patch clean distclean

@@ -123,6 +123,11 @@ example slow-motion "$work/clips/moving clip.mkv" "$work/slow.mkv" 3
 expect slow-motion-frames 'h264,36 25/1' "$(frames "$work/slow.mkv") $("$bin/ffprobe" -v error \
     -select_streams v -show_entries stream=avg_frame_rate -of csv=p=0 "$work/slow.mkv")"
 
+example steady "$work/clips/moving clip.mkv" "$work/steady.mkv" 5
+expect steady-frames h264,12 "$(frames "$work/steady.mkv")"
+example steady-time-lapse "$work/clips/moving clip.mkv" "$work/lapse.mkv" 3
+expect steady-time-lapse-frames h264,4 "$(frames "$work/lapse.mkv")"
+
 mkdir -p "$work/stills"
 "$bin/ffmpeg" -v error -nostdin -i "$work/clips/other.mp4" -frames:v 3 -pix_fmt gray -c:v pgm -f image2 "$work/stills/%d.pgm"
 example slow-morph "$work/stills/%d.pgm" "$work/morph.mkv" 3

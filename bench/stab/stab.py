@@ -49,11 +49,40 @@ def measure(ffmpeg, folder, name):
             run(ffmpeg, source, f"mvstab=file={path}:model={model}")
             e = truth.errors(true, truth.read_path(path))
             rows += [(f"mvstab {model}", "error", e.mean()), (f"mvstab {model}", "largest error", e.max())]
-        rows.append(("mvstab", "tripod", psnr(run(ffmpeg, source, "mvstab=mode=tripod:border=black"), still)))
+        if int(true["cut"]) < 0:
+            rows.append(("mvstab", "tripod", psnr(run(ffmpeg, source, "mvstab=mode=tripod:border=black"), still)))
         if os.environ.get("VIDSTAB"):
             out = vidstab(os.environ["VIDSTAB"], source, (":tripod=1", ":tripod=1"), tmp)
             rows.append(("vid.stab", "tripod", psnr(out, still)))
     return [(name, *r) for r in rows]
+
+
+def paths(ffmpeg, folder, name, out):
+    """Draws where the middle of the picture is in each frame, before and after."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        return
+    true = np.load(f"{folder}/{name}.npz")
+    text = subprocess.run([ffmpeg, "-v", "error", "-i", f"{folder}/{name}.nut", "-vf",
+                           "mvstab=zoom=1,metadata=print:key=lavfi.mvstab.matrix:file=-", "-f", "null", "-"],
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
+    moved = [np.append(np.array(line.split("=")[1].split(), float), 1).reshape(3, 3)
+             for line in text.splitlines() if "matrix=" in line]
+    middle = np.zeros((1, 2))
+    before = np.array([truth.mapped(truth.pose(true, t), middle)[0] for t in range(len(moved))])
+    after = np.array([truth.mapped(truth.pose(true, t) @ m, middle)[0] for t, m in enumerate(moved)])
+    figure, axes = plt.subplots(1, 2, figsize=(10, 3), sharey=True)
+    for i, axis in enumerate(axes):
+        axis.plot(before[:, i], color="#bbbbbb", label="camera")
+        axis.plot(after[:, i], color="#1f77b4", linewidth=2, label="mvstab")
+        axis.set_xlabel("frame")
+        axis.set_ylabel(("horizontal", "vertical")[i] + ", samples")
+    axes[0].legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(out, dpi=100)
 
 
 def main():
@@ -66,6 +95,7 @@ def main():
             for row in measure(ffmpeg, folder, name):
                 table.writerow((*row[:3], f"{row[3]:.4f}"))
                 print(*row[:3], f"{row[3]:.4f}", flush=True)
+    paths(ffmpeg, folder, names[0], os.path.join(os.path.dirname(out), "paths.png"))
 
 
 if __name__ == "__main__":

@@ -15,13 +15,14 @@ from ._convert import (FrameScore, MotionScore, deinterlace, denoise, disparity,
 from ._field import Field, read_fields, read_record
 from ._files import (flow_picture, read_flo, read_kitti, write_flo, write_kitti, write_npz, write_png)
 from ._process import Error, FFmpegWarning, ffmpeg_exe
+from ._stabilize import Stabilizer, stabilize, stabilized
 from ._vectors import Estimator, Pictures, Vectors, vectors
 from ._version import __version__
 
 __all__ = [
     "Deinterlacer", "Denoiser", "Error", "Estimator", "FFmpegWarning", "Field", "FrameScore", "Interpolator",
-    "MotionScore", "OptionError", "Picture", "Pictures", "Vectors", "Viewer", "__version__", "deinterlace",
+    "MotionScore", "OptionError", "Picture", "Pictures", "Stabilizer", "Vectors", "Viewer", "__version__", "deinterlace",
     "deinterlaced", "denoise", "denoised", "disparity", "draw", "drawn", "ffmpeg_exe", "flow_picture", "interpolate",
-    "interpolated", "motion_score", "read_fields", "read_flo", "read_kitti", "read_record", "vectors", "write_flo",
-    "write_kitti", "write_npz", "write_png",
+    "interpolated", "motion_score", "read_fields", "read_flo", "read_kitti", "read_record", "stabilize", "stabilized",
+    "vectors", "write_flo", "write_kitti", "write_npz", "write_png",
 ]

@@ -179,6 +179,7 @@ _COMMANDS: Dict[str, Tuple[Callable[[argparse.Namespace, Dict[str, Any], Bar], N
     "fps": (_video(gpume.interpolate), "convert the frame rate", "mvfps"),
     "denoise": (_video(gpume.denoise), "denoise along motion vectors", "mvdenoise"),
     "deinterlace": (_video(gpume.deinterlace), "deinterlace along motion vectors", "mvdeint"),
+    "stabilize": (_video(gpume.stabilize), "take out the shake of the camera", "mvstab"),
     "draw": (_video(gpume.draw), "draw the motion", "mvview"),
     "disparity": (_disparity, "find the disparity of two views; without RIGHT, the frames of IN have both, as "
                   "--set layout says (sbsl: side by side)", "mvstereo"),
@@ -208,11 +209,11 @@ def _parser() -> argparse.ArgumentParser:
             p.add_argument("--longest", type=float, help="of --format picture: length of full colour, in samples")
         if name == "fps":
             p.add_argument("--fps", default="60", help="frames per second, or a factor: 2x [60]")
-        if name in ("fps", "denoise", "deinterlace", "draw", "disparity"):
+        if name in ("fps", "denoise", "deinterlace", "stabilize", "draw", "disparity"):
             p.add_argument("--codec", help="an encoder of ffmpeg [by the name: .mkv is lossless]")
             p.add_argument("--quality", type=int, default=2, help="of MPEG-4, 1 (best) to 31 [2]")
             p.add_argument("--no-overwrite", action="store_true", help="fail if OUT exists")
-        if name in ("fps", "denoise", "deinterlace", "draw"):
+        if name in ("fps", "denoise", "deinterlace", "stabilize", "draw"):
             p.add_argument("--no-audio", action="store_true", help="leave the sound out, which is copied otherwise")
         p.add_argument("--device", type=_device, default="auto", help="auto, cpu, or the index of a GPU")
         p.add_argument("--start", help="where to begin, in seconds")

@@ -59,6 +59,7 @@ def test_formats(pix_fmt):
     (lambda: gpume.Interpolator(W, H, "yuv420p"), "mvfps", 2), (lambda: gpume.Interpolator(W, H, "yuv420p", 25, source_fps=10), "mvfps=fps=25", 2.5),
     (lambda: gpume.Deinterlacer(W, H, tff=True, passes=1), "mvdeint=parity=tff:passes=1", 2),
     (lambda: gpume.Deinterlacer(W, H, tff=False, passes=1, mode="send_frame"), "mvdeint=parity=bff:passes=1:mode=send_frame", 1),
+    (lambda: gpume.Stabilizer(W, H, "yuv420p", smoothing=2), "mvstab=smoothing=2", 1),
     (lambda: gpume.Viewer(W, H, "yuv420p", mode="flow+arrows"), "mvview=mode=flow+arrows", 1),
     (lambda: gpume.Viewer(W, H, "yuv420p", search={"algo": "ds", "block": 16}), "gpume=algo=ds:block=16,mvview", 1)])
 def test_filters(make, filters, times):

@@ -56,7 +56,7 @@ def test_devices(tmp_path):
     film = make(tmp_path / "film.mkv", PAN.replace("r=10", "r=5") + ",trim=end_frame=5,fps=10,noise=alls=9", "-c:v", "ffv1")
     gpume.denoise(film, tmp_path / "cpu.mkv", device="cpu")
     assert hashes(tmp_path / "cpu.mkv") == by_ffmpeg(film, "mvdenoise", tmp_path / "other.mkv")
-    for function in (gpume.denoise, gpume.interpolate, gpume.draw, gpume.deinterlace):
+    for function in (gpume.denoise, gpume.interpolate, gpume.draw, gpume.deinterlace, gpume.stabilize):
         with pytest.raises(ValueError, match="device"):
             function(film, tmp_path / "x.mkv", device="gpu")
         if not os.path.exists("/dev/nvidiactl") and sys.platform == "linux":
@@ -115,6 +115,12 @@ def test_overwriting(clip, tmp_path):
     gpume.draw(clip, tmp_path / "fast.mp4", output_options=["-movflags", "+faststart"])
     assert len(hashes(tmp_path / "fast.mp4")) == 6
     assert not [p for p in tmp_path.iterdir() if "part" in p.name]
+
+
+def test_stabilize(clip, tmp_path):
+    gpume.stabilize(clip, tmp_path / "x.mkv", smoothing=3, border="mirror")
+    assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstab=smoothing=3:border=mirror", tmp_path / "y.mkv")
+    assert list(gpume.stabilized([])) == []
 
 
 def test_deinterlace_and_disparity(clip, tmp_path):

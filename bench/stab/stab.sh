@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Shakes pictures, and compares what mvstab and vid.stab make of them with the truth: 'make bench-stab'.
+#
+# usage: stab.sh BIN_DIR [INPUT]
+# INPUT is a clip of two pictures. Environment (defaults in brackets):
+#   FFMPEG      another ffmpeg with mvstab
+#   VIDSTAB     an ffmpeg with vid.stab, such as Debian's [none]
+#   BENCH_DIR   folder for results [build/bench-stab]
+#   PYTHON      [python3], with numpy; with matplotlib it draws a plot of paths
+#   SCENES      names of the scenes [all]
+#   FRAMES      frames of a scene [60]
+
+set -eu
+LC_ALL=C
+export LC_ALL
+top=$(cd "$(dirname "$0")/../.." && pwd)
+program=${FFMPEG:-$(cd "$1" && pwd)/ffmpeg}
+cd "$top"
+out=${BENCH_DIR:-build/bench-stab}
+clip=${2:-../shared/video/bigbuckbunny.mp4}
+python=${PYTHON:-python3}
+mkdir -p "$out"
+if [ ! -r "$clip" ]; then
+    echo "There is no clip $clip; INPUT=FILE names one." >&2
+    exit 2
+fi
+# shellcheck disable=SC2086 # names
+"$python" bench/stab/scenes.py "$program" "$clip" "$out" ${SCENES:-}
+# shellcheck disable=SC2086
+"$python" bench/stab/stab.py "$program" "$out" "$out/stab.csv" ${SCENES:-}
