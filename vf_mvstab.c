@@ -60,11 +60,12 @@ typedef struct MvstabContext {
 
 static const AVOption mvstab_options[] = {
     { "mode", "how the camera moves in the output", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MVSTAB_SMOOTH },
-      MVSTAB_SMOOTH, MVSTAB_TRIPOD, FLAGS, .unit = "mode" },
+      MVSTAB_SMOOTH, MVSTAB_FOLLOW, FLAGS, .unit = "mode" },
         CONST("smooth", "on a smooth path", MVSTAB_SMOOTH, "mode"),
         CONST("tripod", "not at all in a shot", MVSTAB_TRIPOD, "mode"),
+        CONST("follow", "with least acceleration, so that pans are straight", MVSTAB_FOLLOW, "mode"),
     { "smoothing", "number of frames on each side with which the path is smoothed", OFFSET(smoothing), AV_OPT_TYPE_INT,
-      { .i64 = 30 }, 1, MVSTAB_MAX_SMOOTHING, FLAGS },
+      { .i64 = 30 }, 1, MVSTAB_MAX_RADIUS, FLAGS },
     { "model", "how the picture moves from frame to frame", OFFSET(model), AV_OPT_TYPE_INT, { .i64 = MVSTAB_AUTO },
       MVSTAB_AUTO, MVSTAB_HOMOGRAPHY, FLAGS, .unit = "model" },
         CONST("auto",       "the homography where it fits clearly better", MVSTAB_AUTO, "model"),

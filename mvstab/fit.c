@@ -65,7 +65,8 @@ static int is_inside(const MvstabFit *f, const MvstabMatrix *a, double x0, doubl
 
 static int bin_of(double vx, double vy)
 {
-    const int x = av_clip((int)floor(vx + 0.5), -MAX_BIN, MAX_BIN), y = av_clip((int)floor(vy + 0.5), -MAX_BIN, MAX_BIN);
+    const int x = av_clip((int)floor(vx + 0.5), -MAX_BIN, MAX_BIN);
+    const int y = av_clip((int)floor(vy + 0.5), -MAX_BIN, MAX_BIN);
 
     return (y + MAX_BIN + 1) * BINS + x + MAX_BIN + 1;
 }

@@ -354,6 +354,21 @@ static int64_t last_of(const Mvstab *s, int64_t number, int radius)
     return i;
 }
 
+/* Returns where a path of least acceleration is at a frame. */
+static MvstabMatrix follow(const Mvstab *s, const MvstabWindow *w, int64_t number)
+{
+    MvstabMatrix before[2] = { ff_mvstab_identity }, to = ff_mvstab_identity;
+    int nb = 0;
+
+    for (; nb < 2 && !step_at(s, number - nb)->begins; nb++) {
+        const MvstabMatrix move = ff_mvstab_inverse(&step_at(s, number - nb)->motion);
+
+        to         = ff_mvstab_product(&to, &move);
+        before[nb] = ff_mvstab_product(&to, &frame_at(s, number - nb - 1)->matrix);
+    }
+    return ff_mvstab_follow(w, number, before, nb);
+}
+
 /* Finds the matrix of the next frame. Returns 1, or 0 if more input is needed. */
 static int smooth_next(Mvstab *s)
 {
@@ -369,6 +384,8 @@ static int smooth_next(Mvstab *s)
         return 0;
     if (s->cfg.mode == MVSTAB_SMOOTH)
         f->matrix = ff_mvstab_smooth(&w, number);
+    else if (s->cfg.mode == MVSTAB_FOLLOW)
+        f->matrix = follow(s, &w, number);
     ff_mvstab_limit(&f->matrix, s->cfg.max_shift, s->cfg.max_sine);
     f->zoom = ff_mvstab_zoom(&f->matrix, l->w, l->h, MVSTAB_MAX_ZOOM);
     if (!f->step.begins)

@@ -22,10 +22,9 @@
 enum MvstabMode {
     MVSTAB_SMOOTH,              ///< the path of the camera is smoothed
     MVSTAB_TRIPOD,              ///< the camera stands still
+    MVSTAB_FOLLOW,              ///< the camera moves with least acceleration
 };
 
-/** Largest number of frames on each side with which the path is smoothed. */
-#define MVSTAB_MAX_SMOOTHING 250
 /** Largest zoom that is found. */
 #define MVSTAB_MAX_ZOOM 1.5
 
@@ -34,7 +33,7 @@ typedef struct MvstabConfig {
     enum MvstabMode mode;
     enum MvstabModel model;
     enum MvstabBorder border;
-    int smoothing;              ///< 1 to MVSTAB_MAX_SMOOTHING
+    int smoothing;              ///< 1 to MVSTAB_MAX_RADIUS
     double max_shift, max_sine; ///< limits of ff_mvstab_limit()
     double zoom;                ///< 0: found
     /**

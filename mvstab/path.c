@@ -98,6 +98,64 @@ MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number)
     return a;
 }
 
+/*
+ * Adds the square of the acceleration from place k - 2 to place k to the equations of a path. Places below 0 are known.
+ * @param m the diagonal of the matrix, and the two beside it
+ */
+static void add_acceleration(double m[][3], double g[][8], const MvstabWindow *w, int64_t number, int k,
+                             const MvstabMatrix before[2])
+{
+    const double t0 = w->step(w->opaque, number + k - 2)->time, t1 = w->step(w->opaque, number + k - 1)->time;
+    const double t2 = w->step(w->opaque, number + k)->time, third = (w->radius + 1) / 3.;
+    const double weight = third * third * third * third;
+    const double c[3] = { 1 / (t1 - t0), -1 / (t1 - t0) - 1 / (t2 - t1), 1 / (t2 - t1) };
+
+    for (int i = FFMAX(2 - k, 0); i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double product = weight * c[i] * c[j];
+
+            for (int n = 0; n < 8 && k - 2 + j < 0; n++)
+                g[k - 2 + i][n] -= product * before[1 - k - j].m[n];
+            if (k - 2 + j >= 0 && j >= i)
+                m[k - 2 + i][j - i] += product;
+        }
+}
+
+MvstabMatrix ff_mvstab_follow(const MvstabWindow *w, int64_t number, const MvstabMatrix before[2], int nb_before)
+{
+    const int nb = w->last - number + 1;
+    double m[MVSTAB_MAX_RADIUS + 3][3] = { { 0 } }, g[MVSTAB_MAX_RADIUS + 3][8] = { { 0 } };
+    MvstabMatrix to = ff_mvstab_identity;
+
+    for (int k = 0; k < nb; k++) {
+        if (k)
+            to = ff_mvstab_product(&to, &w->step(w->opaque, number + k)->motion);
+        m[k][0] = 1;
+        memcpy(g[k], to.m, sizeof(to.m));
+    }
+    for (int k = 2 - nb_before; k < nb; k++)
+        add_acceleration(m, g, w, number, k, before);
+    for (int k = 0; k < nb; k++)
+        for (int i = 1; i < 3; i++) {
+            const double q = m[k][i] / m[k][0];
+
+            for (int j = i; j < 3; j++)
+                m[k + i][j - i] -= q * m[k][j];
+            for (int n = 0; n < 8; n++)
+                g[k + i][n] -= q * g[k][n];
+        }
+    for (int k = nb - 1; k >= 0; k--)
+        for (int n = 0; n < 8; n++) {
+            if (k + 1 < nb)
+                g[k][n] -= m[k][1] * g[k + 1][n];
+            if (k + 2 < nb)
+                g[k][n] -= m[k][2] * g[k + 2][n];
+            g[k][n] /= m[k][0];
+        }
+    memcpy(to.m, g[0], sizeof(to.m));
+    return to;
+}
+
 void ff_mvstab_limit(MvstabMatrix *a, double max_shift, double max_sine)
 {
     const double shift = sqrt(a->m[2] * a->m[2] + a->m[5] * a->m[5]);

@@ -52,6 +52,17 @@ void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a);
  */
 MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number);
 
+/** Largest number of frames on each side of a frame in a window. */
+#define MVSTAB_MAX_RADIUS 250
+
+/**
+ * Returns where a path of least acceleration is at a frame, as ff_mvstab_smooth() does. It goes on from the path before
+ * the frame, and stays near that of the camera in the frames after it.
+ * @param before    where the path was at the last two frames, the last one first, in positions of this frame
+ * @param nb_before number of these frames in the shot, 0 to 2
+ */
+MvstabMatrix ff_mvstab_follow(const MvstabWindow *w, int64_t number, const MvstabMatrix before[2], int nb_before);
+
 /**
  * Moves a matrix towards identity until it moves the middle by no more than max_shift samples, and rotates by no more
  * than an angle.

@@ -181,7 +181,9 @@ static void draw_options(Case *c)
 {
     Stab *s = &c->oracle;
 
-    c->cfg.mode      = s->tripod = !test_draw(&c->r, 3);
+    c->cfg.mode      = test_draw(&c->r, 3);
+    s->tripod        = c->cfg.mode == MVSTAB_TRIPOD;
+    s->follow        = c->cfg.mode == MVSTAB_FOLLOW;
     c->cfg.model     = s->model  = test_draw(&c->r, 3);
     c->cfg.border    = s->border = test_draw(&c->r, 4);
     c->cfg.smoothing = s->n      = 1 + test_draw(&c->r, test_draw(&c->r, 2) ? 3 : 9);
@@ -408,8 +410,41 @@ static void find_motion(enum Content content, double largest)
     free_case(&c);
 }
 
+static const MvstabStep *pan_step(const void *opaque, int64_t number)
+{
+    return &((const MvstabStep *)opaque)[number];
+}
+
+/* Tests that paths follow a pan: smoothing holds the speed in the middle, following it also at the ends. */
+static void follow_pan(void)
+{
+    MvstabStep steps[60] = { { .begins = 1 } };
+    MvstabMatrix before[2] = { { { 0 } } };
+
+    snprintf(test_context, sizeof(test_context), "a pan");
+    for (int i = 0; i < 60; i++) {
+        steps[i].motion = ff_mvstab_identity;
+        steps[i].motion.m[2] = i ? 3 : 0;
+        steps[i].time = i;
+    }
+    for (int i = 0; i < 60; i++) {
+        const MvstabWindow w = {
+            .step = pan_step, .opaque = steps, .first = FFMAX(i - 9, 0), .last = FFMIN(i + 9, 59), .radius = 9,
+        };
+        const MvstabMatrix smooth = ff_mvstab_smooth(&w, i);
+        MvstabMatrix follow;
+
+        before[0].m[2] = -3;
+        before[1].m[2] = -6;
+        follow = ff_mvstab_follow(&w, i, before, FFMIN(i, 2));
+        CHECK(i < 9 || i > 50 || fabs(smooth.m[2]) < 1e-9, "the smooth path is %g away in frame %d", smooth.m[2], i);
+        CHECK(fabs(follow.m[2]) < 1e-6, "the straight path is %g away in frame %d", follow.m[2], i);
+    }
+}
+
 static void in_memory(int nb)
 {
+    follow_pan();
     find_motion(CONTENT_SHAKE, 0.03);
     find_motion(CONTENT_PERSON, 0.03);
     for (int i = 0; i < nb; i++)

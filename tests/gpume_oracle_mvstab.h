@@ -44,7 +44,7 @@ enum { STAB_CROP, STAB_KEEP, STAB_BLACK, STAB_MIRROR };
 typedef struct Stab {
     int w, h, d, nb_frames, nb_components;
     StabComponent components[4];
-    int tripod, model, border, n, chroma_x, chroma_y;
+    int tripod, follow, model, border, n, chroma_x, chroma_y;
     double max_shift, max_sine, zoom, times[STAB_MAX_FRAMES];
     int passes[STAB_MAX_FRAMES];
     /** Searches picture a, of component 0, in picture b. */
@@ -510,6 +510,62 @@ static void stab_smooth(Stab *s, int t, int first, int last)
         s->matrix[t].a[j / 3][j % 3] = sum[j] / weights;
 }
 
+/* Finds the matrix of frame t on a path of least acceleration. */
+static void stab_follow(Stab *s, int t, int first, int last)
+{
+    static double m[STAB_MAX_FRAMES][STAB_MAX_FRAMES + 8];
+    const int nb = (t + s->n < last ? t + s->n : last) - t + 1;
+    const double third = (s->n + 1) / 3., weight = third * third * third * third;
+    StabM known[2], to = stab_identity();
+
+    memset(m, 0, sizeof(m));
+    for (int k = 0; k < 2 && t - k > first; k++) {
+        to       = stab_times(to, stab_inverse(s->motion[t - k]));
+        known[k] = stab_times(to, s->matrix[t - k - 1]);
+    }
+    to = stab_identity();
+    for (int k = 0; k < nb; k++) {
+        if (k)
+            to = stab_times(to, s->motion[t + k]);
+        m[k][k] = 1;
+        for (int n = 0; n < 8; n++)
+            m[k][STAB_MAX_FRAMES + n] = to.a[n / 3][n % 3];
+    }
+    for (int k = t - first > 1 ? 0 : 2 - (t - first); k < nb; k++) {
+        const double a = s->times[t + k - 1] - s->times[t + k - 2], b = s->times[t + k] - s->times[t + k - 1];
+        const double c[3] = { 1 / a, -1 / a - 1 / b, 1 / b };
+
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                const int row = k - 2 + i, col = k - 2 + j;
+
+                if (row < 0)
+                    continue;
+                if (col >= 0)
+                    m[row][col] += weight * c[i] * c[j];
+                for (int n = 0; n < 8 && col < 0; n++)
+                    m[row][STAB_MAX_FRAMES + n] -= weight * c[i] * c[j] * known[-1 - col].a[n / 3][n % 3];
+            }
+    }
+    for (int k = 0; k < nb; k++)
+        for (int i = k + 1; i < nb; i++) {
+            const double q = m[k][i] / m[k][k];
+
+            for (int j = i; j < STAB_MAX_FRAMES + 8; j++)
+                if (j < nb || j >= STAB_MAX_FRAMES)
+                    m[i][j] -= q * m[k][j];
+        }
+    for (int k = nb - 1; k >= 0; k--)
+        for (int n = STAB_MAX_FRAMES; n < STAB_MAX_FRAMES + 8; n++) {
+            for (int j = k + 1; j < nb; j++)
+                m[k][n] -= m[k][j] * m[j][n];
+            m[k][n] /= m[k][k];
+        }
+    s->matrix[t] = stab_identity();
+    for (int n = 0; n < 8; n++)
+        s->matrix[t].a[n / 3][n % 3] = m[0][STAB_MAX_FRAMES + n];
+}
+
 static void stab_limit(const Stab *s, StabM *m)
 {
     const StabM one = stab_identity();
@@ -592,7 +648,9 @@ static void stab_oracle(Stab *s)
             first = t;
         for (last = t; last + 1 < s->nb_frames && !s->begins[last + 1]; last++)
             continue;
-        if (!s->tripod)
+        if (s->follow)
+            stab_follow(s, t, first, last);
+        else if (!s->tripod)
             stab_smooth(s, t, first, last);
         stab_limit(s, &s->matrix[t]);
         s->needs[t] = stab_needs(s, &s->matrix[t]);

@@ -202,7 +202,7 @@ static int one_for_each_field(const StreamCase *c)
 
 static void draw_stab_options(StreamCase *c, TestRandom *d)
 {
-    static const char *const modes[] = { "smooth", "smooth", "tripod" }, *const models[] = { "auto", "similarity", "homography" };
+    static const char *const modes[] = { "smooth", "follow", "tripod" }, *const models[] = { "auto", "similarity", "homography" };
     static const char *const borders[] = { "crop", "keep", "black", "mirror" }, *const zooms[] = { "0", "0", "1", "0.3", "9" };
 
     snprintf(c->options, sizeof(c->options), "mode=%s:model=%s:border=%s:zoom=%s:smoothing=%u:max_shift=%d:max_angle=%d",

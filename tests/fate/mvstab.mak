@@ -10,9 +10,10 @@ MVSTAB_10     = $(call MVSTAB_SRC,10)
 # $(1): the source; $(2): the filter and later filters; $(3): options of ffmpeg
 MVSTAB_CRC    = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
 
-FATE_MVSTAB_PICTURES = $(foreach N,defaults tripod keep black mirror similarity homography limits zoom one none odd cut vfr \
+FATE_MVSTAB_PICTURES = $(foreach N,defaults follow tripod keep black mirror similarity homography limits zoom one none odd cut vfr \
                                    enable late change,fate-mvstab-$(N))
 fate-mvstab-defaults:   CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab)
+fate-mvstab-follow:     CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=mode=follow:smoothing=4)
 fate-mvstab-tripod:     CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=mode=tripod)
 fate-mvstab-keep:       CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=mode=tripod:border=keep)
 fate-mvstab-black:      CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=mode=tripod:border=black)
