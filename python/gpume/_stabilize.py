@@ -8,11 +8,11 @@ from typing import Any, Iterable, Iterator, Optional, Sequence
 from ._arguments import Device, Size, Time, Value, filter_text, size_filters
 from ._arrays import Frame, Result, _documented as _documented_class, _each, _Filter
 from ._convert import _documented, _process
-from ._process import PathLike, Progress
+from ._process import Input, PathLike, Progress
 
 
-@_documented
-def stabilize(input: PathLike, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+@_documented("mvstab")
+def stabilize(input: Input, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
               duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
               codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
               input_options: Sequence[str] = (), output_options: Sequence[str] = (),
@@ -26,7 +26,7 @@ COMMON
              duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
 
 
-@_documented_class
+@_documented_class("mvstab")
 class Stabilizer(_Filter):
     """Takes the shake out of frames that are arrays (filter mvstab). Used as Denoiser.
 
