@@ -220,39 +220,67 @@ static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
     return 0;
 }
 
-/* Finds where the samples of row y of component i are read. Returns whether some are outside of the input frame. */
+/* Returns whether all positions from a to b, in 1/256 sample, are between the first and the last of length samples. */
+static int are_inside(int a, int b, int length)
+{
+    return FFMIN(a, b) >= 0 && FFMAX(a, b) < 256 * (length - 1);
+}
+
+/*
+ * Finds where the samples of a cell of a row are read, from a at its first sample to b after its last.
+ * @return whether some are outside of the input frame
+ */
+static int locate_cell(const CPUBackend *s, const Row *row, const GpumeSamples *c, int x, MvstabPoint a, MvstabPoint b)
+{
+    const int bytes = s->layout->bytes, is_mirrored = s->warp->border == MVSTAB_MIRROR;
+    const uint8_t *first = c->first - MVSTAB_TAPS_BEFORE * c->stride - MVSTAB_TAPS_BEFORE * bytes;
+    int any = 0;
+
+    if (are_inside(a.x, b.x, c->w) && are_inside(a.y, b.y, c->h)) {
+        for (int k = 0; k < MVSTAB_CELL; k++) {
+            const int u = (mvstab_between(a.x, b.x, k) + 2) >> 2, v = (mvstab_between(a.y, b.y, k) + 2) >> 2;
+
+            row->sources[x + k] = (MvstabSource) { first + (v >> 6) * c->stride + (u >> 6) * bytes, u & 63, v & 63 };
+        }
+        memset(row->outside + x, 0, MVSTAB_CELL);
+        return 0;
+    }
+    for (int k = 0; k < MVSTAB_CELL; k++) {
+        int u = (mvstab_between(a.x, b.x, k) + 2) >> 2, v = (mvstab_between(a.y, b.y, k) + 2) >> 2;
+        const int is_outside = mvstab_is_outside(u, c->w) || mvstab_is_outside(v, c->h);
+
+        if (is_mirrored && is_outside) {
+            u = mvstab_mirrored(u, c->w);
+            v = mvstab_mirrored(v, c->h);
+        }
+        row->outside[x + k] = is_outside;
+        any |= is_outside;
+        row->sources[x + k] = (MvstabSource) {
+            first + gpume_inside(v >> 6, c->h) * c->stride + gpume_inside(u >> 6, c->w) * bytes, u & 63, v & 63,
+        };
+    }
+    return any;
+}
+
+/* Finds where the samples of row y of component i are read. Returns whether some are to be filled. */
 static int locate_row(const CPUBackend *s, const Row *row, int i, int y)
 {
     const GpumeSamples *c = &s->picture.components[i];
     const int cols = mvstab_points(c->w), cell = y >> MVSTAB_LOG2_CELL, dy = y & (MVSTAB_CELL - 1);
     const MvstabPoint *above = s->meshes[i] + cell * cols, *below = above + cols;
-    const enum MvstabBorder border = s->warp->border;
     int any = 0;
 
-    for (int x = 0; x < c->w; x += MVSTAB_CELL) {
-        const int n = x >> MVSTAB_LOG2_CELL;
-        const int ax = mvstab_between(above[n].x, below[n].x, dy);
-        const int ay = mvstab_between(above[n].y, below[n].y, dy);
-        const int bx = mvstab_between(above[n + 1].x, below[n + 1].x, dy);
-        const int by = mvstab_between(above[n + 1].y, below[n + 1].y, dy);
+    for (int n = 0; n + 1 < cols; n++) {
+        const MvstabPoint a = {
+            mvstab_between(above[n].x, below[n].x, dy), mvstab_between(above[n].y, below[n].y, dy),
+        };
+        const MvstabPoint b = {
+            mvstab_between(above[n + 1].x, below[n + 1].x, dy), mvstab_between(above[n + 1].y, below[n + 1].y, dy),
+        };
 
-        for (int k = 0; k < MVSTAB_CELL; k++) {
-            int u = (mvstab_between(ax, bx, k) + 2) >> 2, v = (mvstab_between(ay, by, k) + 2) >> 2;
-            const int is_outside = mvstab_is_outside(u, c->w) || mvstab_is_outside(v, c->h);
-
-            if (border == MVSTAB_MIRROR && is_outside) {
-                u = mvstab_mirrored(u, c->w);
-                v = mvstab_mirrored(v, c->h);
-            }
-            row->outside[x + k] = is_outside;
-            any |= is_outside;
-            row->sources[x + k] = (MvstabSource) {
-                gpume_padded_sample(c, u >> 6, v >> 6, s->layout->bytes) - MVSTAB_TAPS_BEFORE * c->stride -
-                MVSTAB_TAPS_BEFORE * s->layout->bytes, u & 63, v & 63,
-            };
-        }
+        any |= locate_cell(s, row, c, n << MVSTAB_LOG2_CELL, a, b);
     }
-    return any && (border == MVSTAB_BLACK || border == MVSTAB_KEEP && s->warp->before);
+    return any && (s->warp->border == MVSTAB_BLACK || s->warp->border == MVSTAB_KEEP && s->warp->before);
 }
 
 /* Replaces the samples of a row that are outside of the input frame. */
