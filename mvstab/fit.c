@@ -202,7 +202,9 @@ static void add_block(double m[8][8], double g[8], const MvstabBlock *block, dou
     }
 }
 
-/* Returns the weight of a block when a hypothesis is chosen. A person in front of the camera rarely covers the edges. */
+/*
+ * Returns the weight of a block when a hypothesis is chosen. A person in front of the camera rarely covers the edges.
+ */
 static double vote_of(const MvstabFit *f, const MvstabBlock *b)
 {
     const int is_at_edge = fabs(b->x) > f->w / 2. - f->w / (double)EDGE_SHARE ||
