@@ -81,8 +81,8 @@ static const AVOption mvstab_options[] = {
         CONST("keep",   "the previous output frame", MVSTAB_KEEP, "border"),
         CONST("black",  "black", MVSTAB_BLACK, "border"),
         CONST("mirror", "the mirrored frame", MVSTAB_MIRROR, "border"),
-    { "zoom", "factor by which frames are zoomed in; 0: with border=crop as much as the shot needs, else 1", OFFSET(zoom),
-      AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 10, FLAGS },
+    { "zoom", "factor by which frames are zoomed in; 0: with border=crop as much as the shot needs, else 1",
+      OFFSET(zoom), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 10, FLAGS },
     { "file", "write the path of the camera to this .npy file, or read it", OFFSET(file), AV_OPT_TYPE_STRING,
       { .str = NULL }, 0, 0, FLAGS },
     { "read", "read the path from the file instead of searching it", OFFSET(read), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1,
@@ -209,7 +209,8 @@ static int send_next(AVFilterContext *ctx)
 /* Returns the time of a frame, in frames. It grows by 1 where the stream does not tell. */
 static double time_of(MvstabContext *s, const AVFrame *frame)
 {
-    const int is_known = s->ticks > 0 && frame->pts != AV_NOPTS_VALUE && s->pts != AV_NOPTS_VALUE && frame->pts > s->pts;
+    const int is_known = s->ticks > 0 && frame->pts != AV_NOPTS_VALUE && s->pts != AV_NOPTS_VALUE &&
+                         frame->pts > s->pts;
 
     s->time += is_known ? (frame->pts - (double)s->pts) / s->ticks : 1;
     s->pts   = frame->pts;
@@ -223,8 +224,8 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
     const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED), has_row = !s->read || s->nb_in < s->path.nb;
 
     if (is_interlaced && messages)
-        av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if the "
-               "frame is only marked so.\n");
+        av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "
+               "the frame is only marked so.\n");
     else if (!has_row && messages)
         av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
                "'read'.\n", s->file, s->path.nb);

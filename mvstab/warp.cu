@@ -53,7 +53,8 @@ static __device__ __forceinline__ MvstabPoint position(const MvstabPoint *mesh, 
 static __device__ __forceinline__ int interpolate(const GpumeCudaComponent &c, MvstabPoint p, const signed char *taps,
                                                   int depth)
 {
-    const int x = gpume_inside(p.x >> 6, c.w) - MVSTAB_TAPS_BEFORE, y = gpume_inside(p.y >> 6, c.h) - MVSTAB_TAPS_BEFORE;
+    const int x = gpume_inside(p.x >> 6, c.w) - MVSTAB_TAPS_BEFORE;
+    const int y = gpume_inside(p.y >> 6, c.h) - MVSTAB_TAPS_BEFORE;
     const GpumeU64 first = c.first + (long long)c.stride * y + x * BYTES;
     int tx[MVSTAB_NB_TAPS], sum = 0;
 
@@ -83,7 +84,8 @@ GPUME_KERNEL_OF(MvstabCudaWarpArgs, MVSTAB_CUDA_THREADS)
     const int out_y = blockIdx.y * MVSTAB_CUDA_WARPS + threadIdx.x / 32 - args.around;
     const int x = av_clip(out_x, 0, c.w - 1), y = av_clip(out_y, 0, c.h - 1), z = blockIdx.z;
     const unsigned mesh = z == 0 ? args.mesh[0] : z == 1 ? args.mesh[1] : z == 2 ? args.mesh[2] : args.mesh[3];
-    const GpumeU64 before = z == 0 ? args.before[0] : z == 1 ? args.before[1] : z == 2 ? args.before[2] : args.before[3];
+    const GpumeU64 before = z == 0 ? args.before[0] : z == 1 ? args.before[1] :
+                            z == 2 ? args.before[2] : args.before[3];
     const long long before_linesize = z == 0 ? args.before_linesize[0] : z == 1 ? args.before_linesize[1] :
                                       z == 2 ? args.before_linesize[2] : args.before_linesize[3];
     const int black = z == 0 ? args.black[0] : z == 1 ? args.black[1] : z == 2 ? args.black[2] : args.black[3];

@@ -116,7 +116,8 @@ static void draw_frames(Case *c)
         for (int i = 0; i < c->shape.nb_components; i++)
             for (int y = 0; y < test_height(&c->shape, i); y++)
                 for (int x = 0; x < test_width(&c->shape, i); x++)
-                    test_set_word(&c->shape, f, i, x, y, draw_sample(c, t, i, x, y) << test_component(&c->shape, i)->shift);
+                    test_set_word(&c->shape, f, i, x, y,
+                                  draw_sample(c, t, i, x, y) << test_component(&c->shape, i)->shift);
         c->copies[t] = test_bytes(f);
     }
 }
@@ -170,7 +171,9 @@ static void search(Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b)
         for (int i = 0; r.set.nb && i < r.set.host[0].bw * r.set.host[0].bh; i++) {
             const AVMotionVector *mv = &gpume_field_mvs(&r.set, 0)[i];
 
-            v[i] = (StabVector) { mv->motion_x * 4 / mv->motion_scale, mv->motion_y * 4 / mv->motion_scale, !mv->flags };
+            v[i] = (StabVector) {
+                mv->motion_x * 4 / mv->motion_scale, mv->motion_y * 4 / mv->motion_scale, !mv->flags,
+            };
         }
         ff_gpume_result_uninit(&r);
     }
@@ -302,7 +305,8 @@ static void make_next(Case *c, Mvstab *m, AVBufferRef *hw_frames, int t, TestOut
         check_frame(c, last, t - 1);
     *last = out;
     for (int i = 0; i < c->oracle.nb_frames; i++)
-        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size), "frame %d was written to", i);
+        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
+              "frame %d was written to", i);
     nb_pictures++;
     nb_on_device += !!hw_frames;
 }
@@ -318,7 +322,8 @@ static void run_pictures(Case *c, Mvstab *m, int on_device)
         MvstabNext next;
 
         if (n < c->oracle.nb_frames) {
-            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n]) : test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
+                                   : test_alloc(av_frame_clone(c->frames[n]));
             const MvstabInput input = { .time = c->oracle.times[n], .passes = c->oracle.passes[n] };
             const int ret = ff_mvstab_push(m, &f, &input);
 
@@ -360,8 +365,8 @@ static void run_case(uint64_t seed, int on_device)
     executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
     c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, mode %d, model %d, "
-             "border %d, smoothing %d, %d threads, %s", seed, on_device ? " -device" : "", c.oracle.nb_frames, c.shape.w,
-             c.shape.h, c.shape.desc->name, content_names[c.content], c.cfg.mode, c.cfg.model, c.cfg.border,
+             "border %d, smoothing %d, %d threads, %s", seed, on_device ? " -device" : "", c.oracle.nb_frames,
+             c.shape.w, c.shape.h, c.shape.desc->name, content_names[c.content], c.cfg.mode, c.cfg.model, c.cfg.border,
              c.cfg.smoothing, c.cfg.executor.nb_threads, test_executor_names[executor.kind]);
     stab_oracle(&c.oracle);
     nb_outside      += c.oracle.nb_outside;
@@ -451,7 +456,8 @@ static void in_memory(int nb)
         run_case(i, 0);
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(nb < 60 || nb_outside > 1000 && nb_known > nb / 2 && nb_homographies > 5 && nb_keys > 0,
-          "%d samples outside, %d motions, %d homographies, %d key frames", nb_outside, nb_known, nb_homographies, nb_keys);
+          "%d samples outside, %d motions, %d homographies, %d key frames", nb_outside, nb_known,
+          nb_homographies, nb_keys);
 }
 
 int main(int argc, char **argv)
@@ -476,8 +482,8 @@ int main(int argc, char **argv)
             test_failing_change("mvstab", "smoothing=2", o.quick ? 19 : 1);
     }
     test_end_device();
-    printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d homographies, %d key frames, %d samples "
-           "outside, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_known, nb_homographies, nb_keys, nb_outside,
-           test_nb_checks, test_nb_failures);
+    printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d homographies, %d key frames, %d "
+           "samples outside, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_known, nb_homographies, nb_keys,
+           nb_outside, test_nb_checks, test_nb_failures);
     return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

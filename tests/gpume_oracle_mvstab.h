@@ -410,7 +410,8 @@ static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint
             for (int k = 0; k < 2; k++) {
                 const int i = x / 16, j = y / 16;
                 const int a = stab_between(stab_point(s, c, m, i, j, k), stab_point(s, c, m, i, j + 1, k), y % 16);
-                const int b = stab_between(stab_point(s, c, m, i + 1, j, k), stab_point(s, c, m, i + 1, j + 1, k), y % 16);
+                const int b = stab_between(stab_point(s, c, m, i + 1, j, k), stab_point(s, c, m, i + 1, j + 1, k),
+                                           y % 16);
 
                 p[k] = (stab_between(a, b, x % 16) + 2) >> 2;
             }

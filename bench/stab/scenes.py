@@ -18,8 +18,8 @@ GRID = np.stack(np.meshgrid(np.arange(W) - (W - 1) / 2, np.arange(H) - (H - 1) /
 
 def picture(ffmpeg, clip, number):
     """Luma of a frame, scaled to 1280x720."""
-    raw = subprocess.run([ffmpeg, "-v", "error", "-i", clip, "-vf", f"select=eq(n\\,{number}),scale=1280:720,format=gray",
-                          "-frames:v", "1", "-f", "rawvideo", "-"], check=True, stdout=subprocess.PIPE).stdout
+    raw = subprocess.run([ffmpeg, "-v", "error", "-i", clip, "-vf",
+                          f"select=eq(n\\,{number}),scale=1280:720,format=gray", "-frames:v", "1", "-f", "rawvideo", "-"], check=True, stdout=subprocess.PIPE).stdout
     return np.frombuffer(raw, np.uint8).reshape(720, 1280).astype(float)
 
 
@@ -51,8 +51,8 @@ def shake(random, nb, shift, degrees, zoom):
 
 class Writer:
     def __init__(self, ffmpeg, path):
-        self.process = subprocess.Popen([ffmpeg, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{W}x{H}",
-                                         "-r", str(FPS), "-i", "-", "-pix_fmt", "yuv420p", "-c:v", "ffv1", path],
+        self.process = subprocess.Popen([ffmpeg, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "gray", "-s",
+                                         f"{W}x{H}", "-r", str(FPS), "-i", "-", "-pix_fmt", "yuv420p", "-c:v", "ffv1", path],
                                         stdin=subprocess.PIPE)
 
     def write(self, luma):

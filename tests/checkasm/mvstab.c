@@ -27,8 +27,8 @@ static void check_mvstab_warp(const MvstabDSP *dsp, int depth)
     LOCAL_ALIGNED_32(uint8_t, dst, [2], [2 * STAB_W]);
     MvstabSource src[STAB_W];
     const int bytes = depth > 8 ? 2 : 1, max = (1 << depth) - 1;
-    declare_func(void, void *dst, const MvstabSource *src, ptrdiff_t stride, const int8_t (*taps)[MVSTAB_NB_TAPS], int n,
-                 int max);
+    declare_func(void, void *dst, const MvstabSource *src, ptrdiff_t stride, const int8_t (*taps)[MVSTAB_NB_TAPS],
+                 int n, int max);
 
     if (!check_func(dsp->warp, "mvstab_warp_%d", depth))
         return;
