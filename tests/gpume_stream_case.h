@@ -202,11 +202,15 @@ static int one_for_each_field(const StreamCase *c)
 
 static void draw_stab_options(StreamCase *c, TestRandom *d)
 {
-    static const char *const modes[] = { "smooth", "follow", "tripod" }, *const models[] = { "auto", "similarity", "homography" };
-    static const char *const borders[] = { "crop", "keep", "black", "mirror" }, *const zooms[] = { "0", "0", "1", "0.3", "9" };
+    static const char *const modes[] = { "smooth", "follow", "tripod" };
+    static const char *const models[] = { "auto", "similarity", "homography" };
+    static const char *const borders[] = { "crop", "keep", "black", "mirror" };
+    static const char *const zooms[] = { "0", "0", "1", "0.3", "9" };
 
-    snprintf(c->options, sizeof(c->options), "mode=%s:model=%s:border=%s:zoom=%s:smoothing=%u:max_shift=%d:max_angle=%d",
-             DRAWN(d, modes), DRAWN(d, models), DRAWN(d, borders), DRAWN(d, zooms), 1 + test_draw(d, test_draw(d, 2) ? 4 : 250),
+    snprintf(c->options, sizeof(c->options),
+             "mode=%s:model=%s:border=%s:zoom=%s:smoothing=%u:max_shift=%d:max_angle=%d",
+             DRAWN(d, modes), DRAWN(d, models), DRAWN(d, borders), DRAWN(d, zooms),
+             1 + test_draw(d, test_draw(d, 2) ? 4 : 250),
              test_draw_range(d, -1, 9), test_draw_range(d, -1, 3));
 }
 
