@@ -244,7 +244,8 @@ static const StreamKind stream_kinds[] = {
     { "mvfps",     5, 3, draw_fps_options,     draw_vectors,        draw_fps_properties, check_fps_frame },
     { "mvdenoise", 7, 2, draw_denoise_options, draw_distant_fields, NULL, check_denoise_frame, one_for_each },
     { "mvdeint",   6, 2, draw_deint_options,   NULL,                NULL, check_deint_frame, one_for_each_field },
-    { "mvstab",    8, 2, draw_stab_options,    NULL,                draw_stab_properties, check_denoise_frame, one_for_each },
+    { "mvstab",    8, 2, draw_stab_options,    NULL,                draw_stab_properties, check_denoise_frame,
+      one_for_each },
     { "mvstereo",  4, 1, draw_stereo_options },
 };
 
