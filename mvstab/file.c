@@ -87,7 +87,7 @@ av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 static int find_rows(const uint8_t *data, size_t size, int64_t *nb)
 {
     char header[256] = "";
-    int length = size < 10 ? 0 : AV_RL16(data + 8);
+    int length = size < 10 ? 0 : AV_RL16(data + 8), end = 0;
     const char *shape;
 
     if (!length || memcmp(data, "\x93NUMPY\x01", 7) || size < 10 + length)
@@ -95,10 +95,24 @@ static int find_rows(const uint8_t *data, size_t size, int64_t *nb)
     memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
     shape = strstr(header, "'shape': (");
     if (!shape || !strstr(header, "'<f8'") || !strstr(header, "False") ||
-        sscanf(shape, "'shape': (%"SCNd64", 10)", nb) != 1 || !strstr(shape, ", 10)") ||
+        sscanf(shape, "'shape': (%"SCNd64", 10)%n", nb, &end) != 1 || !end ||
         *nb < 0 || *nb > (size - 10 - length) / (8 * VALUES))
         return AVERROR_INVALIDDATA;
     return 10 + length;
+}
+
+/* Returns whether the transform of a row can be that of a camera from frame to frame. */
+static int is_motion(const uint8_t *row)
+{
+    double m[VALUES], area;
+
+    for (int i = 0; i < VALUES; i++) {
+        m[i] = av_int2double(AV_RL64(row + 8 * i));
+        if (!isfinite(m[i]))
+            return 0;
+    }
+    area = m[0] * m[4] - m[1] * m[3];
+    return area > 1 / 16. && area < 16 && fabs(m[2]) <= 65536 && fabs(m[5]) <= 65536;
 }
 
 av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
@@ -111,16 +125,17 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
         return ret;
     ret = find_rows(data, size, &f->nb);
     if (ret < 0) {
-        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it.\n",
-               path, VALUES, path);
+        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
+               "its end is missing.\n", path, VALUES, path);
     } else {
         f->rows = av_memdup(data + ret, f->nb * 8 * VALUES + !f->nb);
         ret = f->rows ? 0 : AVERROR(ENOMEM);
     }
     av_file_unmap(data, size);
-    for (int64_t i = 0; i < f->nb * VALUES && ret >= 0; i++)
-        if (!isfinite(av_int2double(AV_RL64(f->rows + 8 * i)))) {
-            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s has a value that is not finite.\n", i / VALUES, path);
+    for (int64_t i = 0; i < f->nb && ret >= 0; i++)
+        if (!is_motion(f->rows + i * 8 * VALUES)) {
+            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s is no motion of a camera: its values must be finite, shifts "
+                   "at most 65536 samples, and areas between 1/16 and 16 times as large.\n", i, path);
             ret = AVERROR_INVALIDDATA;
         }
     return ret;

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 
 from ._options import HELP
-from ._process import NO_VIDEO, Error, Input, ffmpeg_exe, is_stream, probe, run, url
+from ._process import INDEX_AT_END, NO_VIDEO, Error, Input, ffmpeg_exe, is_stream, probe, run, url
 
 #: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
 Device = Union[str, int]
@@ -266,6 +266,8 @@ def picture_size(input: Input, size: Optional[Size], input_options: Sequence[str
     if "width" not in found:
         raise Error(NO_VIDEO)
     sides = int(found["width"]), int(found["height"])
+    if not all(sides):      # ffprobe has met a stream whose samples it did not reach
+        raise Error(INDEX_AT_END if is_stream(input) else "the size of the pictures is unknown: set size")
     turned = next((float(v) for k, v in found.items() if k.endswith("_rotation")), 0.0)
     return (sides[1], sides[0]) if round(turned / 90) % 2 else sides       # ffmpeg turns it
 

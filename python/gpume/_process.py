@@ -22,6 +22,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 Input = Union[PathLike, bytes, bytearray, memoryview, IO[bytes]]
 
 NO_VIDEO = "the input has no video"
+INDEX_AT_END = ("the input is no name but the file itself, which ffmpeg reads from a pipe, and this one has its index at "
+                "its end: write it to a file and give its name, or make it with -movflags +faststart")
 
 #: Warnings of ffmpeg that mean that something of the input is lost or wrong, as errors do with which it goes on.
 _DAMAGE = re.compile(r"corrupt (?:decoded frame|input packet)|Packet corrupt|Continuity check failed")
@@ -253,8 +255,7 @@ class Process:
         if any("matches no streams" in line for line in lines):
             message = NO_VIDEO
         if self._is_fed and any(re.search("partial file|moov atom not found", line) for line in lines):
-            message = ("the input is no name but the file itself, which ffmpeg reads from a pipe, and this one has its "
-                       "index at its end: write it to a file and give its name, or make it with -movflags +faststart")
+            message = INDEX_AT_END
         unknown = next(filter(None, (re.search(r"Unknown encoder '(\w+)'", line) for line in lines)), None)
         if unknown:
             message = (f"this ffmpeg has no encoder '{unknown[1]}': write .mkv, name another encoder by codec, or "

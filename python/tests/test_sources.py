@@ -144,6 +144,8 @@ def test_files_without_a_name(clip, tmp_path):
     assert len(list(gpume.vectors(pathlib.Path(early).read_bytes()))) == 5
     with pytest.raises(gpume.Error, match="has its index at its end: write it to a file"):
         list(gpume.vectors(pathlib.Path(late).read_bytes()))
+    with pytest.raises(gpume.Error, match="has its index at its end: write it to a file"):
+        list(gpume.vectors(pathlib.Path(late).read_bytes(), pictures="rgb24"))
     with pytest.raises(gpume.Error):
         list(gpume.vectors(b""))
 

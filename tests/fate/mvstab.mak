@@ -52,7 +52,9 @@ fate-mvstab-error-interlaced: CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GP
 fate-mvstab-error-ending:     CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=file=path.csv)
 fate-mvstab-error-options:    CMD = { $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=read=1); $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=zoom=0.01); }
 fate-mvstab-error-rows:       CMD = { ffmpeg -v error -lavfi "$(call MVSTAB_SRC,2),mvstab=file=$(GPUME_TMP).npy" -f null -; $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1); }
-fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1); }
+# a text; a path whose end is missing; one whose first transform is zero
+MVSTAB_READS = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1)
+fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=file=$(GPUME_TMP).npy" -f null -; head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); }
 
 FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) CONCAT_FILTER HFLIP_FILTER NEGATE_FILTER SELECT_FILTER SETPTS_FILTER SCALE_FILTER SETFIELD_FILTER \
                            METADATA_FILTER NULL_MUXER) += $(FATE_MVSTAB_PICTURES) $(FATE_MVSTAB_SAME) $(FATE_MVSTAB_FORMATS) $(FATE_MVSTAB_TEXTS)
