@@ -134,8 +134,8 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
     av_file_unmap(data, size);
     for (int64_t i = 0; i < f->nb && ret >= 0; i++)
         if (!is_motion(f->rows + i * 8 * VALUES)) {
-            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s is no motion of a camera: its values must be finite, shifts "
-                   "at most 65536 samples, and areas between 1/16 and 16 times as large.\n", i, path);
+            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s is no motion of a camera: its values must be finite, "
+                   "shifts at most 65536 samples, and areas between 1/16 and 16 times as large.\n", i, path);
             ret = AVERROR_INVALIDDATA;
         }
     return ret;
