@@ -34,6 +34,7 @@
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
+#include "libavutil/random_seed.h"
 #include "libavutil/thread.h"
 
 #include "libavfilter/buffersink.h"
