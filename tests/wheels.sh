@@ -183,7 +183,8 @@ part_vapoursynth() {
     mkdir -p "$root/opt/ffmpeg"
     cp "build/$series/obj/ffmpeg" examples/*.vpy "$root/opt/ffmpeg/"
     # the stand-in for the driver and what it needs, for Deinterlace on a GPU
-    if [ -f build/standin/libcuda.so.1 ]; then
+    # an older stand-in would have older kernels
+    if [ -f build/standin/libcuda.so.1 ] && make -f tests/standin/standin.mak standin >> "$log" 2>&1; then
         mkdir "$root/opt/standin"
         cp build/standin/libcuda.so.1 "$(gcc -print-file-name=libstdc++.so.6)" "$(gcc -print-file-name=libgcc_s.so.1)" "$root/opt/standin/"
     fi
