@@ -20,7 +20,7 @@
 
 #include "gpume_frame_case.h"
 
-#define STREAM_MAX_FRAMES 7
+#define STREAM_MAX_FRAMES 8
 /** Number of output frames after which the graph is closed: two frames of the input may be years apart. */
 #define STREAM_MAX_OUTPUT 48
 
