@@ -46,17 +46,12 @@ typedef struct MvstabContext {
     double ticks;               ///< ticks of the input's time base in a frame; 0: unknown
     double time;                ///< time of the last frame, in frames
     int64_t pts;                ///< timestamp of the last frame
-    AVFrame *next;              ///< the frame that begins the next sequence after the last frame has been made
-    int next_passes;            ///< whether the frame that is added passes unchanged
-    MvstabStep step;            ///< the step of the frame that is added, as read from the file
+    int passes;                 ///< whether the frame that is added passes unchanged
     int failed;
     GpumeStream stream;
 } MvstabContext;
 
 #define OFFSET(x) offsetof(MvstabContext, x)
-#define FLAGS AV_OPT_FLAG_VIDEO_PARAM | AV_OPT_FLAG_FILTERING_PARAM
-#define CONST(name, help, val, u) \
-    { name, help, 0, AV_OPT_TYPE_CONST, { .i64 = val }, 0, 0, FLAGS, .unit = u }
 
 static const AVOption mvstab_options[] = {
     { "mode", "how the camera moves in the output", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MVSTAB_SMOOTH },
@@ -94,12 +89,7 @@ static const AVOption mvstab_options[] = {
 
 AVFILTER_DEFINE_CLASS(mvstab);
 
-static int query_formats(const AVFilterContext *ctx,
-                         AVFilterFormatsConfig **cfg_in,
-                         AVFilterFormatsConfig **cfg_out)
-{
-    return ff_gpume_stream_query_formats(ctx, cfg_in, cfg_out, &ff_mvstab_kind);
-}
+GPUME_DEFINE_QUERY_FORMATS(ff_mvstab_kind)
 
 static av_cold int init(AVFilterContext *ctx)
 {
@@ -235,48 +225,35 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
 static int push(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstabContext *s = ctx->priv;
-    const MvstabInput input = { time_of(s, *frame), s->next_passes, s->read ? &s->step : NULL };
+    MvstabInput input = { .passes = s->passes };
+    MvstabStep step;
 
-    if (s->read)
-        s->step = ff_mvstab_file_step(&s->path, s->nb_in);
+    if (!check_frame(ctx, *frame, 1))
+        return AVERROR(EINVAL);
+    input.time = time_of(s, *frame);
+    if (s->read) {
+        step       = ff_mvstab_file_step(&s->path, s->nb_in);
+        input.step = &step;
+    }
     s->nb_in++;
     av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
     return ff_mvstab_push(s->mvstab, frame, &input);
 }
 
-/* Takes the next input frame. If it begins another sequence, or is an error, it must wait. */
 static int take(AVFilterContext *ctx, AVFrame **frame)
 {
     MvstabContext *s = ctx->priv;
 
-    s->next_passes = ctx->is_disabled;
-    if (check_frame(ctx, *frame, 0) && ff_mvstab_continues(s->mvstab, *frame))
-        return push(ctx, frame);
-    ff_mvstab_flush(s->mvstab);
-    FFSWAP(AVFrame *, s->next, *frame);
+    s->passes = ctx->is_disabled;
     return 0;
 }
 
-/* Begins another sequence. */
-static int take_next(AVFilterContext *ctx)
-{
-    MvstabContext *s = ctx->priv;
-    int ret = check_frame(ctx, s->next, 1) ? 0 : AVERROR(EINVAL);
-
-    if (ret >= 0 && !ff_mvstab_continues(s->mvstab, s->next))
-        ret = open_mvstab(ctx, s->next->hw_frames_ctx);
-    return ret < 0 ? ret : push(ctx, &s->next);
-}
-
-static int produce(AVFilterContext *ctx)
+/* Returns whether a frame continues the sequence. One that is an error does not: frames before it are sent first. */
+static int continues(AVFilterContext *ctx, const AVFrame *frame)
 {
     const MvstabContext *s = ctx->priv;
-    int ret = send_next(ctx);
 
-    if (ret || !s->next)
-        return ret;
-    ret = take_next(ctx);
-    return ret < 0 ? ret : send_next(ctx);
+    return check_frame(ctx, frame, 0) && ff_mvstab_continues(s->mvstab, frame);
 }
 
 static int flush(AVFilterContext *ctx)
@@ -289,7 +266,9 @@ static int flush(AVFilterContext *ctx)
 
 static int activate(AVFilterContext *ctx)
 {
-    static const GpumeStreamFunctions functions = { .produce = produce, .take = take, .flush = flush };
+    static const GpumeStreamFunctions functions = {
+        .produce = send_next, .take = take, .push = push, .continues = continues, .open = open_mvstab, .flush = flush,
+    };
     MvstabContext *s = ctx->priv;
     const int ret = ff_gpume_stream_activate(ctx, &s->stream, &functions);
 
@@ -301,18 +280,10 @@ static av_cold void uninit(AVFilterContext *ctx)
 {
     MvstabContext *s = ctx->priv;
 
-    av_frame_free(&s->next);
+    ff_gpume_stream_close(&s->stream);
     ff_mvstab_close(&s->mvstab);
     ff_mvstab_file_close(&s->path, s->failed);
 }
-
-static const AVFilterPad mvstab_outputs[] = {
-    {
-        .name         = "default",
-        .type         = AVMEDIA_TYPE_VIDEO,
-        .config_props = config_output,
-    },
-};
 
 const GPUME_FILTER ff_vf_mvstab = {
     GPUME_PUBLIC(name)        = "mvstab",
@@ -326,7 +297,7 @@ const GPUME_FILTER ff_vf_mvstab = {
     .uninit         = uninit,
     .activate       = activate,
     FILTER_INPUTS(ff_video_default_filterpad),
-    FILTER_OUTPUTS(mvstab_outputs),
+    GPUME_OUTPUT(config_output),
     FILTER_QUERY_FUNC2(query_formats),
     .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };
