@@ -10,30 +10,11 @@
 
 #include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/mvstab/cuda_args.h"
+#include "libavfilter/gpume/picture/component.cuh"
 
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvstabSample;
 
 #define BYTES ((int)sizeof(MvstabSample))
-
-/**
- * Returns component i. Uses comparisons, because an index would make the compiler copy the arguments to local memory.
- */
-static __device__ __forceinline__ GpumeCudaComponent component(const MvstabCudaWarpArgs &a, int i)
-{
-    GpumeCudaComponent c = a.components[0];
-
-    GPUME_UNROLL for (int n = 1; n < GPUME_CUDA_COMPONENTS; n++) {
-        c.plane     = i == n ? a.components[n].plane     : c.plane;
-        c.linesize  = i == n ? a.components[n].linesize  : c.linesize;
-        c.offset    = i == n ? a.components[n].offset    : c.offset;
-        c.log2_step = i == n ? a.components[n].log2_step : c.log2_step;
-        c.first     = i == n ? a.components[n].first     : c.first;
-        c.stride    = i == n ? a.components[n].stride    : c.stride;
-        c.w         = i == n ? a.components[n].w         : c.w;
-        c.h         = i == n ? a.components[n].h         : c.h;
-    }
-    return c;
-}
 
 /* Returns the position of output sample (x, y), in 1/64 sample. */
 static __device__ __forceinline__ MvstabPoint position(const MvstabPoint *mesh, int cols, int x, int y)
@@ -79,7 +60,7 @@ static __device__ __forceinline__ int interpolate(const GpumeCudaComponent &c, M
 GPUME_KERNEL_OF(MvstabCudaWarpArgs, MVSTAB_CUDA_THREADS)
 {
     GPUME_SHARED(signed char, taps);
-    const GpumeCudaComponent c = component(args, blockIdx.z);
+    const GpumeCudaComponent c = gpume_component(args.components, blockIdx.z);
     const int out_x = blockIdx.x * 32 + threadIdx.x % 32 - args.around;
     const int out_y = blockIdx.y * MVSTAB_CUDA_WARPS + threadIdx.x / 32 - args.around;
     const int x = av_clip(out_x, 0, c.w - 1), y = av_clip(out_y, 0, c.h - 1), z = blockIdx.z;

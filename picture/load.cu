@@ -9,31 +9,12 @@
  * no check of positions and does not depend on the pixel format.
  */
 
-#include "libavfilter/gpume/device/common.cuh"
-#include "libavfilter/gpume/picture/cuda_args.h"
+#include "libavfilter/gpume/picture/component.cuh"
 
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample Sample;
 
 #define BYTES ((int)sizeof(Sample))
 #define PER_WORD (4 / BYTES)
-
-/** Returns component i. An index instead of comparisons would make the compiler copy the arguments to local memory. */
-static __device__ __forceinline__ GpumeCudaComponent gpume_component(const GpumeCudaLoadArgs &a, int z)
-{
-    GpumeCudaComponent c = a.components[0];
-
-    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
-        c.plane     = z == i ? a.components[i].plane     : c.plane;
-        c.linesize  = z == i ? a.components[i].linesize  : c.linesize;
-        c.offset    = z == i ? a.components[i].offset    : c.offset;
-        c.log2_step = z == i ? a.components[i].log2_step : c.log2_step;
-        c.first     = z == i ? a.components[i].first     : c.first;
-        c.stride    = z == i ? a.components[i].stride    : c.stride;
-        c.w         = z == i ? a.components[i].w         : c.w;
-        c.h         = z == i ? a.components[i].h         : c.h;
-    }
-    return c;
-}
 
 /** Returns samples x to x + PER_WORD - 1 of a row as a word, including padding bits. */
 static __device__ __forceinline__ GpumeU32 gpume_load_word(const GpumeCudaComponent &c, GpumeU64 row, int x,
@@ -76,7 +57,7 @@ static __device__ __forceinline__ GpumeU32 gpume_load_word(const GpumeCudaCompon
  */
 GPUME_KERNEL_OF(GpumeCudaLoadArgs, GPUME_CUDA_COPY_THREADS)
 {
-    const GpumeCudaComponent c = gpume_component(args, blockIdx.z);
+    const GpumeCudaComponent c = gpume_component(args.components, blockIdx.z);
     const int word  = blockIdx.x * 32 + threadIdx.x % 32;
     const int y0    = (blockIdx.y * (GPUME_CUDA_COPY_THREADS / 32) + threadIdx.x / 32) * GPUME_CUDA_COPY_ROWS -
                       GPUME_PAD;
