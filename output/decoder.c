@@ -9,7 +9,7 @@
  * each direction that has vectors, at distance -1 or 1; without any, an empty one at distance -1.
  */
 
-#include <math.h>
+#include <stdio.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avutil.h"
@@ -24,7 +24,7 @@
 /** Size of a header: a multiple of 64 that is sufficient for every record. */
 #define HEADER_SIZE 512
 /** Size of a record before its arrays, and size of all arrays for each vector. */
-#define FIXED_SIZE  49
+#define FIXED_SIZE  (GPUME_NPYS_SIZE + 1)
 #define VECTOR_SIZE 20
 /** Smallest side of a block if no vector says more. */
 #define USUAL_SIDE  16
@@ -52,9 +52,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
 static void put_header(char header[HEADER_SIZE], int nb)
 {
     snprintf(header + GPUME_NPY_START, HEADER_SIZE - GPUME_NPY_START,
-             "{'descr': [('number', '<i8'), ('pts', '<i8'), ('pts_time', '<f8'), ('distance', '<i4'), "
-             "('pel', '<i4'), ('block', '<i4'), ('width', '<i4'), ('height', '<i4'), ('leaves', '<i4'), "
-             "('frame_type', '|S1'), ('mv', '<f4', (%d, 2)), ('x', '<i4', (%d,)), ('y', '<i4', (%d,)), "
+             "{'descr': [" GPUME_NPYS_FIELDS "('frame_type', '|S1'), ('mv', '<f4', (%d, 2)), ('x', '<i4', (%d,)), ('y', '<i4', (%d,)), "
              "('size', '<i2', (%d, 2))], 'fortran_order': False, 'shape': ()}", nb, nb, nb, nb);
     ff_gpume_npy_frame(header, HEADER_SIZE);
 }
@@ -88,26 +86,18 @@ static int write_direction(DecoderContext *s, GpumeFile *file, const GpumeResult
                            int nb_mvs, int nb, int sign)
 {
     const size_t size = HEADER_SIZE + FIXED_SIZE + VECTOR_SIZE * (size_t)nb;
-    const int64_t pts = r->frame->pts;
-    int side, scale = 1;
+    const GpumeStamp stamp = { r->number, r->frame->pts, s->time_base };
+    int numbers[] = { sign, 1, 0, r->params->width, r->params->height, nb };
     uint8_t *dst;
 
     av_fast_malloc(&s->record, &s->allocated, size);
     if (!s->record)
         return AVERROR(ENOMEM);
     put_header((char *)s->record, nb);
-    dst  = s->record + HEADER_SIZE;
-    side = put_vectors(dst + FIXED_SIZE, nb, mvs, nb_mvs, sign, &scale);
-    AV_WL64(dst,      r->number);
-    AV_WL64(dst + 8,  pts);
-    AV_WL64(dst + 16, av_double2int(pts == AV_NOPTS_VALUE ? NAN : pts * av_q2d(s->time_base)));
-    AV_WL32(dst + 24, sign);
-    AV_WL32(dst + 28, scale);
-    AV_WL32(dst + 32, side);
-    AV_WL32(dst + 36, r->params->width);
-    AV_WL32(dst + 40, r->params->height);
-    AV_WL32(dst + 44, nb);
-    dst[48] = av_get_picture_type_char(r->frame->pict_type);
+    dst = s->record + HEADER_SIZE;
+    numbers[2] = put_vectors(dst + FIXED_SIZE, nb, mvs, nb_mvs, sign, &numbers[1]);
+    ff_gpume_npys_begin(dst, &stamp, numbers);
+    dst[GPUME_NPYS_SIZE] = av_get_picture_type_char(r->frame->pict_type);
     return ff_gpume_file_write(file, s->record, size);
 }
 

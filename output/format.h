@@ -64,6 +64,14 @@ typedef struct GpumeStamp {
     AVRational time_base;
 } GpumeStamp;
 
+/** Fields with which each record of a stream for NumPy begins, and their size. */
+#define GPUME_NPYS_FIELDS "('number', '<i8'), ('pts', '<i8'), ('pts_time', '<f8'), ('distance', '<i4'), " \
+                          "('pel', '<i4'), ('block', '<i4'), ('width', '<i4'), ('height', '<i4'), ('leaves', '<i4'), "
+#define GPUME_NPYS_SIZE 48
+
+/** Writes these fields. @param numbers distance, pel, block, width, height, leaves */
+void ff_gpume_npys_begin(uint8_t dst[GPUME_NPYS_SIZE], const GpumeStamp *stamp, const int numbers[6]);
+
 /** Size of a buffer for a time as text. */
 #define GPUME_TIME_SIZE 64
 

@@ -24,8 +24,7 @@
 
 /** Size of a header: a multiple of 64 that is sufficient for every record. */
 #define HEADER_SIZE 512
-/** Size of a record before its arrays, and size of all arrays for each vector. */
-#define FIXED_SIZE  48
+/** Size of all arrays for each vector. */
 #define VECTOR_SIZE 13
 /** Additional size for each vector with trees. */
 #define LEAF_SIZE   10
@@ -54,24 +53,19 @@ static void put_header(char header[HEADER_SIZE], const GpumeParams *p, const Gpu
         snprintf(shape, sizeof(shape), "%d, %d", p->bh, p->bw);
     }
     snprintf(header + GPUME_NPY_START, HEADER_SIZE - GPUME_NPY_START,
-             "{'descr': [('number', '<i8'), ('pts', '<i8'), ('pts_time', '<f8'), ('distance', '<i4'), "
-             "('pel', '<i4'), ('block', '<i4'), ('width', '<i4'), ('height', '<i4'), ('leaves', '<i4'), "
-             "('mv', '<f4', (%s%s 2)), ('cost', '<i4', (%s)), %s('consistent', '|b1', (%s))], "
+             "{'descr': [" GPUME_NPYS_FIELDS "('mv', '<f4', (%s%s 2)), ('cost', '<i4', (%s)), %s('consistent', '|b1', (%s))], "
              "'fortran_order': False, 'shape': ()}", shape, p->tree ? "" : ",", shape, leaves, shape);
     ff_gpume_npy_frame(header, HEADER_SIZE);
 }
 
-static void put_fixed(uint8_t *dst, const GpumeStamp *stamp, const GpumeParams *p, const GpumeField *field)
+void ff_gpume_npys_begin(uint8_t dst[GPUME_NPYS_SIZE], const GpumeStamp *stamp, const int numbers[6])
 {
     const int has_pts = stamp->pts != AV_NOPTS_VALUE;
-    const int numbers[] = {
-        p->distance[field->reference], p->pel, p->block, p->width, p->height, p->tree ? field->nb : 0,
-    };
 
     AV_WL64(dst,      stamp->number);
     AV_WL64(dst + 8,  stamp->pts);
     AV_WL64(dst + 16, av_double2int(has_pts ? stamp->pts * (double)stamp->time_base.num / stamp->time_base.den : NAN));
-    for (int i = 0; i < FF_ARRAY_ELEMS(numbers); i++)
+    for (int i = 0; i < 6; i++)
         AV_WL32(dst + 24 + 4 * i, numbers[i]);
 }
 
@@ -112,16 +106,20 @@ static int write_vectors(void *priv, GpumeFile *file, GpumeResult *r, const Gpum
 
     for (int i = 0; i < r->search.nb_fields; i++) {
         const GpumeField *field = &r->search.fields[i];
-        const size_t size = HEADER_SIZE + FIXED_SIZE +
-                            (VECTOR_SIZE + (r->params->tree ? LEAF_SIZE : 0)) * (size_t)field->nb;
+        const GpumeParams *p    = r->params;
+        const int numbers[] = {
+            p->distance[field->reference], p->pel, p->block, p->width, p->height, p->tree ? field->nb : 0,
+        };
+        const size_t size = HEADER_SIZE + GPUME_NPYS_SIZE +
+                            (VECTOR_SIZE + (p->tree ? LEAF_SIZE : 0)) * (size_t)field->nb;
         int ret;
 
         av_fast_malloc(&s->record, &s->allocated, size);
         if (!s->record)
             return AVERROR(ENOMEM);
-        put_header((char *)s->record, r->params, field);
-        put_fixed(s->record + HEADER_SIZE, &stamp, r->params, field);
-        put_vectors(s->record + HEADER_SIZE + FIXED_SIZE, r->params, field);
+        put_header((char *)s->record, p, field);
+        ff_gpume_npys_begin(s->record + HEADER_SIZE, &stamp, numbers);
+        put_vectors(s->record + HEADER_SIZE + GPUME_NPYS_SIZE, p, field);
         ret = ff_gpume_file_write(file, s->record, size);
         if (ret < 0)
             return ret;
