@@ -52,7 +52,8 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
 static void put_header(char header[HEADER_SIZE], int nb)
 {
     snprintf(header + GPUME_NPY_START, HEADER_SIZE - GPUME_NPY_START,
-             "{'descr': [" GPUME_NPYS_FIELDS "('frame_type', '|S1'), ('mv', '<f4', (%d, 2)), ('x', '<i4', (%d,)), ('y', '<i4', (%d,)), "
+             "{'descr': [" GPUME_NPYS_FIELDS "('frame_type', '|S1'), "
+             "('mv', '<f4', (%d, 2)), ('x', '<i4', (%d,)), ('y', '<i4', (%d,)), "
              "('size', '<i2', (%d, 2))], 'fortran_order': False, 'shape': ()}", nb, nb, nb, nb);
     ff_gpume_npy_frame(header, HEADER_SIZE);
 }

@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * The components that a kernel is given.
+ */
+
 #ifndef AVFILTER_GPUME_PICTURE_COMPONENT_CUH
 #define AVFILTER_GPUME_PICTURE_COMPONENT_CUH
 
