@@ -53,7 +53,8 @@ static void put_header(char header[HEADER_SIZE], const GpumeParams *p, const Gpu
         snprintf(shape, sizeof(shape), "%d, %d", p->bh, p->bw);
     }
     snprintf(header + GPUME_NPY_START, HEADER_SIZE - GPUME_NPY_START,
-             "{'descr': [" GPUME_NPYS_FIELDS "('mv', '<f4', (%s%s 2)), ('cost', '<i4', (%s)), %s('consistent', '|b1', (%s))], "
+             "{'descr': [" GPUME_NPYS_FIELDS "('mv', '<f4', (%s%s 2)), "
+             "('cost', '<i4', (%s)), %s('consistent', '|b1', (%s))], "
              "'fortran_order': False, 'shape': ()}", shape, p->tree ? "" : ",", shape, leaves, shape);
     ff_gpume_npy_frame(header, HEADER_SIZE);
 }
