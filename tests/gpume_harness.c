@@ -1236,7 +1236,7 @@ static void expect_stats(AVBPrint *text, const TestStream *s, int i, int j)
     av_bprintf(text, " dir:%s blocks:%d cost:%"PRIu64" zero:%d mean_mv:%.2f max_mv:%.1f "
                "sound:%.4f intra:%"PRIu64" scene:%.4f ", reference_name(name, s->distance[j]),
                test_nb_vectors(s, i, j), f.cost, f.zero, f.mean, f.max, f.sound, s->pics[i].intra, f.scene);
-    /* the pictures are too small to tell a cut; the rule itself is tested by gpume_mvfps.c */
+    /* most pictures are too small to tell a cut; the rule itself is tested by gpume_mvfps.c */
     av_bprintf(text, "%spts_time:%s", s->distance[j] == -1 ? "cut:0 " : "", time_text(time, s->pics[i].pts, "NOPTS"));
     print_tree(text, s, i, j, " %s:%"PRIu64);
     av_bprintf(text, "\n");
