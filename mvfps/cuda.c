@@ -140,6 +140,10 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < 16; i++)
             table[MVFPS_CUDA_TAPS + i] |= (uint32_t)(uint8_t)ff_mvfps_taps[i][k] << 8 * k;
+        for (int i = 0; i < 16; i++)
+            table[MVFPS_CUDA_LONG_TAPS + i] |= (uint32_t)(uint8_t)ff_mvfps_long_taps[i][k] << 8 * k;
+        for (int i = 0; i < 16 && k < 2; i++)
+            table[MVFPS_CUDA_LONG_TAPS + 16 + i] |= (uint32_t)(uint8_t)ff_mvfps_long_taps[i][4 + k] << 8 * k;
         for (int i = 0; i < MVFPS_CELL; i++)
             table[MVFPS_CUDA_WINDOW + i] |= ff_mvfps_slope(k, i, 0) << 8 * k;
         for (int i = 0; i < MVFPS_CELL >> hsub; i++)

@@ -34,7 +34,7 @@
 /** Number of warps of a thread block that makes the picture; a warp has a tile. */
 #define MVFPS_CUDA_TILE_WARPS     4
 /** Words of shared memory of such a warp: the columns of both matches. */
-#define MVFPS_CUDA_TILE_WORDS   320
+#define MVFPS_CUDA_TILE_WORDS   352
 
 /** State of the scene cut detection of a pair; zeroed before. */
 typedef struct MvfpsCudaScene {
@@ -122,7 +122,8 @@ enum {
     MVFPS_CUDA_WINDOW = 16,     ///< for each position in a tile's row or column, the windows of four cells, as bytes
     MVFPS_CUDA_CHROMA_X = 24,   ///< the windows for chroma
     MVFPS_CUDA_CHROMA_Y = 32,
-    MVFPS_CUDA_TABLE  = 40
+    MVFPS_CUDA_LONG_TAPS = 40,  ///< six taps for each sixteenth of a sample, as bytes: first four of each, then two of each
+    MVFPS_CUDA_TABLE  = 72
 };
 
 /** Parameters of the kernel that makes the picture. */

@@ -24,8 +24,10 @@
 /** Bit mask of the cells at the corners of a tile. */
 #define MVFPS_CORNERS 0x660u
 
-/** The four taps for each sixteenth of a sample. */
+/** The four taps for each sixteenth of a sample, for components with fewer columns than component 0. */
 extern const int8_t ff_mvfps_taps[16][4];
+/** The six taps, for those with as many. */
+extern const int8_t ff_mvfps_long_taps[16][6];
 
 /** Samples of a tile: rows of 8, even if a component has fewer. */
 #define MVFPS_TILE_SAMPLES (MVFPS_CELL * MVFPS_CELL)
@@ -42,8 +44,8 @@ typedef struct MvfpsDsp {
      */
     int (*sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
     /**
-     * Interpolates tiles of w x h samples of two pictures with four taps; at[i] is x + 16 * y, a
-     * position in sixteenths of a sample.
+     * Interpolates tiles of w x h samples of two pictures with six taps, or with four if w is less than 8; at[i] is
+     * x + 16 * y, a position in sixteenths of a sample.
      * @return the sum of their absolute differences if they are 8x8
      */
     int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,

@@ -26,27 +26,41 @@ static int FUNC(sad)(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int a
     return sum;
 }
 
+/* taps: nb for each direction */
+static av_always_inline void FUNC(filter)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, const int8_t *across,
+                                          const int8_t *down, int nb, int w, int h, int max)
+{
+    INTERMEDIATE rows[8 + 5][8];
+
+    src -= (nb / 2 - 1) * (stride + 1);
+    for (int y = 0; y < h + nb - 1; y++, src += stride)
+        for (int x = 0; x < w; x++) {
+            int sum = 0;
+
+            for (int i = 0; i < nb; i++)
+                sum += across[i] * src[x + i];
+            rows[y][x] = sum;
+        }
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            int sum = 2048;
+
+            for (int i = 0; i < nb; i++)
+                sum += down[i] * rows[y + i][x];
+            dst[8 * y + x] = av_clip(sum >> 12, 0, max);
+        }
+}
+
 static void FUNC(sharp)(uint16_t *dst, const SAMPLE *src, ptrdiff_t stride, int fx, int fy, int w, int h, int max)
 {
-    const int8_t *u = ff_mvfps_taps[fx], *v = ff_mvfps_taps[fy];
-    INTERMEDIATE rows[8 + 3][8];
-
-    if (!fx && !fy) {
+    if (!fx && !fy)
         for (int y = 0; y < h; y++)
             for (int x = 0; x < w; x++)
                 dst[8 * y + x] = src[y * stride + x];
-        return;
-    }
-    for (int y = 0; y < h + 3; y++) {
-        const SAMPLE *row = src + (y - 1) * stride;
-
-        for (int x = 0; x < w; x++)
-            rows[y][x] = u[0] * row[x - 1] + u[1] * row[x] + u[2] * row[x + 1] + u[3] * row[x + 2];
-    }
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++)
-            dst[8 * y + x] = av_clip((v[0] * rows[y][x] + v[1] * rows[y + 1][x] + v[2] * rows[y + 2][x] +
-                                      v[3] * rows[y + 3][x] + 2048) >> 12, 0, max);
+    else if (w == 8)
+        FUNC(filter)(dst, src, stride, ff_mvfps_long_taps[fx], ff_mvfps_long_taps[fy], 6, 8, h, max);
+    else
+        FUNC(filter)(dst, src, stride, ff_mvfps_taps[fx], ff_mvfps_taps[fy], 4, w, h, max);
 }
 
 static int FUNC(match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,

@@ -38,7 +38,7 @@ struct MvfpsTile {
     const MvfpsCudaTilesArgs &args;
     GpumeU32 *shared;               ///< shared memory of this warp
     int x, y, max;                  ///< position in cells; largest sample
-    GpumeU32 taps;                  ///< taps of one sixteenth of a sample, held by this lane
+    GpumeU32 taps, long_taps;       ///< taps of one sixteenth of a sample, held by this lane; two lanes hold six taps
 };
 
 /** A motion that several of the cells around a tile have. */
@@ -51,6 +51,7 @@ struct MvfpsHypothesis {
 /** The part of a component, or of two, for which a lane is responsible. */
 template<int SX, int SY> struct MvfpsPart {
     static const int W = MVFPS_CELL >> SX, H = MVFPS_CELL >> SY;
+    static const int TAPS = W == 8 ? 6 : 4;
     /** Number of lanes of a match of a component: one for each column, including those that only the taps need. */
     static const int LANES   = W == 8 ? 16 : 8;
     static const int PICTURE = 16;              ///< lanes of each picture
@@ -58,7 +59,7 @@ template<int SX, int SY> struct MvfpsPart {
     static const int RUN = W * H > LANES ? W * H / LANES : 1;
     static const int OWN = RUN > 1 ? RUN / 2 : 1;
     /** Words of shared memory: columns of a row, and a match. Matches begin in different banks. */
-    static const int ROW   = W == 8 ? 12 : 8;
+    static const int ROW   = W == 8 ? 20 : 8;
     static const int MATCH = H * ROW + (W == 8 ? 16 : 8);
     static_assert(RUN != 4 || (MATCH % 4 == 0 && ROW % 4 == 0 && MVFPS_CUDA_TILE_WORDS % 4 == 0), "fours are aligned");
     static_assert(32 / LANES * MATCH <= MVFPS_CUDA_TILE_WORDS, "the matches fit");
@@ -91,6 +92,16 @@ template<int SX, int SY> struct MvfpsPart {
         }
     }
 
+    /** Returns the taps of a sixteenth of a sample. Must be called by all lanes. */
+    static __device__ __forceinline__ void taps_at(const MvfpsTile &t, int fraction, int (&taps)[TAPS])
+    {
+        const GpumeU32 first = __shfl_sync(GPUME_WHOLE_WARP, TAPS == 6 ? t.long_taps : t.taps, fraction);
+        const GpumeU32 last  = __shfl_sync(GPUME_WHOLE_WARP, t.long_taps, 16 + fraction);
+
+        GPUME_UNROLL for (int n = 0; n < TAPS; n++)
+            taps[n] = (signed char)((n < 4 ? first : last) >> 8 * (n % 4));
+    }
+
     /**
      * Computes this lane's part of the matches along a vector.
      * @param component bytes from c to a second component; 0: there is none
@@ -105,46 +116,48 @@ template<int SX, int SY> struct MvfpsPart {
         /* in sixteenths of the component's samples */
         const int dx = (2 * (high ? mvfps_after(v.x, part) : mvfps_before(v.x, part)) + offset.x) >> SX;
         const int dy = (2 * (high ? mvfps_after(v.y, part) : mvfps_before(v.y, part)) + offset.y) >> SY;
-        const int left = gpume_inside(((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - 1;
-        const int top  = gpume_inside(((MVFPS_CELL * t.y + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - 1;
-        const GpumeU32 across = __shfl_sync(GPUME_WHOLE_WARP, t.taps, dx & 15);
-        const GpumeU32 down   = __shfl_sync(GPUME_WHOLE_WARP, t.taps, dy & 15);
+        const int left = gpume_inside(((MVFPS_CELL * t.x + MVFPS_CELL / 2) >> SX) + (dx >> 4), c.w) - TAPS / 2 + 1;
+        const int top  = gpume_inside(((MVFPS_CELL * t.y + MVFPS_CELL / 2) >> SY) + (dy >> 4), c.h) - TAPS / 2 + 1;
+        int across[TAPS], down[TAPS];
         GpumeU32 *columns_of = t.shared + lane / LANES * MATCH;
         int out[RUN];
 
+        taps_at(t, dx & 15, across);
+        taps_at(t, dy & 15, down);
         __syncwarp();
-        /* one more than the taps need, because four are read at a time */
-        if (i < W + 4) {
+        /* with four taps one column more than needed, because four are read at a time */
+        if (i < W + FFMAX(TAPS - 1, 4)) {
             const GpumeU64 p = c.first + (high ? t.args.behind : 0) + (LANES == 8 && lane & 8 ? component : 0) +
                                (long long)top * c.stride + (left + i) * MVFPS_BYTES;
-            const int t0 = (signed char)down, t1 = (signed char)(down >> 8);
-            const int t2 = (signed char)(down >> 16), t3 = (signed char)(down >> 24);
-            int s[H + 3];
+            int s[H + TAPS - 1];
 
-            GPUME_UNROLL for (int k = 0; k < H + 3; k++)
+            GPUME_UNROLL for (int k = 0; k < H + TAPS - 1; k++)
                 s[k] = mvfps_load_sample<MvfpsSample>(p + k * c.stride);
-            GPUME_UNROLL for (int k = 0; k < H; k++)
-                columns_of[k * ROW + i] = t0 * s[k] + t1 * s[k + 1] + t2 * s[k + 2] + t3 * s[k + 3];
+            GPUME_UNROLL for (int k = 0; k < H; k++) {
+                int sum = 0;
+
+                GPUME_UNROLL for (int n = 0; n < TAPS; n++)
+                    sum += down[n] * s[k + n];
+                columns_of[k * ROW + i] = sum;
+            }
         }
         __syncwarp();
         {
             const GpumeU32 *from = columns_of + y * ROW + x;
-            const int t0 = (signed char)across, t1 = (signed char)(across >> 8);
-            const int t2 = (signed char)(across >> 16), t3 = (signed char)(across >> 24);
-            GpumeU32 s[RUN + 4];
+            GpumeU32 s[RUN + 5];
 
             if (RUN == 4) {
                 gpume_load4(s, from);
                 gpume_load4(s + 4, from + 4);
-            } else {
-                GPUME_UNROLL for (int k = 0; k < RUN + 3; k++)
-                    s[k] = from[k];
             }
+            GPUME_UNROLL for (int k = RUN == 4 ? 8 : 0; k < RUN + TAPS - 1; k++)
+                s[k] = from[k];
             GPUME_UNROLL for (int k = 0; k < RUN; k++) {
-                const int sum = (t0 * (int)s[k] + t1 * (int)s[k + 1] + t2 * (int)s[k + 2] +
-                                 t3 * (int)s[k + 3] + 2048) >> 12;
+                int sum = 2048;
 
-                out[k] = gpume_max(0, gpume_min(sum, t.max));
+                GPUME_UNROLL for (int n = 0; n < TAPS; n++)
+                    sum += across[n] * (int)s[k + n];
+                out[k] = gpume_max(0, gpume_min(sum >> 12, t.max));
             }
         }
         GPUME_UNROLL for (int k = 0; k < OWN; k++) {
@@ -313,7 +326,7 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
     const int tx = (int)blockIdx.x * MVFPS_CUDA_TILE_WARPS + warp - 1, ty = (int)blockIdx.y - 1;
     const int x = gpume_max(0, gpume_min(tx - 1 + cell % 4, args.fields.cols - 1));
     const int y = gpume_max(0, gpume_min(ty - 1 + cell / 4, args.fields.rows - 1));
-    GpumeU32 taps, chroma_y, word, offset_word = 0, left = 0xffff;
+    GpumeU32 taps, long_taps, chroma_y, word, offset_word = 0, left = 0xffff;
     MvfpsSums sums;
 
     GPUME_SHARED(GpumeU32, matches);
@@ -321,13 +334,15 @@ GPUME_KERNEL_OF(MvfpsCudaTilesArgs, 32 * MVFPS_CUDA_TILE_WARPS)
     if (tx * MVFPS_CELL + MVFPS_CELL / 2 >= args.components[0].w || mvfps_is_cut(args.is_cut))
         return;
     gpume_load_global(&taps, (const void *)(args.table + 4 * lane));
+    gpume_load_global(&long_taps, (const void *)(args.table + 4 * (MVFPS_CUDA_LONG_TAPS + lane)));
     gpume_load_global(&chroma_y, (const void *)(args.table + 4 * (MVFPS_CUDA_CHROMA_Y + lane % 8)));
     sums.init(taps, chroma_y);
     gpume_load_global(&word, (const void *)(args.vectors + 4ll * (y * args.fields.cols + x)));
     if (args.offsets)
         gpume_load_global(&offset_word, (const void *)(args.offsets + 4ll * (y * args.fields.cols + x)));
 
-    const MvfpsTile t = { args, matches + warp * MVFPS_CUDA_TILE_WORDS, tx, ty, (1 << args.depth) - 1, taps };
+    const MvfpsTile t = { args, matches + warp * MVFPS_CUDA_TILE_WORDS, tx, ty, (1 << args.depth) - 1, taps,
+                         long_taps };
 
     while (left) {
         /* the first remaining cell has the vector of the next hypothesis */

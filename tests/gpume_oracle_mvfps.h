@@ -435,11 +435,19 @@ static BetweenVector mvfps_oracle_offset(const Between *b, int c, int r)
 
 /* Samples along a vector */
 
-static const int mvfps_oracle_taps[16][4] = {
-    {  0, 64,  0,  0 }, { -2, 63,  3,  0 }, { -3, 62,  6, -1 }, { -4, 59, 10, -1 },
-    { -4, 56, 14, -2 }, { -5, 51, 20, -2 }, { -5, 47, 25, -3 }, { -4, 41, 30, -3 },
-    { -4, 36, 36, -4 }, { -3, 30, 41, -4 }, { -3, 25, 47, -5 }, { -2, 20, 51, -5 },
-    { -2, 14, 56, -4 }, { -1, 10, 59, -4 }, { -1,  6, 62, -3 }, {  0,  3, 63, -2 },
+/* First of components with as many columns as component 0, then of others, whose first and last taps are 0. */
+static const int mvfps_oracle_taps[2][16][6] = {
+    {
+        {  0,  0, 64,  0,  0,  0 }, {  1, -3, 63,  4, -1,  0 }, {  1, -5, 62,  8, -2,  0 }, {  2, -7, 60, 12, -3,  0 },
+        {  2, -9, 58, 17, -4,  0 }, {  2, -9, 53, 23, -6,  1 }, {  2, -9, 49, 28, -7,  1 }, {  2, -9, 44, 34, -8,  1 },
+        {  2, -9, 39, 39, -9,  2 }, {  1, -8, 34, 44, -9,  2 }, {  1, -7, 28, 49, -9,  2 }, {  1, -6, 23, 53, -9,  2 },
+        {  0, -4, 17, 58, -9,  2 }, {  0, -3, 12, 60, -7,  2 }, {  0, -2,  8, 62, -5,  1 }, {  0, -1,  4, 63, -3,  1 },
+    }, {
+        {  0,  0, 64,  0,  0,  0 }, {  0, -2, 63,  3,  0,  0 }, {  0, -3, 62,  6, -1,  0 }, {  0, -4, 59, 10, -1,  0 },
+        {  0, -4, 56, 14, -2,  0 }, {  0, -5, 51, 20, -2,  0 }, {  0, -5, 47, 25, -3,  0 }, {  0, -4, 41, 30, -3,  0 },
+        {  0, -4, 36, 36, -4,  0 }, {  0, -3, 30, 41, -4,  0 }, {  0, -3, 25, 47, -5,  0 }, {  0, -2, 20, 51, -5,  0 },
+        {  0, -2, 14, 56, -4,  0 }, {  0, -1, 10, 59, -4,  0 }, {  0, -1,  6, 62, -3,  0 }, {  0,  0,  3, 63, -2,  0 },
+    },
 };
 
 /*
@@ -450,18 +458,18 @@ static int mvfps_oracle_along(const Between *b, const BetweenComponent *m, const
                          int x, int y, int ex, int ey, BetweenVector o)
 {
     const int px = (2 * ex + o.x) >> m->sx, py = (2 * ey + o.y) >> m->sy;
-    const int *tx = mvfps_oracle_taps[px & 15], *ty = mvfps_oracle_taps[py & 15];
+    const int *tx = mvfps_oracle_taps[m->sx > 0][px & 15], *ty = mvfps_oracle_taps[m->sx > 0][py & 15];
     int sum = 0;
 
     x += px >> 4;
     y += py >> 4;
     if (!(px & 15) && !(py & 15))
         return mvfps_oracle_sample(m, samples, x, y);
-    for (int j = 0; j < 4; j++) {
+    for (int j = 0; j < 6; j++) {
         int row = 0;
 
-        for (int i = 0; i < 4; i++)
-            row += tx[i] * mvfps_oracle_sample(m, samples, x - 1 + i, y - 1 + j);
+        for (int i = 0; i < 6; i++)
+            row += tx[i] * mvfps_oracle_sample(m, samples, x - 2 + i, y - 2 + j);
         sum += ty[j] * row;
     }
     return mvfps_oracle_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);

@@ -16,7 +16,44 @@ const bilinear, align=2
 .endr
 endconst
 
-// taps of a Catmull-Rom spline for each sixteenth of a sample
+// six taps for each sixteenth of a sample, in eight bytes: first those of a sinc with a window, for eight columns, then
+// those of a Catmull-Rom spline between zeros, for fewer
+const long_taps, align=3
+        .byte            0,  0, 64,  0,  0,  0,  0,  0
+        .byte            1, -3, 63,  4, -1,  0,  0,  0
+        .byte            1, -5, 62,  8, -2,  0,  0,  0
+        .byte            2, -7, 60, 12, -3,  0,  0,  0
+        .byte            2, -9, 58, 17, -4,  0,  0,  0
+        .byte            2, -9, 53, 23, -6,  1,  0,  0
+        .byte            2, -9, 49, 28, -7,  1,  0,  0
+        .byte            2, -9, 44, 34, -8,  1,  0,  0
+        .byte            2, -9, 39, 39, -9,  2,  0,  0
+        .byte            1, -8, 34, 44, -9,  2,  0,  0
+        .byte            1, -7, 28, 49, -9,  2,  0,  0
+        .byte            1, -6, 23, 53, -9,  2,  0,  0
+        .byte            0, -4, 17, 58, -9,  2,  0,  0
+        .byte            0, -3, 12, 60, -7,  2,  0,  0
+        .byte            0, -2,  8, 62, -5,  1,  0,  0
+        .byte            0, -1,  4, 63, -3,  1,  0,  0
+        .byte            0,  0, 64,  0,  0,  0,  0,  0
+        .byte            0, -2, 63,  3,  0,  0,  0,  0
+        .byte            0, -3, 62,  6, -1,  0,  0,  0
+        .byte            0, -4, 59, 10, -1,  0,  0,  0
+        .byte            0, -4, 56, 14, -2,  0,  0,  0
+        .byte            0, -5, 51, 20, -2,  0,  0,  0
+        .byte            0, -5, 47, 25, -3,  0,  0,  0
+        .byte            0, -4, 41, 30, -3,  0,  0,  0
+        .byte            0, -4, 36, 36, -4,  0,  0,  0
+        .byte            0, -3, 30, 41, -4,  0,  0,  0
+        .byte            0, -3, 25, 47, -5,  0,  0,  0
+        .byte            0, -2, 20, 51, -5,  0,  0,  0
+        .byte            0, -2, 14, 56, -4,  0,  0,  0
+        .byte            0, -1, 10, 59, -4,  0,  0,  0
+        .byte            0, -1,  6, 62, -3,  0,  0,  0
+        .byte            0,  0,  3, 63, -2,  0,  0,  0
+endconst
+
+// taps of a Catmull-Rom spline for each sixteenth of a sample: those of two components at once
 const taps, align=2
         .byte            0, 64,  0,  0
         .byte           -2, 63,  3,  0
@@ -91,50 +128,203 @@ const fours, align=3
 .endr
 endconst
 
-// Loads a row of eight bytes: of one component or, if two is 1, four samples of each of two components. there: pointer
-// to the second component
-.macro load_row two, dst, pointer, there
-.if \two
+// Loads a row of eight samples of one component, and widens them.
+.macro load_row dst, pointer
+        ld1             {v\dst\().8b}, [\pointer], x3
+        uxtl            v\dst\().8h, v\dst\().8b
+.endm
+
+// Loads a row of one component, and filters it horizontally with six taps; clobbers v0, v1, v28
+.macro filter_row dst, pointer, taps
+        ld1             {v0.16b}, [\pointer], x3
+        uxtl2           v1.8h, v0.16b
+        uxtl            v0.8h, v0.8b
+        mul             v\dst\().8h, v0.8h, v\taps\().h[0]
+.irp tap, 1, 2, 3, 4, 5
+        ext             v28.16b, v0.16b, v1.16b, #2 * \tap
+        mla             v\dst\().8h, v28.8h, v\taps\().h[\tap]
+.endr
+.endm
+
+// Filters six rows of sums vertically: the result is in v0. Clobbers v1
+.macro filter_column taps, r0, r1, r2, r3, r4, r5
+        smull           v0.4s, v\r0\().4h, v\taps\().h[0]
+        smull2          v1.4s, v\r0\().8h, v\taps\().h[0]
+        add_row         \r1, \taps, 1
+        add_row         \r2, \taps, 2
+        add_row         \r3, \taps, 3
+        add_row         \r4, \taps, 4
+        add_row         \r5, \taps, 5
+        sqrshrun        v0.4h, v0.4s, #12
+        sqrshrun2       v0.8h, v1.4s, #12
+        umin            v0.8h, v0.8h, v6.8h
+.endm
+
+.macro add_row row, taps, tap
+        smlal           v0.4s, v\row\().4h, v\taps\().h[\tap]
+        smlal2          v1.4s, v\row\().8h, v\taps\().h[\tap]
+.endm
+
+// Filters six rows of samples vertically: the result is in v0.
+.macro filter_samples taps, r0, r1, r2, r3, r4, r5
+        mul             v0.8h, v\r0\().8h, v\taps\().h[0]
+        mla             v0.8h, v\r1\().8h, v\taps\().h[1]
+        mla             v0.8h, v\r2\().8h, v\taps\().h[2]
+        mla             v0.8h, v\r3\().8h, v\taps\().h[3]
+        mla             v0.8h, v\r4\().8h, v\taps\().h[4]
+        mla             v0.8h, v\r5\().8h, v\taps\().h[5]
+        sqrshrun        v0.8b, v0.8h, #6
+        uxtl            v0.8h, v0.8b
+.endm
+
+// Computes a row of both matches: loads and filters the last of six rows of each picture, then filters the six rows
+// vertically. a0 to a5, b0 to b5: registers of the rows
+.macro match_row a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5
+        filter_row      \a5, x1, 2
+        filter_row      \b5, x2, 3
+        filter_column   4, \a0, \a1, \a2, \a3, \a4, \a5
+        mov             v29.16b, v0.16b
+        filter_column   5, \b0, \b1, \b2, \b3, \b4, \b5
+        store_row       29, 0
+.endm
+
+// Does the same where only vertical filtering is needed.
+.macro upright_row a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5
+        load_row        \a5, x1
+        load_row        \b5, x2
+        filter_samples  4, \a0, \a1, \a2, \a3, \a4, \a5
+        mov             v29.16b, v0.16b
+        filter_samples  5, \b0, \b1, \b2, \b3, \b4, \b5
+        store_row       29, 0
+.endm
+
+// Computes all rows with the macro row, and rotates the registers of the six rows.
+.macro all_rows row
+1:      \row           16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+        b.le            9f
+        \row           17, 18, 19, 20, 21, 16, 23, 24, 25, 26, 27, 22
+        b.le            9f
+        \row           18, 19, 20, 21, 16, 17, 24, 25, 26, 27, 22, 23
+        b.le            9f
+        \row           19, 20, 21, 16, 17, 18, 25, 26, 27, 22, 23, 24
+        b.le            9f
+        \row           20, 21, 16, 17, 18, 19, 26, 27, 22, 23, 24, 25
+        b.le            9f
+        \row           21, 16, 17, 18, 19, 20, 27, 22, 23, 24, 25, 26
+        b.gt            1b
+        b               9f
+.endm
+
+// Loads the taps with an index, as words.
+.macro load_taps dst, index
+        ldr             d\dst, [x5, \index, lsl #3]
+        sxtl            v\dst\().8h, v\dst\().8b
+.endm
+
+// Stores a row of both matches, adds their absolute differences to v7, and decrements w6.
+.macro store_row a, b
+        str             q\a, [x0], #16
+        str             q\b, [x0, #128 - 16]
+        uaba            v7.8h, v\a\().8h, v\b\().8h
+        subs            w6, w6, #1
+.endm
+
+// int match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
+//             int w, int h, int max)
+function ff_mvfps_match_8_neon, export=1
+        ldp             w9, w10, [x4]
+        movi            v6.8h, #255
+        movi            v7.8h, #0
+        cmp             w5, #8
+        movrel          x5, long_taps
+        b.ge            1f
+        add             x5, x5, #16 * 8
+1:      orr             w4, w9, w10
+        and             w11, w9, #15
+        and             w12, w10, #15
+        lsr             w9, w9, #4
+        lsr             w10, w10, #4
+        load_taps       2, x11
+        load_taps       3, x12
+        load_taps       4, x9
+        load_taps       5, x10
+        cbz             w4, 2f
+        tst             w4, #15
+        b.eq            3f
+        sub             x1, x1, #2
+        sub             x2, x2, #2
+        cmp             w4, #16
+        b.lo            4f
+        sub             x1, x1, x3, lsl #1
+        sub             x2, x2, x3, lsl #1
+.irp row, 16, 17, 18, 19, 20
+        filter_row      \row, x1, 2
+.endr
+.irp row, 22, 23, 24, 25, 26
+        filter_row      \row, x2, 3
+.endr
+        all_rows        match_row
+        // both blocks are at whole samples
+2:      load_row        0, x1
+        load_row        1, x2
+        store_row       0, 1
+        b.gt            2b
+        b               9f
+        // both blocks are between rows, but not between columns
+3:      sub             x1, x1, x3, lsl #1
+        sub             x2, x2, x3, lsl #1
+.irp row, 16, 17, 18, 19, 20
+        load_row        \row, x1
+.endr
+.irp row, 22, 23, 24, 25, 26
+        load_row        \row, x2
+.endr
+        all_rows        upright_row
+        // both blocks are between columns, but not between rows
+4:      filter_row      16, x1, 2
+        filter_row      17, x2, 3
+        sqrshrun        v16.8b, v16.8h, #6
+        sqrshrun        v17.8b, v17.8h, #6
+        uxtl            v16.8h, v16.8b
+        uxtl            v17.8h, v17.8b
+        store_row       16, 17
+        b.gt            4b
+9:      uaddlv          s0, v7.8h
+        fmov            w0, s0
+        ret
+endfunc
+
+// The same for two components, which have four columns and four taps.
+
+// Loads a row of four samples of each of two components. there: pointer to the second component
+.macro load_row_two dst, pointer, there
         ld1             {v\dst\().d}[0], [\pointer], x3
         ld1             {v\dst\().d}[1], [\there], x3
         tbl             v\dst\().8b, {v\dst\().16b}, v8.8b
-.else
-        ld1             {v\dst\().8b}, [\pointer], x3
-.endif
 .endm
 
-// Loads a row as load_row does, and filters it horizontally. w0 to w3: absolute values of the taps, of which the outer
-// ones are at most 0, the inner ones at least 0; clobbers v0 to v3
-.macro filter_row two, dst, pointer, there, w0, w1, w2, w3
-.if \two
+// Loads a row as load_row_two does, and filters it horizontally. w0 to w3: absolute values of the taps, of which the
+// outer ones are at most 0, the inner ones at least 0; clobbers v0 to v3
+.macro filter_row_two dst, pointer, there, w0, w1, w2, w3
         ld1             {v0.d}[0], [\pointer], x3
         ld1             {v0.d}[1], [\there], x3
         tbl             v1.8b, {v0.16b}, v9.8b
         tbl             v2.8b, {v0.16b}, v10.8b
         tbl             v3.8b, {v0.16b}, v11.8b
         tbl             v0.8b, {v0.16b}, v8.8b
-.else
-        ld1             {v0.16b}, [\pointer], x3
-        ext             v1.16b, v0.16b, v0.16b, #1
-        ext             v2.16b, v0.16b, v0.16b, #2
-        ext             v3.16b, v0.16b, v0.16b, #3
-.endif
         umull           v\dst\().8h, v1.8b, v\w1\().8b
         umlal           v\dst\().8h, v2.8b, v\w2\().8b
         umlsl           v\dst\().8h, v0.8b, v\w0\().8b
         umlsl           v\dst\().8h, v3.8b, v\w3\().8b
 .endm
 
-// Filters four rows r0 to r3 of sums vertically: the result is in v0. weights: register of the taps; clobbers v1
-.macro filter_column weights, r0, r1, r2, r3
-        smull           v0.4s, v\r0\().4h, v\weights\().h[0]
-        smull2          v1.4s, v\r0\().8h, v\weights\().h[0]
-        smlal           v0.4s, v\r1\().4h, v\weights\().h[1]
-        smlal2          v1.4s, v\r1\().8h, v\weights\().h[1]
-        smlal           v0.4s, v\r2\().4h, v\weights\().h[2]
-        smlal2          v1.4s, v\r2\().8h, v\weights\().h[2]
-        smlal           v0.4s, v\r3\().4h, v\weights\().h[3]
-        smlal2          v1.4s, v\r3\().8h, v\weights\().h[3]
+// Filters four rows r0 to r3 of sums vertically: the result is in v0. Clobbers v1
+.macro filter_column_two taps, r0, r1, r2, r3
+        smull           v0.4s, v\r0\().4h, v\taps\().h[0]
+        smull2          v1.4s, v\r0\().8h, v\taps\().h[0]
+        add_row         \r1, \taps, 1
+        add_row         \r2, \taps, 2
+        add_row         \r3, \taps, 3
         sqrshrun        v0.4h, v0.4s, #12
         sqrshrun2       v0.8h, v1.4s, #12
         umin            v0.8h, v0.8h, v6.8h
@@ -150,29 +340,21 @@ endconst
         uxtl            v0.8h, v0.8b
 .endm
 
-// Stores a row of both matches, adds their absolute differences to v7, and decrements w6.
-.macro store_row a, b
-        str             q\a, [x0], #16
-        str             q\b, [x0, #128 - 16]
-        uaba            v7.8h, v\a\().8h, v\b\().8h
-        subs            w6, w6, #1
-.endm
-
 // Computes a row of both matches: loads and filters the last of four rows of each picture, then filters the four rows
 // vertically. a0 to a3, b0 to b3: registers of the rows
-.macro match_row two, a0, a1, a2, a3, b0, b1, b2, b3
-        filter_row      \two, \a3, x1, x13, 24, 25, 26, 27
-        filter_row      \two, \b3, x2, x14, 28, 29, 30, 31
-        filter_column   4, \a0, \a1, \a2, \a3
+.macro match_row_two a0, a1, a2, a3, b0, b1, b2, b3
+        filter_row_two  \a3, x1, x13, 24, 25, 26, 27
+        filter_row_two  \b3, x2, x14, 28, 29, 30, 31
+        filter_column_two 4, \a0, \a1, \a2, \a3
         mov             v2.16b, v0.16b
-        filter_column   5, \b0, \b1, \b2, \b3
+        filter_column_two 5, \b0, \b1, \b2, \b3
         store_row       2, 0
 .endm
 
 // Does the same where only vertical filtering is needed.
-.macro upright_row two, a0, a1, a2, a3, b0, b1, b2, b3
-        load_row        \two, \a3, x1, x13
-        load_row        \two, \b3, x2, x14
+.macro upright_row_two a0, a1, a2, a3, b0, b1, b2, b3
+        load_row_two    \a3, x1, x13
+        load_row_two    \b3, x2, x14
         filter_bytes    \a0, \a1, \a2, \a3, 24, 25, 26, 27
         mov             v2.16b, v0.16b
         filter_bytes    \b0, \b1, \b2, \b3, 28, 29, 30, 31
@@ -180,14 +362,14 @@ endconst
 .endm
 
 // Computes all rows with the macro row, and rotates the registers of the four rows.
-.macro all_rows row, two
-1:      \row           \two, 16, 17, 18, 19, 20, 21, 22, 23
+.macro all_rows_two row
+1:      \row           16, 17, 18, 19, 20, 21, 22, 23
         b.le            9f
-        \row           \two, 17, 18, 19, 16, 21, 22, 23, 20
+        \row           17, 18, 19, 16, 21, 22, 23, 20
         b.le            9f
-        \row           \two, 18, 19, 16, 17, 22, 23, 20, 21
+        \row           18, 19, 16, 17, 22, 23, 20, 21
         b.le            9f
-        \row           \two, 19, 16, 17, 18, 23, 20, 21, 22
+        \row           19, 16, 17, 18, 23, 20, 21, 22
         b.gt            1b
         b               9f
 .endm
@@ -201,21 +383,18 @@ endconst
 .endm
 
 // Adds to, or subtracts from, all pointers. op: add or sub; by: the number of bytes
-.macro step op, two, by
+.macro step op, by
         \op            x1, x1, \by
         \op            x2, x2, \by
-.if \two
         \op            x13, x13, \by
         \op            x14, x14, \by
-.endif
 .endm
 
-// Defines the body of match_8 (two: 0) and of match_two_8 (two: 1).
-.macro match two
+// void match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
+//                  ptrdiff_t apart, int h, int max)
+function ff_mvfps_match_two_8_neon, export=1
         ldp             w9, w10, [x4]
         movi            v6.8h, #255
-        movi            v7.8h, #0
-.if \two
         movrel          x4, fours
         stp             d8, d9, [sp, #-32]!
         stp             d10, d11, [sp, #16]
@@ -223,7 +402,6 @@ endconst
         add             x14, x2, x5
         ldp             d8, d9, [x4]
         ldp             d10, d11, [x4, #16]
-.endif
         orr             w4, w9, w10
         movrel          x5, taps
         cbz             w4, 2f
@@ -233,7 +411,7 @@ endconst
         and             w12, w10, #15
         load_weights    x11, 24, 25, 26, 27
         load_weights    x12, 28, 29, 30, 31
-        step            sub, \two, #1
+        step            sub, #1
         cmp             w4, #16
         b.lo            4f
         lsr             w9, w9, #4
@@ -242,17 +420,17 @@ endconst
         ldr             s5, [x5, x10, lsl #2]
         sxtl            v4.8h, v4.8b
         sxtl            v5.8h, v5.8b
-        step            sub, \two, x3
+        step            sub, x3
 .irp row, 16, 17, 18
-        filter_row      \two, \row, x1, x13, 24, 25, 26, 27
+        filter_row_two  \row, x1, x13, 24, 25, 26, 27
 .endr
 .irp row, 20, 21, 22
-        filter_row      \two, \row, x2, x14, 28, 29, 30, 31
+        filter_row_two  \row, x2, x14, 28, 29, 30, 31
 .endr
-        all_rows        match_row, \two
+        all_rows_two    match_row_two
         // both blocks are at whole samples
-2:      load_row        \two, 0, x1, x13
-        load_row        \two, 1, x2, x14
+2:      load_row_two    0, x1, x13
+        load_row_two    1, x2, x14
         uxtl            v0.8h, v0.8b
         uxtl            v1.8h, v1.8b
         store_row       0, 1
@@ -263,17 +441,17 @@ endconst
         lsr             w10, w10, #4
         load_weights    x9, 24, 25, 26, 27
         load_weights    x10, 28, 29, 30, 31
-        step            sub, \two, x3
+        step            sub, x3
 .irp row, 16, 17, 18
-        load_row        \two, \row, x1, x13
+        load_row_two    \row, x1, x13
 .endr
 .irp row, 20, 21, 22
-        load_row        \two, \row, x2, x14
+        load_row_two    \row, x2, x14
 .endr
-        all_rows        upright_row, \two
+        all_rows_two    upright_row_two
         // both blocks are between columns, but not between rows
-4:      filter_row      \two, 16, x1, x13, 24, 25, 26, 27
-        filter_row      \two, 17, x2, x14, 28, 29, 30, 31
+4:      filter_row_two  16, x1, x13, 24, 25, 26, 27
+        filter_row_two  17, x2, x14, 28, 29, 30, 31
         sqrshrun        v16.8b, v16.8h, #6
         sqrshrun        v17.8b, v17.8h, #6
         uxtl            v16.8h, v16.8b
@@ -281,25 +459,8 @@ endconst
         store_row       16, 17
         b.gt            4b
 9:
-.if \two
         ldp             d10, d11, [sp, #16]
         ldp             d8, d9, [sp], #32
-.endif
-.endm
-
-// int match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
-//             int w, int h, int max)
-function ff_mvfps_match_8_neon, export=1
-        match           0
-        uaddlv          s0, v7.8h
-        fmov            w0, s0
-        ret
-endfunc
-
-// void match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
-//                  ptrdiff_t apart, int h, int max)
-function ff_mvfps_match_two_8_neon, export=1
-        match           1
         ret
 endfunc
 

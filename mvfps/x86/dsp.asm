@@ -21,7 +21,7 @@ bilinear:
 %assign Y Y + 1
 %endrep
 
-; taps of a Catmull-Rom spline for each sixteenth of a sample, as bytes and as words
+; taps of a Catmull-Rom spline for each sixteenth of a sample, as bytes and as words: those of two components at once
 %macro TAPS 1
     %1  0, 64,  0,  0
     %1 -2, 63,  3,  0
@@ -43,6 +43,44 @@ bilinear:
 taps_b: TAPS db
 taps_w: TAPS dw
 
+; six taps: first those of a sinc with a window, for eight columns, then those of the spline between zeros, for fewer
+%macro LONG_TAPS 1
+    %1  0,  0, 64,  0,  0,  0
+    %1  1, -3, 63,  4, -1,  0
+    %1  1, -5, 62,  8, -2,  0
+    %1  2, -7, 60, 12, -3,  0
+    %1  2, -9, 58, 17, -4,  0
+    %1  2, -9, 53, 23, -6,  1
+    %1  2, -9, 49, 28, -7,  1
+    %1  2, -9, 44, 34, -8,  1
+    %1  2, -9, 39, 39, -9,  2
+    %1  1, -8, 34, 44, -9,  2
+    %1  1, -7, 28, 49, -9,  2
+    %1  1, -6, 23, 53, -9,  2
+    %1  0, -4, 17, 58, -9,  2
+    %1  0, -3, 12, 60, -7,  2
+    %1  0, -2,  8, 62, -5,  1
+    %1  0, -1,  4, 63, -3,  1
+    %1  0,  0, 64,  0,  0,  0
+    %1  0, -2, 63,  3,  0,  0
+    %1  0, -3, 62,  6, -1,  0
+    %1  0, -4, 59, 10, -1,  0
+    %1  0, -4, 56, 14, -2,  0
+    %1  0, -5, 51, 20, -2,  0
+    %1  0, -5, 47, 25, -3,  0
+    %1  0, -4, 41, 30, -3,  0
+    %1  0, -4, 36, 36, -4,  0
+    %1  0, -3, 30, 41, -4,  0
+    %1  0, -3, 25, 47, -5,  0
+    %1  0, -2, 20, 51, -5,  0
+    %1  0, -2, 14, 56, -4,  0
+    %1  0, -1, 10, 59, -4,  0
+    %1  0, -1,  6, 62, -3,  0
+    %1  0,  0,  3, 63, -2,  0
+%endmacro
+long_taps_b: LONG_TAPS db
+long_taps_w: LONG_TAPS dw
+
 ; dividend of the trust in a match: (3584 >> 2) * 4096
 most_trust: times 8 dd 3670016.0
 ones_w:     times 16 dw 1
@@ -55,9 +93,10 @@ dwords_128: times 8 dd 128
 ; limits of differences between similar vectors, by cell
 limits:     dd 2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
 round_2048: times 8 dd 2048
-; shuffles: pairs of adjacent samples, from the first sample on and from the third
+; shuffles: pairs of adjacent samples, from the first sample on, from the third and from the fifth
 pairs_0:    times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
+pairs_4:    times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
 ; the same shuffles for two rows of four samples, which begin at bytes 0 and 8
 two_pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4,  8,  9,  9, 10, 10, 11, 11, 12
 two_pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 10, 11, 11, 12, 12, 13, 13, 14
@@ -245,18 +284,28 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     RET
 
 ; Filters the next row of both pictures horizontally, and advances the pointers. %1: dst, a picture in each lane;
-; %2: 1, or 2 if the row is four samples of each of two components; m4, m5: taps; m13, m14: shuffles; m10: clobbered
+; %2: 1, or 2 if the row is four samples of each of two components; with 1, the stack has the taps, and m9 and m10 are
+; clobbered; with 2: m4, m5: taps; m13, m14: shuffles; m10: clobbered
 %macro FILTER_ROW 2
 %if %2 == 1
-    movu        xm%1, [aq - 1]
-    vinserti128 m%1, m%1, [bq - 1], 1
+    movu        xm%1, [aq - 2]
+    vinserti128 m%1, m%1, [bq - 2], 1
+    add         aq, strideq
+    add         bq, strideq
+    pshufb      m9, m%1, [pairs_0]
+    pshufb      m10, m%1, [pairs_2]
+    pshufb      m%1, [pairs_4]
+    pmaddubsw   m9, [rsp]
+    pmaddubsw   m10, [rsp + 32]
+    pmaddubsw   m%1, [rsp + 64]
+    paddw       m9, m10
+    paddw       m%1, m9
 %else
     movq        xm%1, [aq - 1]
     movq        xm10, [bq - 1]
     movhps      xm%1, [aq + apartq - 1]
     movhps      xm10, [bq + apartq - 1]
     vinserti128 m%1, m%1, xm10, 1
-%endif
     add         aq, strideq
     add         bq, strideq
     pshufb      m10, m%1, m13
@@ -264,6 +313,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     pmaddubsw   m10, m4
     pmaddubsw   m%1, m5
     paddw       m%1, m10
+%endif
 %endmacro
 
 ; Loads the eight samples of the next row of each picture, and advances the pointers. %1, %2: dst; %3: number of
@@ -327,62 +377,105 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     STORE_ROW   xm8, xm9, %1
 %endmacro
 
-; Defines the body of mvfps_match_8 and of mvfps_match_two_8. %1: number of components
+; Moves each row to the register before its own, so that the first one is forgotten. %1: the last register
+%macro NEXT_ROWS 1
+%assign I 0
+%rep %1
+%assign J I + 1
+    mova        m %+ I, m %+ J
+%assign I J
+%endrep
+%endmacro
+
+; Adds products of taps with two rows of sums to m8 and m9. %1, %2: registers of the rows; %3: taps; m10, m11: clobbered
+%macro ADD_ROWS 3
+    punpcklwd   m10, m%1, m%2
+    punpckhwd   m11, m%1, m%2
+    pmaddwd     m10, m%3
+    pmaddwd     m11, m%3
+    paddd       m8, m10
+    paddd       m9, m11
+%endmacro
+
+; Defines the body of mvfps_match_8 and of mvfps_match_two_8. %1: number of components. One has six taps, two have four
 %macro MATCH 1
     mov         at_bd, [at_aq + 4]
     mov         at_ad, [at_aq]
 %if %1 == 1
+%assign LAST 5
     pxor        m15, m15
+    ; the distance of the taps for fewer than eight columns
+    cmp         wd, 8
+    sbb         wd, wd
+    and         wd, 16 * 6
+%else
+%assign LAST 3
 %endif
     mov         y_ad, at_ad
     or          y_ad, at_bd
     jz .whole
     mov         y_bd, y_ad
-    lea         tableq, [taps_b]
     and         y_bd, 15
     jz .upright
     mov         y_ad, at_ad
     mov         y_bd, at_bd
     and         at_ad, 15
     and         at_bd, 15
+    shr         y_ad, 4
+    shr         y_bd, 4
+%if %1 == 1
+    lea         tableq, [long_taps_b]
+    add         tableq, wq
+    lea         at_aq, [at_aq + 2 * at_aq]
+    lea         at_bq, [at_bq + 2 * at_bq]
+%assign I 0
+%rep 3
+    BROADCAST_BOTH 8, w, tableq + 2 * at_aq + 2 * I, tableq + 2 * at_bq + 2 * I
+    mova        [rsp + 32 * I], m8
+%assign I I + 1
+%endrep
+%else
+    lea         tableq, [taps_b]
     BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
     BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
-%if %1 == 1
-    mova        m13, [pairs_0]
-    mova        m14, [pairs_2]
-%else
     mova        m13, [two_pairs_0]
     mova        m14, [two_pairs_2]
 %endif
     mov         at_ad, y_ad
     or          at_ad, y_bd
-    shr         at_ad, 4
     jz .level
-    shr         y_ad, 4
-    shr         y_bd, 4
+%if %1 == 1
+    lea         tableq, [long_taps_w]
+    lea         tableq, [tableq + 2 * wq]
+    lea         y_aq, [y_aq + 2 * y_aq]
+    lea         y_bq, [y_bq + 2 * y_bq]
+    BROADCAST_BOTH 6,  d, tableq + 4 * y_aq,     tableq + 4 * y_bq
+    BROADCAST_BOTH 7,  d, tableq + 4 * y_aq + 4, tableq + 4 * y_bq + 4
+    BROADCAST_BOTH 13, d, tableq + 4 * y_aq + 8, tableq + 4 * y_bq + 8
+    sub         aq, strideq
+    sub         bq, strideq
+%else
     lea         tableq, [taps_w]
     BROADCAST_BOTH 6, d, tableq + 8 * y_aq,      tableq + 8 * y_bq
     BROADCAST_BOTH 7, d, tableq + 8 * y_aq + 4,  tableq + 8 * y_bq + 4
+%endif
     mova        m12, [round_2048]
     sub         aq, strideq
     sub         bq, strideq
-    FILTER_ROW  0, %1
-    FILTER_ROW  1, %1
-    FILTER_ROW  2, %1
+%assign I 0
+%rep LAST
+    FILTER_ROW  I, %1
+%assign I I + 1
+%endrep
 .row:
-    FILTER_ROW  3, %1
-    punpcklwd   m8, m0, m1
-    punpckhwd   m9, m0, m1
-    pmaddwd     m8, m6
-    pmaddwd     m9, m6
-    punpcklwd   m10, m2, m3
-    punpckhwd   m11, m2, m3
-    pmaddwd     m10, m7
-    pmaddwd     m11, m7
-    paddd       m8, m12
-    paddd       m9, m12
-    paddd       m8, m10
-    paddd       m9, m11
+    FILTER_ROW  LAST, %1
+    mova        m8, m12
+    mova        m9, m12
+    ADD_ROWS    0, 1, 6
+    ADD_ROWS    2, 3, 7
+%if %1 == 1
+    ADD_ROWS    4, 5, 13
+%endif
     psrad       m8, 12
     psrad       m9, 12
     packssdw    m8, m9
@@ -391,9 +484,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     pminsw      m8, [words_255]
     vextracti128 xm9, m8, 1
     STORE_ROW   xm8, xm9, %1 == 1
-    mova        m0, m1
-    mova        m1, m2
-    mova        m2, m3
+    NEXT_ROWS   LAST
     dec         hd
     jg .row
     jmp .end
@@ -410,27 +501,51 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
 .upright:
     shr         at_ad, 4
     shr         at_bd, 4
-    BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
-    BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
+%if %1 == 1
+    lea         tableq, [long_taps_b]
+    add         tableq, wq
+    lea         at_aq, [at_aq + 2 * at_aq]
+    lea         at_bq, [at_bq + 2 * at_bq]
+    BROADCAST_BOTH 12, w, tableq + 2 * at_aq,     tableq + 2 * at_bq
+    BROADCAST_BOTH 13, w, tableq + 2 * at_aq + 2, tableq + 2 * at_bq + 2
+    BROADCAST_BOTH 14, w, tableq + 2 * at_aq + 4, tableq + 2 * at_bq + 4
+    sub         aq, strideq
+    sub         bq, strideq
+%else
+    lea         tableq, [taps_b]
+    BROADCAST_BOTH 12, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
+    BROADCAST_BOTH 13, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
+%endif
     LOAD_ROUND
     sub         aq, strideq
     sub         bq, strideq
-    LOAD_LANES  0, %1
-    LOAD_LANES  1, %1
-    LOAD_LANES  2, %1
+%assign I 0
+%rep LAST
+    LOAD_LANES  I, %1
+%assign I I + 1
+%endrep
     ; pairs of samples one above the other
-    punpcklbw   m0, m1
-    punpcklbw   m1, m2
+%assign I 0
+%rep LAST - 1
+%assign J I + 1
+    punpcklbw   m %+ I, m %+ J
+%assign I J
+%endrep
 .upright_row:
-    LOAD_LANES  3, %1
+    LOAD_LANES  LAST, %1
+%if %1 == 1
+    punpcklbw   m4, m5
+    pmaddubsw   m9, m4, m14
+    pmaddubsw   m8, m0, m12
+    paddw       m8, m9
+%else
     punpcklbw   m2, m3
-    pmaddubsw   m8, m0, m4
-    pmaddubsw   m9, m2, m5
+    pmaddubsw   m8, m0, m12
+%endif
+    pmaddubsw   m9, m2, m13
     paddw       m8, m9
     ROUND_ROW   %1 == 1
-    mova        m0, m1
-    mova        m1, m2
-    mova        m2, m3
+    NEXT_ROWS   LAST
     dec         hd
     jg .upright_row
     jmp .end
@@ -451,7 +566,7 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
 
 ; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
 ;                   const int *at, int w, int h, int max)
-cglobal mvfps_match_8, 7, 11, 16, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
+cglobal mvfps_match_8, 7, 11, 16, 3 * 32, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
     MATCH       1
 
 ; void mvfps_match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
