@@ -280,7 +280,8 @@ def vectors(input: Input, *, device: Device = "auto", start: Optional[Time] = No
         if options or size is not None:
             raise TypeError(f"'{[*options, 'size'][0]}' is not valid with source='codec'")
         _check_codec(input, input_options)
-        input_options = ["-flags2", "+export_mvs", *input_options]
+        # a decoder with several threads exports the vectors of frames on which they still work: others in each run
+        input_options = [*input_options, "-threads", "1", "-flags2", "+export_mvs"]
         # frames come with the decoder's vectors, and a search that costs next to nothing
         options, device, files = {"algo": "ds", "range": 1, "block": 128}, "cpu", "mv_file=-:mv_format=codec"
     if layout is None:

@@ -96,6 +96,18 @@ def test_codec(tmp_path, codec):
         assert [len(some) for _, some in pairs] == [sum(f.number == n for f in fields) or 1 for n in range(1, 13)]
 
 
+def test_codec_is_the_same_in_each_run(tmp_path):
+    """Decoders with several threads export other vectors in each run, so there must be one thread, whatever is wanted."""
+    films = [make(tmp_path / "film.mkv", "testsrc2=s=320x240:r=25,trim=end_frame=40,noise=alls=20:allf=t,format=yuv420p", "-c:v", "mpeg4",
+                  "-bf", "2", "-q:v", "4")]
+    here = pathlib.Path(__file__).parent
+    films += [str(path) for path in (here / "h264.mkv", here.parents[1] / "tests/clips/h264.mkv") if path.exists()]
+    for film in films:
+        one, two = ([(f.number, f.distance, f.frame_type, *(a.tobytes() for a in (f.mv, f.x, f.y, f.size)))
+                     for f in gpume.vectors(film, source="codec", input_options=["-threads", "8"])] for _ in range(2))
+        assert one == two and {"I", "P", "B"} == {kind for _, _, kind, *_ in one}, film
+
+
 def test_codec_without_vectors(clip):
     with pytest.raises(gpume.Error, match="the codec is ffv1, whose decoder exports no vectors; .*h264, mpeg1video, mpeg2video"):
         gpume.vectors(clip, source="codec")

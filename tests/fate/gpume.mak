@@ -376,6 +376,12 @@ fate-gpume-encode-mpeg4-b-%: CMD = $(call GPUME_ENCODE,gpume=algo=hme:block=8:di
 fate-gpume-encode-mpeg4-b-1 fate-gpume-encode-mpeg4-b-3: REF = $(GPUME_REF)encode-mpeg4-b
 FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER MESTIMATE_FILTER) += fate-gpume-encode-mpeg4-mestimate
 fate-gpume-encode-mpeg4-mestimate: CMD = $(call GPUME_ENCODE,mestimate=esa:search_param=7,-me_hint 1)
+# The vectors of a decoder, of frames of all types
+FATE_GPUME_ENCODE-$(call ALLYES, $(GPUME_ENCODE_NEEDS) MPEG4_ENCODER MPEG4_DECODER MATROSKA_MUXER MATROSKA_DEMUXER \
+                                 WRAPPED_AVFRAME_ENCODER NULL_MUXER) += fate-gpume-npys-codec
+fate-gpume-npys-codec: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).mkv"; \
+    ffmpeg -lavfi "$(GPUME_PAN),trim=end_frame=6" -c:v mpeg4 -bf 1 -q:v 4 -flags +bitexact -dct fastint -idct simple -y $(GPUME_TMP).mkv && \
+    $(GPUME_SUMS) gpume_npys -threads 1 -flags2 +export_mvs -i $(GPUME_TMP).mkv -vf gpume=algo=ds:range=1:block=128:mv_file=-:mv_format=codec -f null -
 FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
