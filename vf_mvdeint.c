@@ -230,6 +230,7 @@ static MvdeintInput input_of(const AVFilterContext *ctx, const AVFrame *frame)
                                                    : s->parity == PARITY_BFF,
         .is_progressive = is_progressive,
         .passes         = is_progressive || ctx->is_disabled,
+        .is_discarded   = !!(frame->flags & AV_FRAME_FLAG_DISCARD),
     };
 }
 

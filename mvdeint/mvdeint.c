@@ -34,6 +34,7 @@ typedef struct Field {
     AVFrame *frame;                     ///< its input frame
     int parity, is_second, is_progressive, passes;
     int is_made;                        ///< whether a frame is made of it
+    int is_skipped;                     ///< whether nothing is output of it
     AVFrame *estimates[MVDEINT_MAX_PASSES];     ///< inputs of the passes; the first estimate is kept for all passes
     AVFrame *intra;
     GpumeFieldSet sets[MVDEINT_MAX_PASSES];     ///< motion fields of the estimates
@@ -243,7 +244,8 @@ static int add_field(Mvdeint *s, MvdeintFirst *first, int is_second, int after)
     f->is_second      = is_second;
     f->is_progressive = first->is_progressive;
     f->passes         = first->is_progressive || s->last_input.passes;
-    f->is_made        = !f->passes && !(is_second && s->cfg.only_first);
+    f->is_skipped     = s->last_input.is_discarded || is_second && (f->passes || s->cfg.only_first);
+    f->is_made        = !f->passes && !f->is_skipped;
     f->frame          = ff_mvdeint_clone(s->last);
     if (!f->frame)
         return AVERROR(ENOMEM);
@@ -429,7 +431,7 @@ int ff_mvdeint_next(Mvdeint *s, MvdeintNext *next)
     after = field_at(s, s->nb_out + 2 - f->is_second);
     *next = (MvdeintNext) {
         .frame = f->frame, .is_second = f->is_second, .passes = f->passes,
-        .is_skipped = f->is_second && !f->is_made,
+        .is_skipped = f->is_skipped,
         .after = s->nb_out + 2 - f->is_second < s->nb_fields ? after->frame : s->last,
     };
     return 1;

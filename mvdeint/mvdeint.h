@@ -38,6 +38,7 @@ typedef struct MvdeintInput {
     int bottom_first;           ///< whether its first field has the lines 1, 3, 5, ...
     int is_progressive;         ///< whether all its lines are of one time
     int passes;                 ///< whether the frame passes unchanged; progressive frames only if this is set
+    int is_discarded;           ///< whether no frame is made of it: it only helps to make those after it
 } MvdeintInput;
 
 /** The field from which the next frame is made. */
@@ -46,7 +47,7 @@ typedef struct MvdeintNext {
     const AVFrame *after;       ///< the next input frame; NULL: the sequence ends
     int is_second;
     int passes;                 ///< whether the input frame passes unchanged
-    int is_skipped;             ///< whether it is a second field of which no frame is made
+    int is_skipped;             ///< whether no frame is made of it
 } MvdeintNext;
 
 typedef struct Mvdeint Mvdeint;

@@ -116,6 +116,7 @@ static void draw_options(Case *c)
         c->inputs[n].bottom_first = n ? c->inputs[n - 1].bottom_first ^ !test_draw(&c->r, 8) : test_draw(&c->r, 2);
         c->inputs[n].is_progressive = !test_draw(&c->r, 10);
         c->inputs[n].passes = c->inputs[n].is_progressive || !test_draw(&c->r, 10);
+        c->inputs[n].is_discarded = !test_draw(&c->r, 8);
     }
 }
 
@@ -402,7 +403,7 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
             const int passes = c->inputs[t / 2].passes;
 
             CHECK(next.frame->data[0] == data[t / 2] && next.is_second == (t & 1) && next.passes == passes &&
-                  next.is_skipped == ((t & 1) && (passes || c->cfg.only_first)) &&
+                  next.is_skipped == (c->inputs[t / 2].is_discarded || (t & 1) && (passes || c->cfg.only_first)) &&
                   (next.after ? next.after->data[0] == data[t / 2 + 1] : t / 2 + 1 == c->nb_frames),
                   "the next field is not %d", t);
             if (passes || next.is_skipped)

@@ -639,8 +639,9 @@ static void set_past(Clip *c, const Lane *lane)
     /* at least one output frame, made from frames that are not skipped */
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;
-    /* a field depends on all before it if there are several passes, but hardly on those this far */
-    case DEINTERLACE: c->past = passes > 1 ? 2 + 4 * passes : 4;        break;
+    /* all passes but the last one read what they made of earlier fields, so a field depends on all before it, but
+       hardly on those this far; the last pass reads two fields, whose first estimates need a frame before theirs */
+    case DEINTERLACE: c->past = passes > 1 ? 2 + 4 * passes : 2;        break;
     default:          c->past = radius;                                 break;
     }
     if (c->kind == FPS)

@@ -133,8 +133,9 @@ int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx)
         ret = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
     c->vs->freeFrame(f);
     lane->next_in    = first;
-    lane->next_out   = c->kind == FPS ? 0 : (int64_t)first * c->per_frame;
     lane->exact_from = first ? (int64_t)exact * c->per_frame : 0;
+    /* Deinterlace outputs nothing of the frames before, which feed() marks */
+    lane->next_out   = c->kind == FPS ? 0 : c->kind == DEINTERLACE ? lane->exact_from : (int64_t)first * c->per_frame;
     if (c->kind == FPS && first && ret >= 0) {
         lane->exact_from = output_of(c, exact, AV_ROUND_UP);
         ret = av_buffersrc_add_frame(lane->source, frame);
@@ -156,6 +157,8 @@ int feed(Clip *c, Lane *lane, VSFrameContext *ctx)
     f     = c->vs->getFrameFilter(lane->next_in, c->node, ctx);
     ret   = check_order(c, f, lane->next_in);
     frame = ret < 0 ? NULL : import_frame(c, f, lane->next_in);
+    if (frame && c->kind == DEINTERLACE && lane->next_in < lane->exact_from / c->per_frame)
+        frame->flags |= AV_FRAME_FLAG_DISCARD;
     if (ret >= 0)
         ret = frame ? av_buffersrc_add_frame(lane->source, frame) : AVERROR(ENOMEM);
     c->vs->freeFrame(f);
@@ -184,10 +187,12 @@ int pull(Clip *c, Lane *lane)
         const int64_t n = c->kind == FPS ? av_rescale_q_rnd(frame->pts, av_buffersink_get_time_base(lane->sink),
                                                             av_make_q(c->out.fpsDen, c->out.fpsNum),
                                                             AV_ROUND_NEAR_INF) : lane->next_out;
+        /* Deinterlace at the double rate: a frame that passes unchanged takes the time of two */
+        const int repeats = c->per_frame == 2 && frame->duration > 1;
         VSMap *fields = NULL;
 
         av_fifo_read(lane->fields, &fields, 1);
-        lane->next_out = n + 1;
+        lane->next_out = n + 1 + repeats;
         if (n < lane->exact_from) {
             c->vs->freeMap(fields);
         } else if (c->kind == VECTORS) {
@@ -197,6 +202,8 @@ int pull(Clip *c, Lane *lane)
 
             c->vs->freeFrame(lane->last);
             lane->last = c->vs->addFrameRef(out);
+            if (repeats)
+                keep(c, n + 1, c->vs->addFrameRef(out), NULL);
             keep(c, n, out, NULL);
         }
     }

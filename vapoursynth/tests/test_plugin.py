@@ -381,6 +381,17 @@ def test_properties():
     assert data_of(made.get_frame(3)) == data_of(clip.get_frame(3))
 
 
+def test_frames_that_pass():
+    """At the double rate, frames that are not combed come twice, and those around them keep their places."""
+    clip = clip_of(source(24)).std.SetFieldBased(2)
+    mixed = clip[:5].std.SetFrameProps(_Combed=0) + clip[5:9] + clip[9:].std.SetFrameProps(_Combed=0)
+    ordered = [data_of(f) for f in core.gpume.Deinterlace(mixed, deint="interlaced").frames()]
+    jumped = core.gpume.Deinterlace(mixed, deint="interlaced")
+    assert len(ordered) == len(jumped) == 48
+    for n in (47, 46, 31, 14, 15, 17, 18, 8, 9, 1):
+        assert data_of(jumped.get_frame(n)) == ordered[n] and (ordered[n] == data_of(clip.get_frame(n // 2))) == (not 10 <= n < 18), n
+
+
 def test_search_is_only_a_search(tmp_path):
     """No option of search writes a file, and no text becomes a filter."""
     clip, before = clip_of(source(3)), set(os.listdir("."))
