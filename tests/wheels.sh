@@ -169,7 +169,7 @@ part_vapoursynth() {
     made vapoursynth || return
     room trixie amd64 || return
     in_env python -m pip install -q numpy pytest auditwheel av vapoursynth vapoursynth-mvutensils \
-        vapoursynth-bestsource
+        vapoursynth-bestsource vsjetpack
     check wheels/vapoursynth/peers "$said; see $log" test $? = 0
     # Debian's FFMS2 comes with Debian's FFmpeg and a hundred other packages
     [ -n "$quick" ] || inside "$root" apt-get -q install -y --no-install-recommends libffms2-5 >> "$log" 2>&1
@@ -181,7 +181,7 @@ part_vapoursynth() {
     check wheels/vapoursynth/installed "$said; see $log" test $? = 0
     # ffmpeg, for comparing frames
     mkdir -p "$root/opt/ffmpeg"
-    cp "build/$series/obj/ffmpeg" examples/*.vpy "$root/opt/ffmpeg/"
+    cp "build/$series/obj/ffmpeg" examples/vectors-in-mvutensils.vpy examples/vsdenoise_vectors.py "$root/opt/ffmpeg/"
     # the stand-in for the driver and what it needs, for Deinterlace on a GPU
     # an older stand-in would have older kernels
     if [ -f build/standin/libcuda.so.1 ] && make -f tests/standin/standin.mak standin >> "$log" 2>&1; then

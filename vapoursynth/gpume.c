@@ -548,14 +548,25 @@ static void set_vectors(Clip *c, const VSMap *in)
     add_options(c, options, in);
 }
 
-/* Returns an error message for an unsuitable clip, or NULL. */
-static const char *check_clip(Clip *c)
+/* Writes an error message for an unsuitable clip. @return the message, or NULL */
+static const char *check_clip(Clip *c, char *message, size_t size)
 {
+    const VSVideoFormat *f = &c->in.format;
+    VSVideoFormat whole;
+    char name[32];
+
     if (c->in.width <= 0 || c->in.height <= 0 || !c->in.format.colorFamily)
         return "the format and size of the clip must not change";
     c->format = pixel_format(&c->in.format);
-    if (c->in.format.sampleType == stFloat)
-        return "samples must be integers: convert the clip, for example with resize.Bicubic(format=vs.YUV420P16)";
+    if (f->sampleType == stFloat &&
+        c->vs->queryVideoFormat(&whole, f->colorFamily, stInteger, 16, f->subSamplingW, f->subSamplingH, c->core) &&
+        c->vs->getVideoFormatName(&whole, name)) {
+        for (int i = 0; name[i]; i++)
+            name[i] = av_toupper(name[i]);
+        snprintf(message, size, "samples must be integers: convert the clip with resize.Bicubic(format=vs.%s), and "
+                 "back with resize.Bicubic(format=clip.format)", name);
+        return message;
+    }
     if (c->format == AV_PIX_FMT_NONE)
         return "this format is not supported; convert the clip to 8, 10, 12, 14 or 16 bits";
     if (c->kind == FPS && (c->in.fpsNum <= 0 || c->in.fpsDen <= 0))
@@ -668,7 +679,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     c->per_frame = 1;
     vs->getCoreInfo(core, &info);
     c->threads = property(c, in, "threads", info.numThreads);
-    wrong = check_clip(c);
+    wrong = check_clip(c, message, sizeof(message));
     if (!wrong)
         wrong = check_arguments(c, in);
     if (!wrong)

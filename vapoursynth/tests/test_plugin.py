@@ -14,6 +14,7 @@ import vapoursynth as vs
 
 core = vs.core
 FFMPEG = os.environ.get("GPUME_FFMPEG", "/opt/ffmpeg/ffmpeg")
+EXAMPLES = os.environ.get("GPUME_EXAMPLES", os.path.dirname(FFMPEG))
 STANDIN = os.environ.get("GPUME_STANDIN", "/opt/standin")
 FFMS2 = "/usr/lib/x86_64-linux-gnu/libffms2.so.5"
 W, H = 160, 128
@@ -286,8 +287,7 @@ def test_help():
 
 def test_example():
     """What the example makes of a texture that moves: the frame before, moved, is this one; where all is fast, all is blurred."""
-    path = os.path.join(os.path.dirname(FFMPEG), "vectors-in-mvutensils.vpy")
-    path = os.environ.get("GPUME_EXAMPLE", path)
+    path = os.path.join(EXAMPLES, "vectors-in-mvutensils.vpy")
     noise = np.random.default_rng(5).integers(0, 256, (70, 80)).repeat(4, 0).repeat(4, 1).astype(np.uint8)
     clip = clip_of(b"".join(noise[2 * n:2 * n + H, 8 * n:8 * n + W].tobytes() + bytes([128]) * (W * H // 2) for n in range(9)))
     vs.clear_outputs()
@@ -296,6 +296,30 @@ def test_example():
     this = np.asarray(clip.get_frame(4)[0]).astype(int)[32:-32, 32:-32]
     assert np.abs(before - this).mean() < 2 and 0.5 * this.std() < blurred.std() < 0.95 * this.std()
     vs.clear_outputs()
+
+
+@pytest.mark.parametrize("format,most", [(vs.YUV420P8, 1), (vs.YUV444P16, 257), (vs.YUV420PS, 1 / 219)])
+def test_vsdenoise(format, most):
+    """The adaptor's vectors lead to the frames around, and vsdenoise's degrain takes noise out along them."""
+    vsdenoise = pytest.importorskip("vsdenoise")
+    search = runpy.run_path(os.path.join(EXAMPLES, "vsdenoise_vectors.py"))["search"]
+    random = np.random.default_rng(5)
+    texture = random.integers(60, 180, (70, 80)).repeat(4, 0).repeat(4, 1)
+    frames = [texture[2 * n:2 * n + H, 8 * n:8 * n + W] for n in range(9)]
+    clean, noisy = (clip_of(b"".join(np.rint(f + random.normal(0, sigma, f.shape)).astype(np.uint8).tobytes() + bytes([128]) * (W * H // 2)
+                                     for f in frames)).resize.Point(format=format) for sigma in (0, 3))
+
+    def error(one, other):
+        one, other = (np.asarray(clip.get_frame(4)[0]).astype(float)[32:-32, 32:-32] for clip in (one, other))
+        return np.abs(one - other).mean() / most
+    mv = vsdenoise.MVTools(noisy)
+    assert search(mv, tr=2) is mv.vectors and mv.vectors.deltas == [1, 2]
+    assert 2 < error(noisy, clean) < 3 and error(mv.degrain(tr=2), clean) < 0.6 * error(noisy, clean)
+    for direction in (vsdenoise.MVDirection.BACKWARD, vsdenoise.MVDirection.FORWARD):
+        assert error(core.mvu.Compensate(clean, mv.super(clean), mv.vectors.get_vector(direction, 2)), clean) < 1
+    assert error(vsdenoise.mc_degrain(noisy, vectors=mv.vectors, tr=2), clean) < 0.6 * error(noisy, clean)
+    fields = vsdenoise.MVTools(noisy.std.SeparateFields(tff=1), field=True)
+    assert search(fields, tr=2).deltas == [2, 4] and fields.degrain(tr=2).get_frame(4)
 
 
 ON_GPU = """
@@ -434,7 +458,8 @@ def test_field_order():
 
 @pytest.mark.parametrize("call,text", [
     (lambda c: core.gpume.Denoise(c, radius=9), "radius"), (lambda c: core.gpume.FPS(c, mode="best"), "best"),
-    (lambda c: core.gpume.Denoise(c.resize.Point(format=vs.YUV420PS)), "YUV420P16"),
+    (lambda c: core.gpume.Denoise(c.resize.Point(format=vs.YUV420PS)), "integers: convert .*YUV420P16.*format=clip.format"),
+    (lambda c: core.gpume.Vectors(c.resize.Point(format=vs.GRAYH)), "GRAY16"), (lambda c: core.gpume.View(core.std.BlankClip(format=vs.RGBS)), "RGB48"),
     (lambda c: core.gpume.Vectors(c, algo="ds", levels=3), "'levels' is only valid with algo=hme"),
     (lambda c: core.gpume.FPS(c, fpsnum=0), "fpsnum.*above 0"), (lambda c: core.gpume.FPS(c, fpsden=2), "'fpsden' is only valid with 'fpsnum'"),
     (lambda c: core.gpume.FPS(c, fpsnum=60, fpsden=0), "fpsden.*above 0"), (lambda c: core.gpume.FPS(c, mode="best"), "'mode' is .best.; it must be one of mci, blend, dup"),
