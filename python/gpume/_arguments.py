@@ -55,15 +55,17 @@ def documented(filter_name: str, *without: str) -> Callable[[Any], Any]:
     return complete
 
 
-def planes_option(options: Dict[str, Value], is_rgb: bool = False) -> Dict[str, Value]:
-    """Return options in which a list of planes is the filter's bit mask. is_rgb: plane 0 is red, not green."""
+def planes_option(options: Dict[str, Value], pix_fmt: str = "") -> Dict[str, Value]:
+    """Return options in which a list of planes is the filter's bit mask. pix_fmt: of arrays, whose plane 0 can be red."""
     planes: Any = options.get("planes")
-    if not isinstance(planes, (list, tuple)):
+    if isinstance(planes, str) or not np.iterable(planes):
         return options
-    if not planes or not all(plane in (0, 1, 2, 3) for plane in planes):
-        raise OptionError(f"planes is {planes!r}; it must be a list of some of 0, 1, 2 and 3, such as [0]")
-    order = (2, 0, 1, 3) if is_rgb else (0, 1, 2, 3)
-    return {**options, "planes": sum(1 << order[plane] for plane in set(planes))}
+    known = range(1 if pix_fmt.startswith("gray") else 3 if pix_fmt else 4)
+    numbers = list(planes)
+    if not numbers or not all(isinstance(n, (int, np.integer)) and n in known for n in numbers):
+        raise OptionError(f"planes is {planes!r}; it must be a list of some of {', '.join(map(str, known))}, such as [0]")
+    order = (2, 0, 1) if pix_fmt[:3] in ("rgb", "bgr") else known
+    return {**options, "planes": sum(1 << order[n] for n in set(numbers))}
 
 
 @functools.lru_cache(maxsize=None)
@@ -120,6 +122,11 @@ def _check_option(filter_name: str, key: str, value: Value, option: _Option) -> 
     if option.choices and not _is_number(value) and not all(name in option.choices for name in names if name):
         raise OptionError(f"{key} is {value!r}; it must be " + ("some of, joined by '+', " if option.kind == "flags"
                           else "one of ") + ", ".join(option.choices))
+    if not option.choices and option.kind in ("int", "float", "double") and not _is_number(value) and not re.search(
+            r"\d|^(default|min|max|none|all)$", str(value)):
+        raise OptionError(f"{key} is {value!r}; it must be a number")
+    if option.kind == "int" and isinstance(value, (float, np.floating)) and not float(value).is_integer():
+        raise OptionError(f"{key} is {value!r}; it must be a whole number")
     # those of durations are in microseconds
     if option.limits and option.kind in ("int", "float", "double") and _is_number(value):
         least, most = option.limits

@@ -8,6 +8,7 @@ import itertools
 import math
 import threading
 from fractions import Fraction
+from numbers import Rational
 from types import TracebackType
 from typing import (IO, TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, Optional,
                     Sequence, Tuple, Type, TypeVar, Union)
@@ -35,6 +36,9 @@ class Picture(_Base):
     """
 
     pts: Any = None
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.pts = getattr(other, "pts", None)
 
 
 #: An array, or the planes in a list.
@@ -76,7 +80,7 @@ class Layout(NamedTuple):
     @staticmethod
     def of(pix_fmt: str, size: Tuple[int, int]) -> "Layout":
         """Return the layout of a format. Raises ValueError if there is no such one, or sides must be even."""
-        if pix_fmt not in FORMATS:
+        if not isinstance(pix_fmt, str) or pix_fmt not in FORMATS:
             raise ValueError(f"pix_fmt is {pix_fmt!r}; it must be one of {', '.join(FORMATS)}")
         format, (width, height) = FORMATS[pix_fmt], size
         if any(width % x or height % y for x, y in format.planes):
@@ -115,12 +119,17 @@ class Stream:
         enlarge(self._process.stdin)
         enlarge(self._process.stdout)
         self._is_open = True
+        self._lock = threading.Lock()       # threads may push, each whole frames
 
     def _arrays(self, frame: Frame) -> List[npt.NDArray[Any]]:
         """Return the planes of a frame, or the frame. Raises ValueError if it has another shape or type."""
         in_planes = isinstance(frame, (list, tuple)) and len(frame) == len(self._planes) > 1
         planes: Any = frame if in_planes else [frame]
-        arrays = [np.asarray(plane) for plane in planes]
+        try:
+            arrays = [np.asarray(plane) for plane in planes]
+        except ValueError:
+            raise ValueError("the frame is a list of lists of several lengths; it must be an array, or a list of the "
+                             "planes of a format that has them") from None
         shapes = [array.shape for array in arrays]
         if any(array.dtype != self._format.dtype for array in arrays) or (
                 shapes != self._planes if in_planes else shapes[0] not in self._shapes):
@@ -130,19 +139,24 @@ class Stream:
             raise ValueError(f"the frame is {came}; it must be {np.dtype(self._format.dtype)} {wanted}")
         return arrays
 
-    def _write(self, arrays: List[npt.NDArray[Any]]) -> None:
+    def _check_open(self) -> None:
         if not self._is_open:
             raise ValueError(f"the {type(self).__name__} is closed")
+
+    def _write(self, arrays: List[npt.NDArray[Any]]) -> None:
+        self._check_open()
         try:
             for array in arrays:
                 data = np.ascontiguousarray(array).data.cast("B")
                 while data:
                     data = data[self._process.stdin.write(data):]
         except OSError:
+            self._check_open()      # another thread has closed it
             error = self._process.error()
             self.close()
             raise error from None
         except BaseException:       # half a frame was written
+            self._check_open()
             self.close()
             raise
 
@@ -180,7 +194,7 @@ class _Filter(Stream):
                  filters: Sequence[str], ratio: Fraction = Fraction(1), fps: Fraction = Fraction(25)) -> None:
         """Start it. ratio: frames that come out for each one that goes in; fps: frames per second that go in."""
         # packed samples are what no filter takes
-        packed = _PACKED.get(pix_fmt)
+        packed = _PACKED.get(str(pix_fmt))
         around = [f"format={packed}"] if packed else []
         super().__init__(size, pix_fmt, fps, device, [
             *thread_options("-filter_threads", threads), "-vf", ",".join([*around, *filters, f"format={pix_fmt}"]),
@@ -202,30 +216,43 @@ class _Filter(Stream):
 
         Args:
             frame: an array or, of formats with planes, also a list of the planes.
-            pts: its time, a number in any unit. Frames that come out have it as their attribute pts.
+            pts: its time: a number in any unit, a datetime or, where no frames are added, anything. Frames that come
+                out have it as their attribute pts.
 
         Returns:
             The frames that are ready, in order, each of the form of this one: none, one, or several.
 
         Raises:
             Error: ffmpeg failed.
+            TypeError: nothing lies between such pts.
             ValueError: the frame has another shape or type, or it is closed.
         """
         arrays = self._arrays(frame)
-        self._write(arrays)
-        self._like = arrays[0].shape if len(arrays) == 1 else None
-        if pts is not None:
-            self._pts[self._nb_in] = pts
-        self._nb_in += 1
-        return self._ready()
+        if self._ratio.numerator > 1:
+            pts = pts.item() if isinstance(pts, np.number) else pts     # NumPy's integers overflow
+            try:
+                _between(pts, pts, Fraction(1, 2))
+            except TypeError:
+                raise TypeError(f"pts is {pts!r}; it must be a number or a time, from which those of frames between "
+                                "two follow") from None
+        with self._lock:
+            self._write(arrays)
+            self._like = arrays[0].shape if len(arrays) == 1 else None
+            if pts is not None:
+                self._pts[self._nb_in] = pts
+            self._nb_in += 1
+            return self._ready()
 
     def flush(self) -> List[Result]:
         """Say that no more frames follow, and return the frames that are left. Then it is closed."""
-        if not self._is_open:
-            return []
+        with self._lock:
+            return self._flush() if self._is_open else []
+
+    def _flush(self) -> List[Result]:
         try:
             self._process.stdin.close()
             self._reader.join()
+            self._check_open()
             if self._nb_in:
                 self._process.check()
             return self._ready()
@@ -233,7 +260,8 @@ class _Filter(Stream):
             self.close()
 
     def close(self) -> None:
-        """End it. May be called again. Frames that are left are lost."""
+        """End it. May be called again, also while another thread pushes. Frames that are left are lost."""
+        self._is_open = False
         self._process.kill()
         self._reader.join()
         super().close()
@@ -261,12 +289,20 @@ class _Filter(Stream):
         for old in [n for n in self._pts if n < before - 1]:
             del self._pts[old]
         one, two = self._pts.get(before), self._pts.get(before + 1)
-        if not part or one is None:
-            return one
-        if two is None:         # behind the last one: as far as before it
+        if part and one is not None and two is None:        # behind the last one: as far as before it
             earlier = self._pts.get(before - 1)
             two = one if earlier is None else one + (one - earlier)
+        return _between(one, two, part)
+
+
+def _between(one: Any, two: Any, part: Fraction) -> Any:
+    """Return a time between two others. Integers and fractions are exact, so that nanoseconds are."""
+    if not part or one is None:
+        return one
+    if not isinstance(one, Rational):
         return one + (two - one) * float(part)
+    exact = Fraction(one) + (two - one) * part
+    return exact if isinstance(one, Fraction) else int(exact) if exact.denominator == 1 else float(exact)
 
 
 _ARGUMENTS = """
@@ -315,7 +351,7 @@ class Denoiser(_Filter):
             ARGUMENTS
         """
         super().__init__((width, height), pix_fmt, device, threads, [
-            filter_text("mvdenoise", **planes_option(options, pix_fmt in _PACKED))])
+            filter_text("mvdenoise", **planes_option(options, pix_fmt))])
 
 
 @_documented("mvfps", "fps")
@@ -350,6 +386,8 @@ class Deinterlacer(_Filter):
             tff: whether the top field of a frame comes first.
             ARGUMENTS
         """
+        if not isinstance(tff, (bool, np.bool_)) and tff not in (0, 1):
+            raise ValueError(f"tff is {tff!r}; it must be True or False")
         single = options.get("mode") in ("send_frame", "0", 0)
         super().__init__((width, height), pix_fmt, device, threads,
                          [filter_text("mvdeint", parity="tff" if tff else "bff", **options)],
@@ -379,9 +417,11 @@ def _size_of(frame: Frame, pix_fmt: Optional[str]) -> Tuple[int, int, str]:
     if pix_fmt is None:
         names = ("gray16le", "rgb48le") if array.dtype == np.uint16 else ("gray", "rgb24")
         pix_fmt = names[array.ndim == 3]
-    format, shape = FORMATS.get(pix_fmt), array.shape
+    format, shape = FORMATS.get(str(pix_fmt)), array.shape
     if array.ndim < 2:
         raise ValueError(f"the frame is {array.dtype} {shape}; it must be an array of rows and columns")
+    if format and format.components == array.ndim == 3 == shape[0] and shape[2] != 3:
+        raise ValueError(f"the frame is {array.dtype} {shape}; it must be (rows, columns, 3): frame.transpose(1, 2, 0)")
     if in_planes or format is None or len(format.planes) == 1:
         return shape[1], shape[0], pix_fmt
     if array.ndim == 3:

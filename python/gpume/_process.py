@@ -168,6 +168,8 @@ def _feed(source: Any, stdin: IO[bytes], state: _State) -> None:
     whole = isinstance(source, (bytes, bytearray, memoryview))
     try:
         for chunk in [source] if whole else iter(lambda: source.read(1 << 18), b""):
+            if isinstance(chunk, str):
+                raise TypeError("input.read() returns text: open the file in binary mode, 'rb'")
             data = memoryview(chunk).cast("B")
             while data:
                 try:

@@ -350,9 +350,11 @@ class Estimator(Stream):
             Error: ffmpeg failed.
             ValueError: the array is not of the estimator's shape and type, or it is closed.
         """
-        self._write(self._arrays(frame))
-        self._nb += 1
-        return self._read(self._nb - 1 - self._ahead)
+        arrays = self._arrays(frame)
+        with self._lock:
+            self._write(arrays)
+            self._nb += 1
+            return self._read(self._nb - 1 - self._ahead)
 
     def _read(self, number: int) -> List[Field]:
         """Read the fields of a frame, from 0 on, as many as it has by now."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Frames that are arrays, into a filter and out of it, against the same filter on a file."""
 
+import datetime
 import gc
 import os
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -105,6 +107,46 @@ def test_times():
     with gpume.Denoiser(W, H, "gray", sigma=5) as d:
         found = [f for frame in frames for f in d.push(frame)] + d.flush()
     assert [f.pts for f in found] == [None] * NB
+    # any unit: nanoseconds stay exact, NumPy's integers do not overflow; parts of a picture keep it
+    start = datetime.datetime(2020, 1, 1)
+    for pts, wanted in (([10 ** 18 + 2 * i for i in range(3)], [10 ** 18 + i for i in range(6)]),
+                        (np.array([255, 254, 253], np.uint8), [255, 254.5, 254, 253.5, 253, 252.5]),
+                        ([Fraction(i, 3) for i in range(3)], [Fraction(i, 6) for i in range(6)]),
+                        ([start + i * datetime.timedelta(days=2) for i in range(3)], [start + i * datetime.timedelta(days=1) for i in range(6)])):
+        with gpume.Interpolator(W, H, "gray", mode="dup") as d:
+            found = [f for frame, at in zip(frames, pts) for f in d.push(frame, at)] + d.flush()
+        assert [f[3:5].pts for f in found] == wanted
+    with gpume.Interpolator(W, H, "gray") as d:
+        with pytest.raises(TypeError, match="pts is 'a'; it must be a number or a time"):
+            d.push(frames[0], "a")
+    with gpume.Denoiser(W, H, "gray", sigma=5) as d:
+        assert [f.pts for f in d.push(frames[0], "a") + d.flush()] == ["a"]
+
+
+def test_threads():
+    """Frames that several threads push stay whole; a thread can close what another one uses."""
+    found, d = [], gpume.Denoiser(640, 480, "rgb24", sigma=1, radius=0)
+
+    def work(value):
+        for _ in range(15):
+            found.extend(d.push(np.full((480, 640, 3), value, np.uint8)))
+    threads = [threading.Thread(target=work, args=(value,)) for value in (10, 100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found += d.flush()
+    assert sorted(int(f.min()) for f in found) == [10] * 15 + [100] * 15 + [200] * 15 and all(f.min() == f.max() for f in found)
+    noise = np.random.default_rng(1).integers(0, 256, (60, 480, 640), np.uint8)
+    for use in (lambda d: [d.push(frame) for frame in noise], lambda d: d.push(noise[0]) or d.push(noise[1]) or d.flush()):
+        with gpume.Denoiser(640, 480, "gray", radius=3, passes=2, device="cpu", threads=1) as d:
+            timer = threading.Timer(0.05, d.close)
+            timer.start()
+            with pytest.raises(ValueError, match="the Denoiser is closed"):
+                while True:
+                    use(d)
+                    d.push(noise[0])
+            timer.join()
 
 
 @pytest.mark.parametrize("call,text", [
@@ -114,7 +156,14 @@ def test_times():
     (lambda: gpume.Denoiser(W, H, device="gpu"), "device is"), (lambda: gpume.Denoiser(W, H, threads=-1), "threads is"),
     (lambda: gpume.Interpolator(W, H, fps="x"), "fps is ''"), (lambda: gpume.Interpolator(W, H, fps=0), "fps is 0"),
     (lambda: gpume.Interpolator(W, H, source_fps=-1), "source_fps is -1"), (lambda: gpume.Viewer(W, H, mode="x"), "mode is 'x'"),
-    (lambda: next(gpume.denoised([np.zeros(5)])), "rows and columns"),
+    (lambda: next(gpume.denoised([np.zeros(5)])), "rows and columns"), (lambda: gpume.Denoiser(W, H, ["gray"]), "pix_fmt is"),
+    (lambda: next(gpume.denoised([np.zeros((3, H, W), np.uint8)])), "it must be .rows, columns, 3.: frame.transpose"),
+    (lambda: gpume.Denoiser(W, H, radius=1.5), "radius is 1.5; it must be a whole number"),
+    (lambda: gpume.Denoiser(W, H, radius="many"), "radius is 'many'; it must be a number"),
+    (lambda: gpume.Denoiser(W, H, radius=float("nan")), "radius is nan"),
+    (lambda: gpume.Denoiser(W, H, "gray", planes=[1]), "planes is .1.; it must be a list of some of 0, such as"),
+    (lambda: gpume.Denoiser(W, H, planes=[0.0]), "planes is"), (lambda: gpume.Denoiser(W, H, planes=np.array([3])), "some of 0, 1, 2, such"),
+    (lambda: gpume.Deinterlacer(W, H, tff="bff"), "tff is 'bff'; it must be True or False"), (lambda: gpume.Deinterlacer(W, H, tff=None), "tff is None"),
 ])
 def test_bad_arguments(call, text):
     with pytest.raises(ValueError, match=text):
@@ -124,7 +173,7 @@ def test_bad_arguments(call, text):
 @pytest.mark.parametrize("pix_fmt,frame", [
     ("gray", np.zeros((H, W + 1), np.uint8)), ("gray", np.zeros((H, W), np.float32)), ("gray", np.zeros((H, W, 3), np.uint8)),
     ("gray", np.zeros((H, W), np.uint16)), ("gray16le", np.zeros((H, W), ">u2")), ("rgb24", np.zeros((3, H, W), np.uint8)),
-    ("yuv420p", np.zeros((H, W), np.uint8)), ("yuv420p", [np.zeros((H, W), np.uint8)] * 3), ("rgb24", [np.zeros((H, W), np.uint8)] * 3)])
+    ("gray", [[1, 2], [3]]), ("yuv420p", np.zeros((H, W), np.uint8)), ("yuv420p", [np.zeros((H, W), np.uint8)] * 3), ("rgb24", [np.zeros((H, W), np.uint8)] * 3)])
 def test_bad_frames(pix_fmt, frame):
     with gpume.Denoiser(W, H, pix_fmt) as d:
         with pytest.raises(ValueError, match="the frame is .*; it must be "):

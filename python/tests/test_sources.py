@@ -147,7 +147,7 @@ def test_files_without_a_name(clip, tmp_path):
         list(gpume.vectors(Stuck(data * 3)))
     with pytest.raises(ValueError, match="cannot be read twice: give its bytes"):
         gpume.motion_score(Stuck(data))
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="open the file in binary mode"):
         list(gpume.vectors(io.StringIO("text")))
     with pytest.raises(TypeError, match="names of files"):
         gpume.disparity(data, data, tmp_path / "x.mkv")
@@ -164,7 +164,7 @@ def test_files_without_a_name(clip, tmp_path):
 
 def test_planes(clip, tmp_path):
     """A list, as in VapourSynth."""
-    for planes, bits in (([0], 1), ([1, 2], 6), ([0, 0, 2], 5)):
+    for planes, bits in (([0], 1), ([1, 2], 6), ([0, 0, 2], 5), (np.arange(2), 3)):
         gpume.denoise(clip, tmp_path / "a.mkv", sigma=9, planes=planes)
         gpume.denoise(clip, tmp_path / "b.mkv", sigma=9, planes=bits)
         assert raw(str(tmp_path / "a.mkv"), "yuv420p") == raw(str(tmp_path / "b.mkv"), "yuv420p")
