@@ -22,11 +22,11 @@ import numpy as np
 import gpume
 
 W, H = 1280, 720
-#: Class, arguments, the same filter, frames.
+#: Class, arguments, the same filter, frames, and how many come out for each.
 CASES = [
-    (gpume.Denoiser, {}, "mvdenoise", 16), (gpume.Interpolator, {"fps": 60}, "mvfps=fps=60", 30),
-    (gpume.Deinterlacer, {"tff": True}, "mvdeint=parity=tff", 12), (gpume.Viewer, {}, "mvview", 30),
-    (gpume.Stabilizer, {}, "mvstab", 90), (gpume.Estimator, {}, "gpume=algo=hme:async_depth=1:mv_file=x.npys", 30),
+    (gpume.Denoiser, {}, "mvdenoise", 16, 1), (gpume.Interpolator, {"fps": 60}, "mvfps=fps=60", 30, 2),
+    (gpume.Deinterlacer, {"tff": True}, "mvdeint=parity=tff", 12, 2), (gpume.Viewer, {}, "mvview", 30, 1),
+    (gpume.Stabilizer, {}, "mvstab", 90, 1), (gpume.Estimator, {}, "gpume=algo=hme:async_depth=1:mv_file=x.npys", 30, 1),
 ]
 
 
@@ -64,15 +64,14 @@ def idle(pid):
         time.sleep(0.5)
 
 
-def delay(stream, frames):
+def delay(stream, frames, per_frame):
     """Return how many frames go in after one before it comes out, if ffmpeg has time."""
     with stream:
-        for nb, frame in enumerate(frames):
-            done = stream.push(frame)
-            idle(stream._process.pid)
-            if done or getattr(stream, "_frames", None):
-                return nb - isinstance(stream, gpume.Estimator)     # the first frame has no field
-    return None
+        nb = sum(len(stream.push(frame)) for frame in frames)
+        idle(stream._process.pid)
+        nb += len(getattr(stream, "_frames", ()))
+    # the first frame of an Estimator has no field
+    return len(frames) - 1 - (nb if isinstance(stream, gpume.Estimator) else (nb - 1) // per_frame)
 
 
 def on_file(pix_fmt, filters, raw):
@@ -88,7 +87,7 @@ def main(clip, rounds="3", *names):
     print("| class | format | rate by time | by processor time | delay | MiB |\n| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for kind, options, filters, nb in CASES:
+        for kind, options, filters, nb, per_frame in CASES:
             for pix_fmt, shape in (("rgb24", (H, W, 3)), ("gray", (H, W))):
                 if names and kind.__name__ not in names:
                     continue
@@ -102,7 +101,7 @@ def main(clip, rounds="3", *names):
                     middle, middle_cpu = time.perf_counter(), used()
                     memory = through(kind(W, H, pix_fmt, **options), frames)
                     ratios.append(((middle - began) / (time.perf_counter() - middle), (middle_cpu - began_cpu) / (used() - middle_cpu)))
-                waits = [delay(kind(W, H, pix_fmt, threads=threads, **options), frames) for threads in (None, 1)]
+                waits = [delay(kind(W, H, pix_fmt, threads=threads, **options), frames, per_frame) for threads in (None, 1)]
                 print(f"| {kind.__name__} | {pix_fmt} | {statistics.median(r for r, _ in ratios):.2f} | "
                       f"{statistics.median(r for _, r in ratios):.2f} | {waits} | {' '.join(map(str, memory))} |", flush=True)
 

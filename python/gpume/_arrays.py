@@ -183,6 +183,8 @@ def _collect(stdout: IO[bytes], nb_bytes: int, frames: Deque[npt.NDArray[np.uint
             frames.append(frame)
 
 
+#: Frames into a pipe at once: an encoder with several threads holds a frame in each.
+RAW_OUTPUT = ("-c:v", "rawvideo", "-threads", "1", "-flush_packets", "1", "-f", "rawvideo", "pipe:1")
 #: Formats with packed samples, and those that filters get instead.
 _PACKED = {"rgb24": "gbrp", "bgr24": "gbrp", "rgb48le": "gbrp16le", "bgr48le": "gbrp16le"}
 
@@ -198,7 +200,7 @@ class _Filter(Stream):
         around = [f"format={packed}"] if packed else []
         super().__init__(size, pix_fmt, fps, device, [
             *thread_options("-filter_threads", threads), "-vf", ",".join([*around, *filters, f"format={pix_fmt}"]),
-            "-c:v", "rawvideo", "-fps_mode", "passthrough", "-flush_packets", "1", "-f", "rawvideo", "pipe:1"])
+            "-fps_mode", "passthrough", *RAW_OUTPUT])
         self._frames: Deque[npt.NDArray[np.uint8]] = collections.deque()
         # the thread closes the pipe, in which it may be reading
         self._reader = threading.Thread(target=_collect, name="gpume reader", daemon=True,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ._arguments import (Device, Size, Time, Value, documented, input_arguments, picture_size, search_text,
                          size_filters, thread_options)
-from ._arrays import Frame, Layout, Stream, rate_of
+from ._arrays import RAW_OUTPUT, Frame, Layout, Stream, rate_of
 from ._field import Field, read_record
 from ._process import Error, Input, Process, enlarge, probe
 
@@ -290,8 +290,7 @@ def vectors(input: Input, *, device: Device = "auto", start: Optional[Time] = No
     ends = os.pipe()
     try:
         command = vectors_command(input, files.replace("=-", f"=/dev/fd/{ends[1]}", 1), device, start, duration, size,
-                                  threads, input_options, strict, options, (
-                                      "-c:v", "rawvideo", "-flush_packets", "1", "-f", "rawvideo", "pipe:1"),
+                                  threads, input_options, strict, options, RAW_OUTPUT,
                                   (f"format={own}", f"format={pictures}"))
     except BaseException:
         for end in ends:

@@ -218,6 +218,19 @@ def test_push_does_not_wait_for_a_reader():
     assert done.is_set()
 
 
+def test_delay():
+    """Nothing but the filter holds frames back: with one search at a time, a picture is drawn when it has come."""
+    frames = run("gray")
+    with gpume.Viewer(W, H, "gray", search={"algo": "ds", "async_depth": 1}) as d:
+        d.push(frames[0])       # without motion; it comes with the next one
+        for n in range(1, NB):
+            end = time.monotonic() + 20
+            d.push(frames[n])
+            while len(d._frames) + d._nb_out < n + 1 and time.monotonic() < end:
+                time.sleep(0.01)
+            assert len(d._frames) + d._nb_out == n + 1
+
+
 @linux
 def test_nothing_remains():
     frame = np.zeros((H, W), np.uint8)

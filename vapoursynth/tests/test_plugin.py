@@ -333,6 +333,9 @@ for name, format, options, filters in (
     raw = t.source(3, name, ",crop=64:48")
     made = vs.core.gpume.Deinterlace(t.clip_of(raw, format, w=64, h=48), tff=1, backend="cuda", device=0, **options)
     assert b"".join(t.data_of(f) for f in made.frames()) == t.by_ffmpeg(raw, filters, name, w=64, h=48), name
+raw = t.source(7, "yuv420p", ",crop=64:48")      # a jump, before which frames are discarded
+made = vs.core.gpume.Deinterlace(t.clip_of(raw, w=64, h=48), tff=1, passes=1, backend="cuda")
+assert t.data_of(made.get_frame(9)) == t.by_ffmpeg(raw, "mvdeint=parity=tff:passes=1", w=64, h=48)[9 * 4608:10 * 4608]
 print("equal")
 """
 
