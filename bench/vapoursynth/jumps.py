@@ -58,7 +58,7 @@ def main(ffmpeg, size="320x176"):
         jump = seconds(made, [nb * k // 10 for k in (6, 3, 8, 5)])
         made = make()
         made.get_frame(nb * 9 // 10)
-        back = seconds(made, range(nb * 9 // 10 - 1, nb * 9 // 10 - 17, -1))
+        back = seconds(made, range(nb * 9 // 10 - 1, nb * 9 // 10 - 33, -1))
         print(f"| {name} | {order:.3f} | {jump:.3f} | {back:.3f} |", flush=True)
 
 
