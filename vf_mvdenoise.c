@@ -187,6 +187,7 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .passes    = s->passes,
         .dense     = s->dense,
         .planes    = s->planes,
+        .opponent  = opponent_format(ctx) != AV_PIX_FMT_NONE,
         .log_ctx   = ctx,
     };
 
@@ -364,7 +365,7 @@ static int make(AVFilterContext *ctx, AVFrame *out)
     MvdenoiseContext *s = ctx->priv;
     AVFilterLink *outlink = ctx->outputs[0];
     const GpumeExecutor executor = ff_gpume_slice_threads(ctx);
-    AVFrame *opponent = NULL;
+    AVFrame *opponent = NULL, *noisy = NULL;
     int ret = 0;
 
     if (out->hw_frames_ctx)
@@ -381,13 +382,16 @@ static int make(AVFilterContext *ctx, AVFrame *out)
             goto fail;
         out->format = outlink->format;
     }
-    ret = ff_gpume_new_samples(outlink, out, NULL);
+    ret = ff_gpume_new_samples(outlink, out, &noisy);
     if (ret < 0)
         goto fail;
     ret = ff_mvdenoise_make(s->mvdenoise, opponent ? opponent : out);
-    if (ret >= 0 && opponent)
-        ff_mvdenoise_from_opponent(out, opponent, &executor);
+    if (ret >= 0 && opponent) {
+        noisy->format = opponent->format;
+        ret = ff_mvdenoise_from_opponent(out, opponent, noisy, ff_mvdenoise_noise(s->mvdenoise, 0), &executor);
+    }
 fail:
+    av_frame_free(&noisy);
     av_frame_free(&opponent);
     return ret;
 }

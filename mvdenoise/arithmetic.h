@@ -60,6 +60,16 @@
 /** Weight of a patch of which only the mean remains; with dense patches, four times as many share a sample. */
 #define MVDENOISE_LOG2_WEIGHT(log2_step) (9 + 2 * (log2_step))
 
+/**
+ * Samples around a sample on each side, in both directions, among which clipped ones are counted; number of entries of
+ * the table of mvdenoise_shift(), which begins at the least mean of clipped noise, in 1/1024 of sigma, and has 16
+ * entries for each sigma.
+ */
+#define MVDENOISE_AROUND        3
+#define MVDENOISE_COUNTED       ((2 * MVDENOISE_AROUND + 1) * (2 * MVDENOISE_AROUND + 1))
+#define MVDENOISE_SHIFTS        27
+#define MVDENOISE_LEAST_MEAN    409
+
 /** Number of fraction bits of the matrices over time. */
 #define MVDENOISE_LOG2_TIME     10
 
@@ -192,6 +202,7 @@ GPUME_INLINE int mvdenoise_strength(long long sigma, int factor)
 typedef struct MvdenoiseNoise {
     int sigma;                      ///< in 1/MVDENOISE_SIGMA_ONE of samples of 8 bits; 0: the component is not
                                     ///< denoised
+    int clipped;                    ///< sigma of the noise that was clipped
     unsigned long long accept[2];   ///< largest accepted sums of squared differences: of noisy patches, and of the
                                     ///< pilot's
     /**
@@ -201,7 +212,6 @@ typedef struct MvdenoiseNoise {
     unsigned long long penalty[16];
     int threshold[2];               ///< thresholds of coefficients: of the mean over time of several patches, and of
                                     ///< others
-    int most, reciprocal;           ///< larger coefficients are unchanged; factor that turns smaller ones into ratios
 } MvdenoiseNoise;
 
 GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
@@ -210,16 +220,43 @@ GPUME_INLINE MvdenoiseNoise mvdenoise_noise(int sigma, int depth)
     const int scale = depth - 8 + mvdenoise_fraction(depth);
     MvdenoiseNoise n;
 
-    n.sigma      = sigma;
+    n.sigma      = n.clipped = sigma;
     for (int i = 0; i < 16; i++)
         n.penalty[i] = squares * mvdenoise_lost(i & 3, i >> 2) >> 16;
     n.accept[0]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_NOISY) >> 16;
     n.accept[1]  = squares * (MVDENOISE_SAMPLES / 16 * MVDENOISE_ACCEPT_PILOT) >> 16;
     n.threshold[0] = (int)((((long long)MVDENOISE_THRESHOLD_MEAN  * sigma << scale) + (1 << 15)) >> 16);
     n.threshold[1] = (int)((((long long)MVDENOISE_THRESHOLD_OTHER * sigma << scale) + (1 << 15)) >> 16);
-    n.most       = (int)(((long long)sigma << scale) * (MVDENOISE_RATIOS >> MVDENOISE_LOG2_RATIO) >> 8);
-    n.reciprocal = sigma ? (int)((1LL << (24 + MVDENOISE_LOG2_RATIO)) / ((long long)sigma << scale)) : 0;
     return n;
+}
+
+/** How the Wiener filter turns coefficients of a pilot into ratios. */
+typedef struct MvdenoiseRatios {
+    int most;                       ///< larger coefficients are unchanged
+    int reciprocal;                 ///< factor that turns smaller ones into ratios
+} MvdenoiseRatios;
+
+/** Returns the largest coefficient that counts as texture; larger ones count as this: two sigma. */
+GPUME_INLINE int mvdenoise_most_texture(int sigma, int depth)
+{
+    return (int)((long long)sigma << (depth - 8 + mvdenoise_fraction(depth)) >> 7);
+}
+
+/**
+ * Returns the ratios of a stack. A pilot with much texture lacks some of it. So its sigma is less, down to 0.6.
+ * @param texture sum of the squares of the limited coefficients of the pilot's patch, without its mean
+ */
+GPUME_INLINE MvdenoiseRatios mvdenoise_ratios(int sigma, unsigned long long texture, int depth)
+{
+    const int scale = depth - 8 + mvdenoise_fraction(depth);
+    const unsigned long long whole = (unsigned long long)sigma << scale, noise = whole * whole >> 9;
+    const unsigned long long used  = FFMAX(whole * (texture + noise) / (2 * texture + noise),
+                                           (unsigned long long)MVDENOISE_SIGMA_MIN << scale);
+    MvdenoiseRatios r;
+
+    r.most       = (int)(used * (MVDENOISE_RATIOS >> MVDENOISE_LOG2_RATIO) >> 8);
+    r.reciprocal = (int)((1ULL << (24 + MVDENOISE_LOG2_RATIO)) / used);
+    return r;
 }
 
 /**
@@ -245,8 +282,49 @@ GPUME_INLINE int mvdenoise_is_noisy(const MvdenoiseCurve *c, int factor)
 GPUME_INLINE MvdenoiseNoise mvdenoise_noise_at(const MvdenoiseCurve *c, int tone, int factor, int noisy, int depth)
 {
     const int strength = FFMAX(mvdenoise_strength_at(c, tone, factor), MVDENOISE_SIGMA_MIN);
+    MvdenoiseNoise n   = mvdenoise_noise(noisy ? strength : 0, depth);
 
-    return mvdenoise_noise(noisy ? strength : 0, depth);
+    n.clipped = FFMIN(n.sigma, mvdenoise_sigma_at(c, tone));
+    return n;
+}
+
+/** Returns whether clipping has moved the mean of noisy samples at this distance from an end of the range. */
+GPUME_INLINE int mvdenoise_is_near(int distance, int sigma, int depth)
+{
+    return distance << (26 - depth) < (MVDENOISE_LEAST_MEAN + 64 * (MVDENOISE_SHIFTS - 1)) * sigma;
+}
+
+/**
+ * Returns by how much clipping at an end of the range has moved the mean of noisy samples away from it (Foi, Clipped
+ * noisy images, 2009).
+ * @param shifts   ff_mvdenoise_shifts
+ * @param distance of the mean from the end
+ * @param nb       number of noisy samples at the end, of MVDENOISE_COUNTED; with fewer than such noise has there, what
+ *                 is around is in part a picture without noise
+ */
+GPUME_INLINE int mvdenoise_shift(const unsigned short *shifts, int distance, int nb, int sigma, int depth)
+{
+    int beyond, slope, weight;
+    long long shift;
+
+    if (!nb || !mvdenoise_is_near(distance, sigma, depth))
+        return 0;
+    beyond = FFMAX((distance << (26 - depth)) / sigma - MVDENOISE_LEAST_MEAN, 0);
+    /* the share of clipped samples is slope / (slope + 1024) */
+    slope  = shifts[beyond >> 6] - shifts[(beyond >> 6) + 1];
+    weight = FFMIN(256 * nb * (slope + 1024) / (MVDENOISE_COUNTED * slope), 256);
+    shift  = (shifts[beyond >> 6] * 64 - slope * (beyond & 63)) * ((long long)sigma << (depth - 8)) >> 20;
+    return (int)((FFMIN(shift, 256LL * distance) * weight + (1 << 15)) >> 16);
+}
+
+/** Returns a sample as it was before its noise was clipped, see mvdenoise_shift(). */
+GPUME_INLINE int mvdenoise_unclipped(const unsigned short *shifts, int v, int nb_least, int nb_greatest, int sigma,
+                                     int depth)
+{
+    const int max = (1 << depth) - 1;
+
+    return av_clip(v - mvdenoise_shift(shifts, v, nb_least, sigma, depth) +
+                   mvdenoise_shift(shifts, max - v, nb_greatest, sigma, depth), 0, max);
 }
 
 #endif /* AVFILTER_GPUME_MVDENOISE_ARITHMETIC_H */

@@ -69,6 +69,12 @@ static inline int mvdenoise_is_chosen(const MvdenoiseConfig *cfg, const GpumeLay
     return cfg->planes >> layout->components[component].plane & 1;
 }
 
+/**
+ * Returns a bit mask of the components that may have texture: not chroma, whose noise depends on luma, so that noise
+ * would look like texture where sigma is too small.
+ */
+unsigned ff_mvdenoise_textured(const GpumeLayout *layout);
+
 extern const MvdenoiseBackend ff_mvdenoise_backend_cpu;
 extern const MvdenoiseBackend ff_mvdenoise_backend_cuda;
 

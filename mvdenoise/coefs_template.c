@@ -145,6 +145,20 @@ static unsigned FUNC(threshold)(void *dst, const void *src, int nb, int own, int
     return left;
 }
 
+/* Returns the sum of the squared coefficients of a patch without the first, each limited to most. */
+static uint64_t FUNC(texture)(const void *src, int patch, int most)
+{
+    const COEF *coefs = (const COEF *)src + 64 * patch;
+    PRODUCT sum = 0;
+
+    for (int i = 1; i < 64; i++) {
+        const PRODUCT c = FFMIN(FFABS(coefs[i]), most);
+
+        sum += c * c;
+    }
+    return sum;
+}
+
 static unsigned FUNC(wiener)(void *dst, const void *src, int nb, int own, int most, int reciprocal)
 {
     LOCAL_ALIGNED_32(COEF, coefs, [MVDENOISE_MAX_STACK * 64]);

@@ -124,6 +124,31 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
     }
 }
 
+/** Returns how many noisy samples around (x, y) are equal to v. */
+static __device__ __forceinline__ int count(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
+                                            int x, int y, GpumeU32 v)
+{
+    const GpumeU64 at = args.noisy + c.first + (long long)c.stride * y + x * MVDENOISE_BYTES;
+    int nb = 0;
+
+    GPUME_NO_UNROLL for (int j = -MVDENOISE_AROUND; j <= MVDENOISE_AROUND; j++) {
+        GPUME_UNROLL for (int i = -MVDENOISE_AROUND; i <= MVDENOISE_AROUND; i++)
+            nb += mvdenoise_sample(at + (long long)c.stride * j + i * MVDENOISE_BYTES) == (int)v;
+    }
+    return nb;
+}
+
+/** Corrects sample v at (x, y) if the noise was clipped there. */
+static __device__ __forceinline__ GpumeU32 unclip(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
+                                                  const MvdenoiseNoise *noise, GpumeU32 v, int x, int y)
+{
+    const int max = (1 << args.depth) - 1, sigma = noise[mvdenoise_tone(v, args.depth)].clipped;
+    const int low  = mvdenoise_is_near(v, sigma, args.depth)       ? count(args, c, x, y, 0) : 0;
+    const int high = mvdenoise_is_near(max - v, sigma, args.depth) ? count(args, c, x, y, max) : 0;
+
+    return low || high ? mvdenoise_unclipped(args.shifts, v, low, high, sigma, args.depth) : v;
+}
+
 static __device__ __forceinline__ void put(GpumeU64 at, GpumeU32 v)
 {
     *(MvdenoiseSample *)at = (MvdenoiseSample)v;
@@ -177,7 +202,7 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
 GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 6)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
-    const int sigma = ((const MvdenoiseNoise *)args.noise + blockIdx.z * MVDENOISE_TONES)->sigma;
+    const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + blockIdx.z * MVDENOISE_TONES;
     const int pad   = args.copy ? GPUME_PAD : 0;
     const int x = (int)(blockIdx.x * 32 + threadIdx.x % 32) - pad;
     const int first_y = (int)(blockIdx.y * MVDENOISE_CUDA_WARPS + threadIdx.x / 32) * MVDENOISE_CUDA_COMBINED - pad;
@@ -190,8 +215,10 @@ GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 6)
     GPUME_NO_UNROLL for (int y = first_y; y < gpume_min(first_y + MVDENOISE_CUDA_COMBINED, c.h + pad); y += ROWS) {
         GpumeU32 v[ROWS];
 
-        find(args, c, v, x, y, sigma);
+        find(args, c, v, x, y, noise->sigma);
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+            if (noise->sigma && !args.copy && y + i < c.h)
+                v[i] = unclip(args, c, noise, v[i], x, y + i);
             if (y + i < c.h + pad)
                 put(at, v[i] << (args.copy ? 0 : args.shift));
             at += linesize;

@@ -20,6 +20,7 @@
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/stack.h"
+#include "libavfilter/gpume/mvdenoise/unclip.h"
 #include "libavfilter/gpume/picture/interpolation.h"
 #include "libavfilter/gpume/util/tasks.h"
 
@@ -412,6 +413,23 @@ static void put_pilot(const CPUBackend *s, int component, int y, const uint16_t 
                    (c->w + 2 * GPUME_PAD) * (size_t)bytes);
 }
 
+/* Corrects a row of a component of a frame where its noise was clipped. */
+static void unclip_row(const CPUBackend *s, int component, int y, uint8_t *row)
+{
+    const GpumeLayout *l    = s->layout;
+    const GpumeSamples *own = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
+    MvdenoiseUnclip u       = {
+        .w = own->w, .depth = l->depth, .bytes = l->bytes, .step = l->components[component].step, .shift = l->shift,
+    };
+    const uint8_t *noisy[2 * MVDENOISE_AROUND + 1];
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(noisy); i++)
+        noisy[i] = own->first + (y + i - MVDENOISE_AROUND) * own->stride;
+    for (int i = 0; i < MVDENOISE_TONES; i++)
+        u.sigma[i] = s->step->noise[component][i].clipped;
+    ff_mvdenoise_unclip(row, noisy, &u);
+}
+
 static void combine_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
@@ -429,10 +447,13 @@ static void combine_rows(void *arg, int worker, int start, int end)
                                  mvdenoise_log2_step(s->cfg), scratch);
         else
             s->samples.copy(samples, own->first + y * own->stride, c->w);
-        if (s->step->out)
-            s->samples.store(gpume_layout_row(l, c, s->step->out, y), samples, c->w, c->step, l->shift);
-        else
+        if (!s->step->out) {
             put_pilot(s, component, y, samples);
+            continue;
+        }
+        s->samples.store(gpume_layout_row(l, c, s->step->out, y), samples, c->w, c->step, l->shift);
+        if (s->step->noise[component]->sigma && !s->cfg->opponent)
+            unclip_row(s, component, y, gpume_layout_row(l, c, s->step->out, y));
     }
 }
 
@@ -446,7 +467,7 @@ static int make(void *priv, const MvdenoiseStep *step)
     s->copies = s->slot->pilot;
     s->window = (MvdenoiseWindow) {
         .layout = s->layout, .samples = &s->samples, .cells = s->cells, .radius = step->radius,
-        .second = step->second,
+        .second = step->second, .textured = ff_mvdenoise_textured(s->layout),
     };
     for (int i = 0; i < 2 * step->radius + 1; i++)
         if (step->slots[i] >= 0) {

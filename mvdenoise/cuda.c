@@ -29,6 +29,7 @@
 #include "libavfilter/gpume/mvdenoise/cuda_args.h"
 #include "libavfilter/gpume/mvdenoise/modules.h"
 #include "libavfilter/gpume/mvdenoise/over_time.h"
+#include "libavfilter/gpume/mvdenoise/unclip.h"
 #include "libavfilter/gpume/device/shell.h"
 #include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
@@ -534,6 +535,7 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
         .results = s->results.data, .weights = s->weights.data, .depth = l->depth, .shift = l->shift,
     };
 
+    memcpy(args.shifts, ff_mvdenoise_shifts, sizeof(args.shifts));
     if (!step->out)
         args.copy = s->slots[current].pilot.data;
     for (int i = 0; i < l->nb_components && step->out; i++)
@@ -551,6 +553,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     MvdenoiseCudaStacksArgs args = {
         .components = s->stacks, .plane = s->padding.size, .noise = noise_of(s, step->slots[radius]),
         .table = s->table.data, .results = s->results.data, .weights = s->weights.data, .depth = s->layout->depth,
+        .textured = ff_mvdenoise_textured(s->layout),
     };
     int ret = 0;
 

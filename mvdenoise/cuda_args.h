@@ -176,6 +176,7 @@ typedef struct MvdenoiseCudaStacksArgs {
     unsigned long long noisy[MVDENOISE_MAX_STACK], pilot[MVDENOISE_MAX_STACK];
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< 0: none
     unsigned plane;
+    unsigned textured;                  ///< bit mask of components that may have texture
     unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
     unsigned long long table;           ///< int[MVDENOISE_CUDA_TABLE()]
     unsigned long long results;         ///< unsigned short[8][8] of each patch, column by column
@@ -192,6 +193,7 @@ typedef struct MvdenoiseCudaCombineArgs {
     unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones
     unsigned long long results, weights;
     int depth, shift;
+    unsigned short shifts[MVDENOISE_SHIFTS];            ///< ff_mvdenoise_shifts
 } MvdenoiseCudaCombineArgs;
 
 #endif /* AVFILTER_GPUME_MVDENOISE_CUDA_ARGS_H */

@@ -344,11 +344,12 @@ GPUME_INLINE void mvdenoise_fill_levels(MvdenoiseCurve *c, unsigned known)
 /**
  * Returns the estimate of a component from its own measurements.
  * @param matched whether to use the differences
+ * @param anew    whether the noise must be white, because differences from a picture of another scene do not tell
  */
-GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int matched, unsigned nb_blocks)
+GPUME_INLINE MvdenoiseCurve mvdenoise_own_curve(const MvdenoiseFound *f, int matched, int anew, unsigned nb_blocks)
 {
     const long long halved = f->nb_halved < MVDENOISE_LEAST_HALVED ? 0 : f->halved;
-    const long long other  = matched ? mvdenoise_correlated(f) : -1;
+    const long long other  = matched && !anew ? mvdenoise_correlated(f) : -1;
     const int is_white     = other < 0;
     long long square       = !matched ? mvdenoise_without_matches(f->fine[MVDENOISE_LEVELS], halved)
                                       : is_white ? mvdenoise_of_white(mvdenoise_white(f)) : other;
@@ -407,9 +408,9 @@ GPUME_INLINE MvdenoiseCurve mvdenoise_smoothed(const MvdenoiseCurve *before, con
 GPUME_INLINE int mvdenoise_learn(MvdenoiseKnown *k, const MvdenoiseFound *f, int anew, int has_field,
                                  unsigned nb_blocks)
 {
-    const int matched = has_field && !anew && mvdenoise_is_matched(f);
-    const MvdenoiseCurve own = mvdenoise_own_curve(f, matched, nb_blocks);
-    const int is_first = matched && k->is_provisional;
+    const int matched = has_field && mvdenoise_is_matched(f);
+    const MvdenoiseCurve own = mvdenoise_own_curve(f, matched, anew, nb_blocks);
+    const int is_first = matched && !anew && k->is_provisional;
 
     if (anew || is_first)
         k->curve = own;

@@ -8,6 +8,7 @@
 #include "libavutil/error.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
+#include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
@@ -236,6 +237,11 @@ int ff_mvdenoise_make(Mvdenoise *s, AVFrame *out)
     return ret;
 }
 
+unsigned ff_mvdenoise_textured(const GpumeLayout *l)
+{
+    return av_pix_fmt_desc_get(l->format)->flags & AV_PIX_FMT_FLAG_RGB ? ~0u : 1;
+}
+
 int ff_mvdenoise_nb_components(const Mvdenoise *s)
 {
     return s->sequence.layout.nb_components;
@@ -250,6 +256,11 @@ int ff_mvdenoise_curve(Mvdenoise *s, MvdenoiseCurve *curve, int component)
         return 0;
     *curve = p->curves[component];
     return 1;
+}
+
+const MvdenoiseNoise *ff_mvdenoise_noise(Mvdenoise *s, int component)
+{
+    return has_flag(s, s->nb_out - 1, MVDENOISE_IS_KEPT) ? NULL : picture(s, s->nb_out - 1)->noise[component];
 }
 
 int ff_mvdenoise_missing(const Mvdenoise *s)

@@ -28,6 +28,7 @@ typedef struct MvdenoiseConfig {
     int passes;                 ///< 1 or 2
     int dense;                  ///< whether patches are half as far apart
     unsigned planes;            ///< bit mask of the planes that are denoised
+    int opponent;               ///< whether frames have opponent colours, whose noise was clipped in RGB
     /**
      * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
      * after ff_mvdenoise_open().
@@ -90,6 +91,12 @@ int ff_mvdenoise_nb_components(const Mvdenoise *mvdenoise);
  * @return 1; 0 if the component is not denoised; or an AVERROR code
  */
 int ff_mvdenoise_curve(Mvdenoise *mvdenoise, MvdenoiseCurve *curve, int component);
+
+/**
+ * Returns the noise, by tones, with which a component of the last frame that was made was denoised; NULL: the frame
+ * was kept. Not for frames on a device.
+ */
+const MvdenoiseNoise *ff_mvdenoise_noise(Mvdenoise *mvdenoise, int component);
 
 /** Returns the largest distance of a picture for which a frame had no motion field so far, or 0. */
 int ff_mvdenoise_missing(const Mvdenoise *mvdenoise);

@@ -10,6 +10,7 @@
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/mvdenoise/opponent.h"
+#include "libavfilter/gpume/mvdenoise/unclip.h"
 #include "libavfilter/gpume/picture/layout.h"
 
 /* 65536 / sqrt(6), 65536 / sqrt(18); 16384 sqrt(3 / 2), 16384 sqrt(1 / 2), 16384 sqrt(2) */
@@ -39,6 +40,8 @@ typedef struct Conversion {
     const GpumeExecutor *executor;
     const AVFrame *rgb, *opponent;
     GpumeLayout from, to;               ///< RGB, opponent colours
+    AVFrame *denoised;                  ///< RGB that is corrected by that with noise
+    MvdenoiseUnclip unclip;
 } Conversion;
 
 /* The functions below are compiled for words of one and of two bytes of RGB. */
@@ -151,7 +154,53 @@ fail:
     return ret;
 }
 
-void ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const GpumeExecutor *executor)
+/* Corrects rows of all colours. */
+static void correct(void *arg, int job, int nb_jobs)
 {
+    const Conversion *c = arg;
+    const GpumeLayout *l = &c->from;
+
+    for (int y = l->h * job / nb_jobs; y < l->h * (job + 1) / nb_jobs; y++)
+        for (int i = 0; i < 3; i++) {
+            const uint8_t *noisy[2 * MVDENOISE_AROUND + 1];
+
+            for (int j = 0; j < FF_ARRAY_ELEMS(noisy); j++)
+                noisy[j] = gpume_layout_row(l, &l->components[i], c->rgb,
+                                            av_clip(y + j - MVDENOISE_AROUND, 0, l->h - 1));
+            ff_mvdenoise_unclip(gpume_layout_row(l, &l->components[i], c->denoised, y), noisy, &c->unclip);
+        }
+}
+
+int ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const AVFrame *noisy, const MvdenoiseNoise *noise,
+                               const GpumeExecutor *executor)
+{
+    Conversion c = { .denoised = rgb };
+    AVFrame *frame = NULL;
+    int ret;
+
     convert(rgb, from, executor, join);
+    if (!noise || !noise->sigma)
+        return 0;
+    frame = av_frame_alloc();
+    if (!frame)
+        return AVERROR(ENOMEM);
+    frame->format = rgb->format;
+    frame->width  = rgb->width;
+    frame->height = rgb->height;
+    ret = av_frame_get_buffer(frame, 0);
+    if (ret < 0)
+        goto fail;
+    convert(frame, noisy, executor, join);
+    ff_gpume_layout_init(&c.from, rgb->format, rgb->width, rgb->height);
+    c.rgb    = frame;
+    c.unclip = (MvdenoiseUnclip) {
+        .w = rgb->width, .depth = c.from.depth, .bytes = c.from.bytes, .step = 1, .shift = c.from.shift,
+        .noisy_shift = c.from.shift,
+    };
+    for (int i = 0; i < MVDENOISE_TONES; i++)
+        c.unclip.sigma[i] = noise[i].clipped * 887 >> 9;
+    gpume_execute(executor, correct, &c, FFMIN(executor->nb_threads, rgb->height));
+fail:
+    av_frame_free(&frame);
+    return ret;
 }

@@ -16,6 +16,7 @@
 
 #include "libavutil/frame.h"
 
+#include "libavfilter/gpume/mvdenoise/arithmetic.h"
 #include "libavfilter/gpume/util/executor.h"
 
 /** White noise of RGB is so many times that of each component of opponent colours: the square root of 3. */
@@ -33,7 +34,14 @@ enum AVPixelFormat ff_mvdenoise_opponent_format(enum AVPixelFormat format);
  */
 int ff_mvdenoise_to_opponent(AVFrame *frame, const GpumeExecutor *executor);
 
-/** Converts opponent colours to RGB, for a writable frame of its size whose opponent format is that of 'from'. */
-void ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const GpumeExecutor *executor);
+/**
+ * Converts denoised opponent colours to RGB, and corrects colours whose noise was clipped.
+ * @param rgb   writable frame whose opponent format is that of 'from'
+ * @param noisy opponent colours with their noise
+ * @param noise of the first component, by tones; NULL: nothing is corrected
+ * @return 0 or an AVERROR code
+ */
+int ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const AVFrame *noisy, const MvdenoiseNoise *noise,
+                               const GpumeExecutor *executor);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_OPPONENT_H */

@@ -73,7 +73,8 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
     MvdenoiseSearch search;
     int nb = 0, mean;
 
-    s->stride = spot->stride;
+    s->stride   = spot->stride;
+    s->textured = w->textured >> component & 1;
     s->base   = mean = (w->samples->read(own, &noisy, spot->stride) + MVDENOISE_SAMPLES / 2) / MVDENOISE_SAMPLES;
     if (second) {
         const MvdenoisePatch pilot = patch_at(&current->pilot[component], spot);

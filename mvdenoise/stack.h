@@ -31,6 +31,7 @@ typedef struct MvdenoiseWindow {
     GpumeCells cells;
     int radius;
     int second;                             ///< whether this is the second pass
+    unsigned textured;                      ///< bit mask of components that may have texture
     MvdenoiseMember members[MVDENOISE_MAX_STACK];   ///< from distance -radius to radius
 } MvdenoiseWindow;
 

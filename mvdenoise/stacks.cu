@@ -39,6 +39,8 @@ struct Stack {
     GpumeU32 exist;         ///< bit mask of the pictures with a match
     int are_whole;          ///< whether all pictures of all stacks of the warp have a match
     int base;               ///< base of the patches' samples
+    int textured;           ///< whether the component may have texture
+    int most_texture;       ///< limit of coefficients of texture
     int fraction;
     GpumeU32 most_weight;   ///< weight of a patch of which only the mean remains
 };
@@ -185,13 +187,22 @@ static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
     }
 }
 
+/** Sums of squares of up to 10 bits fit into 32 bits. */
+template<int BYTES> struct TextureOf { typedef GpumeU32 Texture; };
+template<> struct TextureOf<2>       { typedef GpumeU64 Texture; };
+typedef TextureOf<sizeof(MvdenoiseSample)>::Texture Texture;
+
 /**
  * Computes the coefficients of a stack of noisy pictures or pilots. Pictures without a match have
  * coefficients of 0.
+ * @return the sum of this lane's squared coefficients of the patch itself, limited, without the first
  */
-static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8], const MvdenoiseCudaStacksArgs &args,
-                                                 int noisy)
+static __device__ __forceinline__ Texture transform(const Stack &s, int c[MOST][8], const MvdenoiseCudaStacksArgs &args,
+                                                   int noisy)
 {
+    Texture texture = 0;
+
+
     GPUME_UNROLL for (int j = 0; j < MOST; j++) {
         const int at        = MVDENOISE_MAX_RADIUS - OWN + j, field = j - (j > OWN);
         const GpumeU64 copy = noisy ? args.noisy[at] : args.pilot[at];
@@ -216,8 +227,16 @@ static __device__ __forceinline__ void transform(const Stack &s, int c[MOST][8],
             GPUME_UNROLL for (int i = 0; i < 8; i++)
                 c[j][i] = s.exist >> field & 1 ? c[j][i] : 0;
         }
+        if (SECOND && j == OWN) {
+            GPUME_UNROLL for (int i = 0; i < 8; i++) {
+                const Texture limited = gpume_min(FFABS(c[j][i]), s.most_texture);
+
+                texture += s.lane || i ? limited * limited : 0;
+            }
+        }
     }
     over_time(s, c);
+    return texture;
 }
 
 /** Sets coefficients that noise explains to 0. Returns the weight. */
@@ -248,8 +267,8 @@ static __device__ __forceinline__ GpumeU32 *gains_of(GpumeU32 *gains, int k)
 }
 
 /** Computes the Wiener gains from the coefficients of the pilot, times 32768, two in a word. */
-static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gains, const int c[MOST][8], int most,
-                                                  int reciprocal, GpumeU32 *weight)
+static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gains, const int c[MOST][8],
+                                                  const MvdenoiseRatios &ratios, GpumeU32 *weight)
 {
     GpumeU32 squares = 0;
 
@@ -259,7 +278,8 @@ static __device__ __forceinline__ void find_gains(const Stack &s, GpumeU32 *gain
 
         GPUME_UNROLL for (int i = 0; i < 8; i++) {
             const int value      = s.lane || k || i ? c[k][i] : 0;
-            const GpumeU32 ratio = (GpumeU32)gpume_min(FFABS(value), most) * (GpumeU32)reciprocal >> 16;
+            const GpumeU32 ratio = (GpumeU32)gpume_min(FFABS(value), ratios.most) * (GpumeU32)ratios.reciprocal >>
+                                   16;
             const GpumeU32 gain  = s.gains[ratio];
 
             pairs[i / 2] = i & 1 ? pairs[i / 2] | gain << 16 : gain;
@@ -381,15 +401,19 @@ static __device__ __forceinline__ void make(const MvdenoiseCudaStacksArgs &args,
 
     begin(args, s, shared.tables, number);
     noise += mvdenoise_tone(s->base, args.depth);
+    s->most_texture = s->textured ? mvdenoise_most_texture(noise->sigma, args.depth) : 0;
     /* not unrolled, because the instruction cache has room for only one copy */
     GPUME_NO_UNROLL for (int noisy = !SECOND; noisy < 2; noisy++) {
-        transform(*s, coefs, args, noisy);
+        const Texture texture = transform(*s, coefs, args, noisy);
+
         if (!SECOND)
             weight = threshold(*s, coefs, noise);
         else if (noisy)
             filter(*s, coefs, shared.gains);
         else
-            find_gains(*s, shared.gains, coefs, noise->most, noise->reciprocal, &weight);
+            find_gains(*s, shared.gains, coefs,
+                       mvdenoise_ratios(noise->sigma, mvdenoise_add_lanes(texture, 1, MVDENOISE_CUDA_LANES),
+                                        args.depth), &weight);
     }
     back(*s, args.results + 2ull * MVDENOISE_SAMPLES * number, coefs, args.depth, is_there);
     if (!s->lane && is_there)
@@ -415,6 +439,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     s.x        = mvdenoise_place(u.col, s.c.w, args.components.log2_step);
     s.most_weight = 1u << MVDENOISE_LOG2_WEIGHT(args.components.log2_step);
     s.plane    = args.plane;
+    s.textured = args.textured >> u.component & 1;
     s.lane     = threadIdx.x % MVDENOISE_CUDA_LANES;
     s.tile     = shared.tiles + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
     s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);

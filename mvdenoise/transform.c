@@ -76,16 +76,22 @@ unsigned ff_mvdenoise_filter(const MvdenoiseTransform *t, uint16_t *dst, const M
     const int fraction = mvdenoise_fraction(depth), max = ((1 << depth) - 1) << fraction;
     LOCAL_ALIGNED_32(int32_t, coefs, [(2 * MVDENOISE_MAX_STACK + 1) * MVDENOISE_SAMPLES]);
     LOCAL_ALIGNED_32(int32_t, own, [MVDENOISE_SAMPLES]);
+    MvdenoiseRatios ratios;
     unsigned weight;
 
     noise += mvdenoise_tone(s->base, depth);
     t->over_space(coefs, s->patches, s->stride, s->nb << second, s->base, fraction);
-    if (second)
+    if (second) {
+        const int most = s->textured ? mvdenoise_most_texture(noise->sigma, depth) : 0;
+
+        ratios = mvdenoise_ratios(noise->sigma, (depth > 10 ? texture_32 : texture_16)(coefs, 2 * s->own + 1, most),
+                                  depth);
         weight = (1u << (MVDENOISE_LOG2_WEIGHT(log2_step) + 16)) /
-                 ((1 << 16) + t->wiener(own, coefs, s->nb, s->own, noise->most, noise->reciprocal));
-    else
+                 ((1 << 16) + t->wiener(own, coefs, s->nb, s->own, ratios.most, ratios.reciprocal));
+    } else {
         weight = (1u << MVDENOISE_LOG2_WEIGHT(log2_step)) /
                  (1 + t->threshold(own, coefs, s->nb, s->own, noise->threshold[s->nb == 1], noise->threshold[1]));
+    }
     t->back(dst, own, s->base << fraction, max);
     return weight;
 }

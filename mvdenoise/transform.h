@@ -23,6 +23,7 @@
 typedef struct MvdenoiseStack {
     int nb, own;                ///< number of patches, and index of the current picture's patch
     int base;                   ///< mean of the current picture's patch
+    int textured;               ///< whether the component may have texture
     ptrdiff_t stride;           ///< bytes
     MvdenoisePatch patches[2 * MVDENOISE_MAX_STACK];    ///< in the second pass, each patch is followed by the same
                                                         ///< patch of the pilot

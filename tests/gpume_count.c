@@ -248,14 +248,15 @@ static av_noinline void count_mvdenoise_time(int nb, const char *name_threshold,
 {
     static DECLARE_ALIGNED(32, int16_t, coefs)[2 * MVDENOISE_MAX_STACK * MVDENOISE_SAMPLES];
     static DECLARE_ALIGNED(32, int16_t, dst)[MVDENOISE_SAMPLES];
-    const MvdenoiseNoise noise = mvdenoise_noise(10 * MVDENOISE_SIGMA_ONE, 8);
+    const MvdenoiseNoise noise   = mvdenoise_noise(10 * MVDENOISE_SIGMA_ONE, 8);
+    const MvdenoiseRatios ratios = mvdenoise_ratios(noise.sigma, 0, 8);
     MvdenoiseTransform t;
 
     ff_mvdenoise_transform_init(&t, 8);
     for (int i = 0; i < FF_ARRAY_ELEMS(coefs); i++)
         coefs[i] = (cur[i] - 128) * 16;
     COUNT(name_threshold, t.threshold(dst, coefs, nb, nb / 2, noise.threshold[0], noise.threshold[1]));
-    COUNT(name_wiener, t.wiener(dst, coefs, nb, nb / 2, noise.most, noise.reciprocal));
+    COUNT(name_wiener, t.wiener(dst, coefs, nb, nb / 2, ratios.most, ratios.reciprocal));
 }
 
 static av_noinline void count_mvdenoise(void)

@@ -74,6 +74,7 @@ typedef struct Case {
     uint16_t *samples[DENOISE_MAX_FRAMES][4];   ///< without padding bits
     uint16_t *expected[DENOISE_MAX_FRAMES][4];
     uint16_t *pilots[DENOISE_MAX_FRAMES][4];
+    int clipped[DENOISE_MAX_FRAMES][32];        ///< sigma of the clipped noise of component 0, by the oracle
     DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
 } Case;
@@ -81,7 +82,8 @@ typedef struct Case {
 /** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
-static int nb_opponent, nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device;
+static int nb_opponent, nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device, nb_unclipped,
+           nb_colours_unclipped;
 
 /* Pictures */
 
@@ -272,7 +274,7 @@ static void expect(Case *c)
         .w = c->shape.w, .h = c->shape.h, .d = c->shape.depth, .nb_frames = c->nb_frames,
         .nb_components = c->shape.nb_components,
         .radius = c->cfg.radius, .passes = c->cfg.passes, .sigma = c->cfg.sigma,
-        .single = c->cfg.single, .dense = c->cfg.dense,
+        .single = c->cfg.single, .dense = c->cfg.dense, .opponent = c->cfg.opponent,
     };
 
     for (int i = 0; i < c->shape.nb_components; i++) {
@@ -281,6 +283,7 @@ static void expect(Case *c)
         *m = (DenoiseComponent) {
             test_width(&c->shape, i), test_height(&c->shape, i), test_shift_x(&c->shape, i), test_shift_y(&c->shape, i),
         };
+        m->textured = !i || c->shape.desc->flags & AV_PIX_FMT_FLAG_RGB;
         m->chosen = c->cfg.planes >> test_component(&c->shape, i)->plane & 1;
         for (int n = 0; n < c->nb_frames; n++) {
             m->noisy[n] = c->samples[n][i];
@@ -296,7 +299,9 @@ static void expect(Case *c)
         s.factor[n]    = c->strength[n];
     }
     mvdenoise_oracle_make(&s);
+    memcpy(c->clipped, s.components[0].clipped, sizeof(c->clipped));
     nb_stacked    += s.nb_stacked;
+    nb_unclipped  += s.nb_unclipped;
     nb_correlated += s.nb_correlated;
     nb_matched    += s.nb_matched;
     for (int i = 0; i < c->shape.nb_components && !c->cfg.sigma; i++)
@@ -781,11 +786,21 @@ static void expect_of_filter(Case *c)
     test_set_format(&c->shape, to[rgb.nb_components > 3][(FFMAX(rgb.depth, 8) - 7) / 2]);
     k = c->shape.depth - rgb.depth;
     c->cfg.sigma = sigma ? FFMAX(lrint(sigma / sqrt(3)), 1) : 0;
+    c->cfg.opponent = 1;
     convert_colours(c, c->samples, denoise_to_opponent, rgb.depth, k);
     expect(c);
+    convert_colours(c, c->samples, denoise_from_opponent, rgb.depth, k);
     convert_colours(c, c->expected, denoise_from_opponent, rgb.depth, k);
+    c->cfg.opponent = 0;
     c->cfg.sigma = sigma;
     c->shape     = rgb;
+    for (int n = 0; n < c->nb_frames; n++) {
+        for (int i = 0; i < 32; i++)
+            c->clipped[n][i] = c->clipped[n][i] * 887 >> 9;
+        for (int i = 0; i < 3 && !(c->flags[n] & MVDENOISE_IS_KEPT); i++)
+            nb_colours_unclipped += denoise_unclip(c->expected[n][i], c->samples[n][i], rgb.w, rgb.h, rgb.depth,
+                                                   c->clipped[n]);
+    }
     nb_opponent++;
 }
 
@@ -1052,6 +1067,8 @@ static void in_memory(int nb, int step)
         if (formats[i] == AV_PIX_FMT_GBRP || formats[i] == AV_PIX_FMT_GBRAP)
             sequences(6 + nb / 100, 40 * FF_ARRAY_ELEMS(formats) + i, FF_ARRAY_ELEMS(formats), 0);
     CHECK(nb_opponent >= 6, "only %d cases in opponent colours", nb_opponent);
+    CHECK(nb_unclipped > 1000 && nb_colours_unclipped > 100,
+          "only %d samples of components and %d of colours were corrected", nb_unclipped, nb_colours_unclipped);
     failing_allocations(0, step);
 }
 

@@ -29,10 +29,12 @@ typedef struct DenoiseBlock {
 typedef struct DenoiseComponent {
     int w, h, sx, sy;
     int chosen;                                 ///< whether the option planes contains it
+    int textured;                               ///< whether it is not chroma or alpha of YUV
     const uint16_t *noisy[DENOISE_MAX_FRAMES];
     uint16_t *pilot[DENOISE_MAX_FRAMES];
     uint16_t *out[DENOISE_MAX_FRAMES];
     int strength[DENOISE_MAX_FRAMES][32];       ///< S_k of the definition
+    int clipped[DENOISE_MAX_FRAMES][32];        ///< C_k
     int estimate[DENOISE_MAX_FRAMES][9];        ///< estimates of each level, then of all levels
     int was_matched;                            ///< whether a picture had matches since the last cut
 } DenoiseComponent;
@@ -45,11 +47,13 @@ typedef struct Denoise {
     int sigma;                                  ///< option sigma, in 1/256; 0: estimated
     int factor[DENOISE_MAX_FRAMES];             ///< option strength when each picture arrives, in 1/256
     int single;                                 ///< levels=0
+    int opponent;                               ///< whether the components are opponent colours
     int is_repeat[DENOISE_MAX_FRAMES], is_kept[DENOISE_MAX_FRAMES];
     DenoiseComponent components[4];
     const DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
     int nb_stacked;                             ///< number of patches in stacks that are from other pictures
+    int nb_unclipped;                           ///< samples that were corrected
     int nb_correlated, nb_matched;              ///< estimates of a single picture: with correlated noise, with matches
 } Denoise;
 
@@ -491,7 +495,7 @@ static int64_t denoise_line(const DenoiseVariances *v, const int64_t *squares, c
 }
 
 /* Estimates the noise from a single picture: own[i] from the variances v[i] of level i, own[8] from those of all. */
-static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, int64_t halved, int matched,
+static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, int64_t halved, int matched, int anew,
                         int nb_blocks, int *nb_correlated)
 {
     const DenoiseVariances *all = &v[8];
@@ -501,7 +505,7 @@ static void denoise_own(int *own, const DenoiseVariances *v, DenoiseMatched *m, 
 
     if (matched) {
         x      = denoise_correlated(v, m);
-        white  = x < 0;
+        white  = x < 0 || anew;
         square = white ? (35 * p) >> 5 : x;
     } else {
         x = 4 * halved - ((369 * p) >> 8) - 409600;
@@ -572,9 +576,9 @@ static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
         }
     for (int i = 0; i < 9; i++)
         v[i] = denoise_variances(&energies, &m.totals, i < 8 ? i : -1);
-    matched = !anew && has_entry && m.totals.n >= 12;
+    matched = has_entry && m.totals.n >= 12;
     s->nb_matched += matched;
-    denoise_own(own, v, &m, has_entry ? 0 : denoise_halved(c->noisy[t], c->w, c->h, s->d), matched,
+    denoise_own(own, v, &m, has_entry ? 0 : denoise_halved(c->noisy[t], c->w, c->h, s->d), matched, anew,
                 (c->w / 8) * (c->h / 8), &s->nb_correlated);
     for (int i = 0; i < 9; i++) {
         if (anew || (matched && !c->was_matched))
@@ -583,7 +587,7 @@ static void denoise_estimate(Denoise *s, DenoiseComponent *c, int t, int anew)
             c->estimate[t][i] = c->estimate[t - 1][i];
         else
             c->estimate[t][i] = (3 * c->estimate[t - 1][i] + own[i] + 2) >> 2;
-        if (matched && !c->was_matched)
+        if (matched && !anew && !c->was_matched)
             c->estimate[t - 1][i] = c->estimate[t][i];
     }
     c->was_matched = !anew && (matched || c->was_matched);
@@ -605,10 +609,13 @@ static void denoise_strength(const Denoise *s, DenoiseComponent *c, int t)
         const int64_t sigma = s->sigma ? s->sigma : s->single ? g[8] : (g[l] * (32 - m) + g[l + 1] * m + 16) >> 5;
 
         c->strength[t][k] = denoise_clip((sigma * s->factor[t] + 128) >> 8, 0, 32768);
+        c->clipped[t][k]  = sigma;
         stays &= c->strength[t][k] < 16;
     }
-    for (int k = 0; k < 32; k++)
+    for (int k = 0; k < 32; k++) {
         c->strength[t][k] = stays || !c->chosen ? 0 : FFMAX(c->strength[t][k], 16);
+        c->clipped[t][k]  = FFMIN(c->clipped[t][k], c->strength[t][k]);
+    }
 }
 
 static void denoise_strengths(Denoise *s)
@@ -716,8 +723,8 @@ static int64_t denoise_over_time(int count, int k, int j)
     return llround(1024 * a * cos(3.14159265358979323846 * (2 * j + 1) * k / (2. * count)));
 }
 
-/* Transforms the patches of a stack, which have doubled samples, in space and then in time. */
-static void denoise_forward(int64_t (*c)[64], int (*patches)[64], int nb, int base, int d, int f)
+/* Transforms the patches of a stack, which have doubled samples, in space. */
+static void denoise_space(int64_t (*c)[64], int (*patches)[64], int nb, int base, int d, int f)
 {
     for (int k = 0; k < nb; k++) {
         int64_t columns[64], scaled[64];
@@ -743,6 +750,11 @@ static void denoise_forward(int64_t (*c)[64], int (*patches)[64], int nb, int ba
                 c[k][8 * v + u] = sum >> 8;
             }
     }
+}
+
+/* Transforms them in time. */
+static void denoise_time(int64_t (*c)[64], int nb)
+{
     for (int i = 0; i < 64 && nb > 1; i++) {
         int64_t before[2 * DENOISE_MAX_RADIUS + 1];
 
@@ -788,23 +800,32 @@ static void denoise_backward(int64_t *result, int64_t (*c)[64], int nb, int own)
 }
 
 /* Filters a stack into a patch and returns the weight of the patch. */
-static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength, int d, int second, int dense)
+static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength, int d, int second, int dense,
+                              int textured)
 {
     int64_t c[2 * DENOISE_MAX_RADIUS + 1][64], q[2 * DENOISE_MAX_RADIUS + 1][64];
     const int f = d < 10 ? 10 - d : 0;
     const int64_t scaled = strength * denoise_pow2(d - 8 + f);
     const int64_t thresholds[2] = { (589 * scaled + 32768) >> 16, (742 * scaled + 32768) >> 16 };
-    const int64_t most = (16 * scaled) >> 8;
-    const int64_t reciprocal = denoise_pow2(29) / scaled;
-    int64_t left = 0, squares = 0, weight;
+    int64_t left = 0, squares = 0, texture = 0, used = scaled, weight;
     int base = 32;
 
     for (int i = 0; i < 64; i++)
         base += k->noisy[k->own][i] / 2;
     base >>= 6;
-    denoise_forward(c, k->noisy, k->nb, base, d, f);
-    if (second)
-        denoise_forward(q, k->pilot, k->nb, base, d, f);
+    denoise_space(c, k->noisy, k->nb, base, d, f);
+    denoise_time(c, k->nb);
+    if (second) {
+        denoise_space(q, k->pilot, k->nb, base, d, f);
+        for (int i = 1; i < 64; i++) {
+            const int64_t limited = textured ? FFMIN(llabs(q[k->own][i]), scaled / 128) : 0;
+
+            texture += limited * limited;
+        }
+        used = FFMAX(scaled * (texture + scaled * scaled / 512) / (2 * texture + scaled * scaled / 512),
+                     16 * denoise_pow2(d - 8 + f));
+        denoise_time(q, k->nb);
+    }
     for (int j = 0; j < k->nb; j++)
         for (int i = 0; i < 64; i++) {
             int64_t ratio, n, gain;
@@ -818,7 +839,8 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
                     left++;
                 continue;
             }
-            ratio   = denoise_clip((denoise_clip(llabs(q[j][i]), 0, most) * reciprocal) >> 16, 0, 511);
+            ratio   = denoise_clip(llabs(q[j][i]), 0, (16 * used) >> 8) * (denoise_pow2(29) / used);
+            ratio   = denoise_clip(ratio >> 16, 0, 511);
             n       = (2 * ratio + 1) * (2 * ratio + 1);
             gain    = (32768 * n + (n + 4096) / 2) / (n + 4096);
             c[j][i] = (c[j][i] * gain + 16384) >> 15;
@@ -837,6 +859,51 @@ static int denoise_place(int i, int length, int step)
     const int nb = length <= 8 ? 1 : (length - 9 + step) / step + 1;
 
     return i >= nb ? -1 : step * i < length - 8 ? step * i : length > 8 ? length - 8 : 0;
+}
+
+/* Returns by how much clipping has moved a mean away from an end of the range. nb: number of samples at the end */
+static int64_t denoise_shift(int64_t distance, int64_t nb, int64_t sigma, int d)
+{
+    static const int shifts[27] = {
+        6529, 5599, 4825, 4172, 3616, 3139, 2728, 2372, 2063, 1794, 1559, 1354, 1175, 1018, 881, 761, 657,
+        565, 486, 417, 357, 305, 259, 220, 187, 158, 133,
+    };
+    const int64_t scaled = distance * denoise_pow2(26 - d);
+    int64_t u, part, slope, weight, shift;
+
+    if (scaled >= 2073 * sigma || !nb)
+        return 0;
+    u      = FFMAX(scaled / sigma - 409, 0);
+    part   = u % 64;
+    slope  = shifts[u / 64] - shifts[u / 64 + 1];
+    weight = FFMIN(256 * nb * (slope + 1024) / (49 * slope), 256);
+    shift  = ((64 * shifts[u / 64] - part * slope) * sigma * denoise_pow2(d - 8)) >> 20;
+    return (FFMIN(shift, 256 * distance) * weight + 32768) >> 16;
+}
+
+/* Corrects the samples of a result where the noise was clipped. Returns how many. sigma: C_k of 32 tones */
+static int denoise_unclip(uint16_t *out, const uint16_t *noisy, int w, int h, int d, const int *sigma)
+{
+    const int max = denoise_pow2(d) - 1;
+    int nb = 0;
+
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const int v = out[y * w + x], c = sigma[v / denoise_pow2(d - 5)];
+            int least = 0, greatest = 0;
+
+            for (int b = -3; b <= 3; b++)
+                for (int a = -3; a <= 3; a++) {
+                    const int p = noisy[denoise_clip(y + b, 0, h - 1) * w + denoise_clip(x + a, 0, w - 1)];
+
+                    least    += p == 0;
+                    greatest += p == max;
+                }
+            out[y * w + x] = denoise_clip(v - denoise_shift(v, least, c, d) + denoise_shift(max - v, greatest, c, d),
+                                          0, max);
+            nb += out[y * w + x] != v;
+        }
+    return nb;
 }
 
 static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second, uint16_t *out)
@@ -863,7 +930,8 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
             int64_t result[64], weight;
 
             denoise_stack(s, &k, c, t, x, y, second);
-            weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second, s->dense);
+            weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second, s->dense,
+                                    c->textured);
             for (int b = 0; b < 8; b++)
                 for (int a = 0; a < 8; a++)
                     if (x + a < c->w && y + b < c->h) {
@@ -873,6 +941,8 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         }
     for (int i = 0; i < c->w * c->h; i++)
         out[i] = (n[i] + m[i] * denoise_pow2(f) / 2) / (m[i] * denoise_pow2(f));
+    if (second == s->passes - 1 && !s->opponent)
+        s->nb_unclipped += denoise_unclip(out, c->noisy[t], c->w, c->h, s->d, c->clipped[t]);
     free(n);
     free(m);
 }

@@ -305,20 +305,20 @@ static void check_mvdenoise_wiener(const MvdenoiseTransform *t, MvdenoiseBuffers
     declare_func(unsigned, void *dst, const void *coefs, int nb, int own, int most, int reciprocal);
 
     for (int nb = 1; nb <= MVDENOISE_MAX_STACK; nb++) {
-        MvdenoiseNoise noise;
+        MvdenoiseRatios ratios;
 
         if (!check_func(t->wiener, "mvdenoise_wiener_%d_%d", depth, nb))
             continue;
         for (int i = 0; i < 64; i++) {
             unsigned ref, new;
 
-            noise = draw_coefs(t, b, depth);
-            ref = call_ref(b->results[0], b->coefs[0], nb, i % nb, noise.most, noise.reciprocal);
-            new = call_new(b->results[1], b->coefs[0], nb, i % nb, noise.most, noise.reciprocal);
+            ratios = mvdenoise_ratios(draw_coefs(t, b, depth).sigma, rnd() & 1 ? 0 : rnd() & 0xffffff, depth);
+            ref = call_ref(b->results[0], b->coefs[0], nb, i % nb, ratios.most, ratios.reciprocal);
+            new = call_new(b->results[1], b->coefs[0], nb, i % nb, ratios.most, ratios.reciprocal);
             if (ref != new || memcmp(b->results[0], b->results[1], MVDENOISE_SAMPLES * coef_size(depth)))
                 fail();
         }
-        bench_new(b->results[1], b->coefs[0], nb, nb / 2, noise.most, noise.reciprocal);
+        bench_new(b->results[1], b->coefs[0], nb, nb / 2, ratios.most, ratios.reciprocal);
     }
 }
 
