@@ -92,7 +92,7 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
 {
     const int cols = gpume_blocks(f->w, MVSTAB_BLOCK);
 
-    f->nb = f->nb_inside = f->nb_consistent = 0;
+    f->nb = f->nb_inside = f->nb_textured = 0;
     for (int i = 0; i < f->nb_all; i++) {
         const int x0 = i % cols * MVSTAB_BLOCK, x1 = FFMIN(x0 + MVSTAB_BLOCK, f->w) - 1;
         const int y0 = i / cols * MVSTAB_BLOCK, y1 = FFMIN(y0 + MVSTAB_BLOCK, f->h) - 1;
@@ -104,10 +104,10 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
         if (inside && !is_inside(f, inside, x0 - cx, y0 - cy, x1 - cx, y1 - cy))
             continue;
         f->nb_inside++;
-        if (mvs[i].flags & GPUME_FLAG_INCONSISTENT)
-            continue;
-        f->nb_consistent++;
         if (trace < LEAST_TRACE)
+            continue;
+        f->nb_textured++;
+        if (mvs[i].flags & GPUME_FLAG_INCONSISTENT)
             continue;
         damping = 1 / (1 + trace / TRACE_HALVED);
         *b = (MvstabBlock) {
@@ -121,9 +121,14 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
     weight_blocks(f);
 }
 
-int ff_mvstab_is_cut(const MvstabFit *f)
+int ff_mvstab_has_texture(const MvstabFit *f)
 {
-    return 10 * f->nb_consistent < f->nb_all;
+    return f->nb_textured >= LEAST_BLOCKS;
+}
+
+int ff_mvstab_agrees(const MvstabFit *f, int share)
+{
+    return ff_mvstab_has_texture(f) && share * f->nb >= f->nb_textured;
 }
 
 /* Returns the squared distance between a block's motion and that of a transform. */

@@ -41,7 +41,7 @@ typedef struct MvstabFit {
     int nb;                     ///< number of blocks whose motion is known
     int nb_all;                 ///< number of blocks of the picture
     int nb_inside;              ///< number of blocks that can be used
-    int nb_consistent;
+    int nb_textured;            ///< number of those whose texture tells a motion
     int w, h;                   ///< size of the picture
     uint32_t *histogram;
 } MvstabFit;
@@ -59,8 +59,14 @@ void ff_mvstab_fit_uninit(MvstabFit *f);
 void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTensor *tensors,
                         const MvstabMatrix *inside);
 
-/** Returns whether the blocks show that another shot has begun. */
-int ff_mvstab_is_cut(const MvstabFit *f);
+/** Returns whether the picture has texture. */
+int ff_mvstab_has_texture(const MvstabFit *f);
+
+/**
+ * Returns whether both pictures show the same. Those of two shots do not, nor does one without texture.
+ * @param share the least share of blocks with texture whose motion is known, as its inverse
+ */
+int ff_mvstab_agrees(const MvstabFit *f, int share);
 
 /**
  * Finds the motion of most blocks.

@@ -27,6 +27,11 @@ const GpumeSequenceKind ff_mvstab_kind = { "mvstab", ff_gpume_layout_supports, b
 
 /** Number of frames that may be in a search. */
 #define MAX_SEARCHED 64
+/** Inverse shares of blocks by which a frame agrees with the one before it, and with one before a gap. */
+#define AGREES       10
+#define AGREES_AGAIN 4
+/** Number of frames that must agree in a row before they begin a shot. */
+#define RUN 3
 /** Share of the picture that must show the key frame. */
 #define LEAST_OVERLAP 0.5
 
@@ -46,12 +51,15 @@ struct Mvstab {
     GpumeSequence sequence;
     MvstabFit fit;
     GpumeEngine *engine;        ///< searches each frame in the one before
-    GpumeEngine *key_engine;    ///< MVSTAB_TRIPOD: searches each aligned frame in the key frame
+    GpumeEngine *pair_engine;   ///< searches a picture in any other
+    AVFrame *anchor;            ///< picture of the last frame that was not lost
+    int run;                    ///< number of lost frames, up to the last one, that agree; 0: that is not lost
     MvstabPicture key;          ///< MVSTAB_TRIPOD: the key frame
     MvstabMatrix key_pose, pose;    ///< map the key frame to the first one of the shot; the last frame to the key frame
     Frame *frames;              ///< a ring
     int size;
-    int64_t nb_searched;        ///< number of frames whose step is known
+    int64_t nb_searched;        ///< number of frames that were searched
+    int64_t nb_known;           ///< number of frames whose step is known; at most RUN - 1 fewer
     int64_t nb_smoothed;        ///< number of frames whose matrix is known
     int64_t nb_out;
     AVFrame *before;            ///< MVSTAB_KEEP: the previous output frame
@@ -71,7 +79,7 @@ av_cold int ff_mvstab_open(Mvstab **mvstab, const MvstabConfig *cfg)
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg    = *cfg;
-    s->size   = 2 * cfg->smoothing + 2 * zoom_radius(s) + MAX_SEARCHED;
+    s->size   = 2 * cfg->smoothing + 2 * zoom_radius(s) + MAX_SEARCHED + RUN;
     s->frames = av_calloc(s->size, sizeof(*s->frames));
     ret = s->frames ? ff_gpume_sequence_open(&s->sequence, &ff_mvstab_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx) :
                       AVERROR(ENOMEM);
@@ -100,15 +108,16 @@ static void free_picture(MvstabPicture *p)
 static void forget(Mvstab *s)
 {
     ff_gpume_engine_close(&s->engine);
-    ff_gpume_engine_close(&s->key_engine);
+    ff_gpume_engine_close(&s->pair_engine);
     for (int i = 0; s->frames && i < s->size; i++) {
         av_frame_free(&s->frames[i].frame);
         free_picture(&s->frames[i].picture);
     }
     free_picture(&s->key);
+    av_frame_free(&s->anchor);
     av_frame_free(&s->before);
-    s->sequence.nb_in = s->nb_searched = s->nb_smoothed = s->nb_out = 0;
-    s->sequence.flushed = 0;
+    s->sequence.nb_in = s->nb_searched = s->nb_known = s->nb_smoothed = s->nb_out = 0;
+    s->sequence.flushed = s->run = 0;
 }
 
 av_cold void ff_mvstab_close(Mvstab **mvstab)
@@ -152,21 +161,21 @@ static int open_engine(const Mvstab *s, GpumeEngine **engine, const AVFrame *pic
                                               picture->hw_frames_ctx);
 }
 
-/* Searches a picture in the key frame. */
-static int search_key(Mvstab *s, const AVFrame *picture, GpumeResult *result)
+/* Searches a picture in another. */
+static int search_pair(Mvstab *s, const AVFrame *picture, const AVFrame *reference, GpumeResult *result)
 {
-    int ret = open_engine(s, &s->key_engine, picture, 1);
+    int ret = open_engine(s, &s->pair_engine, picture, 1);
 
     for (int i = 0; i < 2 && ret >= 0; i++) {
-        AVFrame *frame = av_frame_clone(i ? picture : s->key.frame);
+        AVFrame *frame = av_frame_clone(i ? picture : reference);
 
         ff_gpume_result_uninit(result);
         if (!frame)
             return AVERROR(ENOMEM);
-        ret = i ? ff_gpume_engine_push(s->key_engine, &frame) : ff_gpume_engine_push_reference(s->key_engine, &frame);
+        ret = i ? ff_gpume_engine_push(s->pair_engine, &frame) : ff_gpume_engine_push_reference(s->pair_engine, &frame);
         av_frame_free(&frame);
         if (ret >= 0)
-            ret = ff_gpume_engine_pull(s->key_engine, result);
+            ret = ff_gpume_engine_pull(s->pair_engine, result);
     }
     return ret;
 }
@@ -190,7 +199,7 @@ static int refine(Mvstab *s, Frame *f)
     int overlap = 0, ret = backend_of(s)->align(s->sequence.priv, &aligned, f->picture.frame, &to_frame);
 
     if (ret >= 0)
-        ret = search_key(s, aligned.frame, &result);
+        ret = search_pair(s, aligned.frame, s->key.frame, &result);
     if (ret >= 0 && result.set.nb) {
         ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result.set, 0),
                            (const MvstabTensor *)aligned.tensors->data, &to_frame);
@@ -230,29 +239,99 @@ static int locate(Mvstab *s, Frame *f)
     return 0;
 }
 
-/* Finds the step of the next frame, whose search has ended. */
-static int find_step(Mvstab *s, const GpumeResult *result)
+/*
+ * Reads the motion of a frame relative to another from a search.
+ * @return whether both show the same
+ */
+static int read_motion(Mvstab *s, Frame *f, const GpumeResult *result, int share)
+{
+    f->step.motion  = ff_mvstab_identity;
+    f->step.inliers = 0;
+    if (!result->set.nb)
+        return 0;
+    ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result->set, 0), (const MvstabTensor *)f->picture.tensors->data, NULL);
+    if (!ff_mvstab_agrees(&s->fit, share))
+        return 0;
+    f->step.inliers = ff_mvstab_fit(&s->fit, &f->step.motion, s->cfg.model);
+    return 1;
+}
+
+/* Holds the path in the frames whose step is not yet known, up to a frame. */
+static void hold(const Mvstab *s, int64_t end)
+{
+    for (int64_t i = s->nb_known; i < end; i++) {
+        frame_at(s, i)->step.motion  = ff_mvstab_identity;
+        frame_at(s, i)->step.inliers = 0;
+    }
+}
+
+/* Searches a frame that does not continue the path in the last frame that did. Returns whether the path continues. */
+static int find_again(Mvstab *s, Frame *f)
+{
+    const MvstabStep step = f->step;
+    GpumeResult result = { NULL };
+    int ret = search_pair(s, f->picture.frame, s->anchor, &result);
+
+    if (ret >= 0)
+        ret = read_motion(s, f, &result, AGREES_AGAIN) && f->step.inliers > 0;
+    ff_gpume_result_uninit(&result);
+    if (!ret)
+        f->step = step;
+    return ret;
+}
+
+/*
+ * Finds the step of a frame that was searched in the frame before. A frame that does not agree with that, or follows
+ * one that did not, is lost: the path is held until a frame agrees with the last one that was not lost. If instead
+ * enough frames agree with each other, they begin a shot.
+ */
+static int find_step(Mvstab *s, Frame *f, const GpumeResult *result)
 {
     const int64_t number = s->nb_searched;
-    Frame *f = frame_at(s, number);
-    int ret  = 0;
+    const int agrees = read_motion(s, f, result, AGREES);
+    int ret = 0;
 
-    if (!f->is_given) {
-        f->step.motion = ff_mvstab_identity;
-        f->step.begins = !number;
-        if (result->set.nb) {
-            ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result->set, 0),
-                               (const MvstabTensor *)f->picture.tensors->data, NULL);
-            f->step.begins = ff_mvstab_is_cut(&s->fit);
-            if (!f->step.begins)
-                f->step.inliers = ff_mvstab_fit(&s->fit, &f->step.motion, s->cfg.model);
-        }
+    f->step.begins = !number;
+    if (number && (s->run || !agrees)) {
+        if (!agrees)
+            hold(s, number);
+        s->run = agrees ? s->run + 1 : 1;
+        ret = ff_mvstab_has_texture(&s->fit) ? find_again(s, f) : 0;
+        if (ret > 0)
+            hold(s, number);
+        else if (!ret && s->run == RUN)
+            frame_at(s, number - RUN + 1)->step.begins = ret = 1;
+        s->run *= ret <= 0;
     }
-    f->step.begins |= !number;
-    if (s->cfg.mode == MVSTAB_TRIPOD)
-        ret = locate(s, f);
-    s->nb_searched++;
+    if (ret < 0 || s->run)
+        return FFMIN(ret, 0);
+    av_frame_free(&s->anchor);
+    s->anchor = av_frame_clone(f->picture.frame);
+    return s->anchor ? 0 : AVERROR(ENOMEM);
+}
+
+/* Decides on the frames that were searched, without those that wait for frames after them. */
+static int decide(Mvstab *s)
+{
+    int ret = 0;
+
+    while (ret >= 0 && s->nb_known < s->nb_searched - s->run) {
+        if (s->cfg.mode == MVSTAB_TRIPOD)
+            ret = locate(s, frame_at(s, s->nb_known));
+        s->nb_known++;
+    }
     return ret;
+}
+
+/* Takes the result of the search of the next frame. */
+static int take_result(Mvstab *s, const GpumeResult *result)
+{
+    Frame *f = frame_at(s, s->nb_searched);
+    const int ret = f->is_given ? 0 : find_step(s, f, result);
+
+    f->step.begins |= !s->nb_searched;
+    s->nb_searched++;
+    return ret < 0 ? ret : decide(s);
 }
 
 /* Takes the results of searches. */
@@ -262,12 +341,18 @@ static int take_searched(Mvstab *s)
     int ret = AVERROR(EAGAIN);
 
     while (s->engine && (ret = ff_gpume_engine_pull(s->engine, &result)) >= 0) {
-        ret = find_step(s, &result);
+        ret = take_result(s, &result);
         ff_gpume_result_uninit(&result);
         if (ret < 0)
             return ret;
     }
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+    if (ret != AVERROR(EAGAIN) && ret != AVERROR_EOF)
+        return ret;
+    if (s->sequence.flushed && s->nb_searched == s->sequence.nb_in) {
+        hold(s, s->nb_searched);
+        s->run = 0;
+    }
+    return decide(s);
 }
 
 static int set_layout(Mvstab *s, const AVFrame *frame)
@@ -319,7 +404,7 @@ int ff_mvstab_push(Mvstab *s, AVFrame **frame, const MvstabInput *input)
     }
     FFSWAP(AVFrame *, f->frame, *frame);
     s->sequence.nb_in++;
-    return input->step ? find_step(s, NULL) : search(s, f);
+    return input->step ? take_result(s, NULL) : search(s, f);
 }
 
 void ff_mvstab_flush(Mvstab *s)
@@ -345,8 +430,8 @@ static int64_t last_of(const Mvstab *s, int64_t number, int radius)
     int64_t i = number;
 
     while (i < number + radius) {
-        if (i + 1 == s->nb_searched)
-            return s->sequence.flushed && s->nb_searched == s->sequence.nb_in ? i : -1;
+        if (i + 1 == s->nb_known)
+            return s->sequence.flushed && s->nb_known == s->sequence.nb_in ? i : -1;
         if (step_at(s, i + 1)->begins)
             break;
         i++;
@@ -380,7 +465,7 @@ static int smooth_next(Mvstab *s)
     Frame *f = frame_at(s, number);
     const GpumeLayout *l = &s->sequence.layout;
 
-    if (number >= s->nb_searched || w.last < 0)
+    if (number >= s->nb_known || w.last < 0)
         return 0;
     if (s->cfg.mode == MVSTAB_SMOOTH)
         f->matrix = ff_mvstab_smooth(&w, number);

@@ -29,9 +29,11 @@
 /** Seconds after which a part of the test is considered to hang. */
 #define TEST_SECONDS 600
 
-enum Content { CONTENT_SHAKE, CONTENT_CUT, CONTENT_PERSON, CONTENT_FLAT, CONTENT_REPEATS, CONTENT_RANDOM, CONTENT_NB };
+enum Content { CONTENT_SHAKE, CONTENT_CUT, CONTENT_PERSON, CONTENT_FLAT, CONTENT_REPEATS, CONTENT_RANDOM, CONTENT_GAPS,
+               CONTENT_NB };
 
-static const char *const content_names[CONTENT_NB] = { "shake", "cut", "person", "flat", "repeats", "random" };
+static const char *const content_names[CONTENT_NB] = { "shake", "cut", "person", "flat", "repeats", "random",
+                                                        "gaps" };
 
 static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUV440P,
@@ -46,6 +48,9 @@ typedef struct Case {
     TestShape shape;
     enum Content content;
     int cut;
+    double second[STAB_MAX_FRAMES];     ///< share of the second shot in a frame
+    double fade[STAB_MAX_FRAMES];       ///< how far a frame is faded to a level
+    int level[STAB_MAX_FRAMES];         ///< of 8 bits
     int shake, turn;            ///< largest translation, samples; largest rotation and zoom, in 1/1000
     MvstabConfig cfg;
     AVFrame *frames[STAB_MAX_FRAMES];
@@ -54,7 +59,7 @@ typedef struct Case {
     Stab oracle;
 } Case;
 
-static int nb_pictures, nb_on_device, nb_outside, nb_known, nb_homographies, nb_keys;
+static int nb_pictures, nb_on_device, nb_outside, nb_known, nb_homographies, nb_keys, nb_again, nb_cuts;
 
 /* Draws the pose of the camera at a frame. */
 static StabM draw_pose(Case *c, const StabM *before)
@@ -84,7 +89,7 @@ static int draw_sample(Case *c, int t, int i, int x, int y)
     const double lx = x * (1 << test_shift_x(&c->shape, i)) - (c->shape.w - 1) / 2.;
     const double ly = y * (1 << test_shift_y(&c->shape, i)) - (c->shape.h - 1) / 2.;
     uint64_t seed = c->seed + i;
-    double u, v;
+    double u, v, sample;
 
     if (c->content == CONTENT_RANDOM)
         return test_draw(&c->r, max + 1);
@@ -96,9 +101,25 @@ static int draw_sample(Case *c, int t, int i, int x, int y)
         v = ly;
         seed += 20;
     }
-    if (c->content == CONTENT_CUT && t >= c->cut)
-        seed += 40;
-    return one * test_texture(seed, floor(4 * u + 4000.5), floor(4 * v + 4000.5), 4);
+    u = floor(4 * u + 4000.5);
+    v = floor(4 * v + 4000.5);
+    sample  = (1 - c->second[t]) * test_texture(seed, u, v, 4) + c->second[t] * test_texture(seed + 40, u, v, 4);
+    sample += c->fade[t] * (c->level[t] - sample);
+    return one * (int)sample;
+}
+
+/* Draws where the second shot is, and frames without texture or with less. */
+static void draw_fades(Case *c)
+{
+    const int has_cut = c->content == CONTENT_CUT || c->content == CONTENT_GAPS && test_draw(&c->r, 2);
+
+    for (int t = 0; t < c->oracle.nb_frames; t++) {
+        c->second[t] = has_cut && t >= c->cut;
+        if (c->content != CONTENT_GAPS || test_draw(&c->r, 3))
+            continue;
+        c->fade[t]  = test_draw(&c->r, 2) ? 1 : 0.9;
+        c->level[t] = test_draw(&c->r, 2) ? 16 : 235;
+    }
 }
 
 static void draw_frames(Case *c)
@@ -255,6 +276,7 @@ static void draw_case(Case *c, uint64_t seed)
     c->shake   = test_draw(&c->r, 3) ? 4 : 24;
     c->turn    = 20;
     draw_options(c);
+    draw_fades(c);
     draw_frames(c);
     open_oracle(c);
 }
@@ -372,6 +394,8 @@ static void run_case(uint64_t seed, int on_device)
     nb_outside      += c.oracle.nb_outside;
     nb_homographies += c.oracle.nb_homographies;
     nb_keys         += c.oracle.nb_keys;
+    nb_again        += c.oracle.nb_again;
+    nb_cuts         += c.oracle.nb_cuts;
     for (int t = 1; t < c.oracle.nb_frames; t++)
         nb_known += c.oracle.inliers[t] > 0;
     if (on_device)
@@ -386,33 +410,95 @@ static void run_case(uint64_t seed, int on_device)
     free_case(&c);
 }
 
+/* Prepares a scene of known motion and finds its path. */
+static void find_path(Case *c, int nb)
+{
+    c->shape = test_shape(AV_PIX_FMT_GRAY8, 288, 240);
+    c->oracle.nb_frames = nb;
+    c->oracle.n         = 8;
+    c->oracle.search    = search;
+    c->oracle.max_shift = c->oracle.max_sine = INFINITY;
+    draw_frames(c);
+    open_oracle(c);
+    stab_oracle(&c->oracle);
+}
+
+/* Returns how far a motion from frame t to frame r maps a position from the true one. */
+static double error_of(const Case *c, const StabM *motion, int t, int r)
+{
+    const StabM truth = stab_times(stab_inverse(c->truth[r]), c->truth[t]);
+    double x, y, u, v;
+
+    stab_map(&truth, 30, 30, &x, &y);
+    stab_map(motion, 30, 30, &u, &v);
+    return hypot(x - u, y - v);
+}
+
 /* Tests that a known motion is found, also behind a person who moves differently. */
 static void find_motion(enum Content content, double largest)
 {
+    const StabM still = stab_identity();
     double sum = 0, none = 0;
     Case c = { .seed = 7, .r = { .state = 5 }, .content = content, .shake = 4, .turn = 5 };
 
     test_watch(TEST_SECONDS);
     snprintf(test_context, sizeof(test_context), "known motion, %s", content_names[content]);
-    c.shape = test_shape(AV_PIX_FMT_GRAY8, 288, 240);
-    c.oracle.nb_frames = 8;
-    c.oracle.n         = 8;
-    c.oracle.search    = search;
-    c.oracle.max_shift = c.oracle.max_sine = INFINITY;
-    draw_frames(&c);
-    open_oracle(&c);
-    stab_oracle(&c.oracle);
+    find_path(&c, 8);
     for (int t = 1; t < c.oracle.nb_frames; t++) {
-        const StabM truth = stab_times(stab_inverse(c.truth[t - 1]), c.truth[t]);
-        double x, y, u, v;
-
-        stab_map(&truth, 30, 30, &x, &y);
-        stab_map(&c.oracle.motion[t], 30, 30, &u, &v);
-        sum  += hypot(x - u, y - v);
-        none += hypot(x - 30, y - 30);
+        sum  += error_of(&c, &c.oracle.motion[t], t, t - 1);
+        none += error_of(&c, &still, t, t - 1);
     }
     CHECK(sum < largest * none, "the mean error is %g, the mean motion %g", sum / 7, none / 7);
     free_case(&c);
+}
+
+/* Tests where shots begin, and that the path continues behind frames without texture. */
+static void find_shots(void)
+{
+    /* light: 0 (black) to 9, or w (white). shots: a, b, or tenths of b. path: b (begins), k (known), h (held) */
+    static const struct { const char *name, *light, *shots, *path; } scenes[] = {
+        { "a black frame",       "999990999999", "aaaaaaaaaaaa", "bkkkkhkkkkkk" },
+        { "three black frames",  "999900099999", "aaaaaaaaaaaa", "bkkkhhhkkkkk" },
+        { "a flash",             "99999w999999", "aaaaaaaaaaaa", "bkkkkhkkkkkk" },
+        { "a flash of two",      "9999ww999999", "aaaaaaaaaaaa", "bkkkhhkkkkkk" },
+        { "a slow fade",         "987654000456789", "aaaaaaaaaaaaaaa", "bkkkkkhhhkkkkkk" },
+        { "a fast fade",         "999941001599", "aaaaaaaaaaaa", "bkkkhhhhhhkk" },
+        { "a fade from black",   "000258999999", "aaaaaaaaaaaa", "bhhhbkkkkkkk" },
+        { "a fade to black",     "999999852000", "aaaaaaaaaaaa", "bkkkkkkkhhhh" },
+        { "a cut",               "999999999999", "aaaaabbbbbbb", "bkkkkbkkkkkk" },
+        { "a cut through black", "999990099999", "aaaaaabbbbbb", "bkkkkhhbkkkk" },
+        { "a cut through white", "99999ww99999", "aaaaaabbbbbb", "bkkkkhhbkkkk" },
+        { "shots of two frames", "999999999999", "aaaabbaabbbb", "bkkkhhkkbkkk" },
+        { "a crossfade",         "999999999999", "aaaa2468bbbb", "bkkkkkkkkkkk" },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(scenes); i++) {
+        Case c = { .seed = 7, .r = { .state = 5 + i }, .shake = 4, .turn = 5 };
+        StabM pose = stab_identity();
+        const int nb = strlen(scenes[i].light);
+        char path[STAB_MAX_FRAMES + 1] = "";
+        int from = 0;
+
+        test_watch(TEST_SECONDS);
+        snprintf(test_context, sizeof(test_context), "%s", scenes[i].name);
+        for (int t = 0; t < nb; t++) {
+            const char light = scenes[i].light[t], shot = scenes[i].shots[t];
+
+            c.level[t]  = light == 'w' ? 235 : 16;
+            c.fade[t]   = light == 'w' ? 1 : ('9' - light) / 9.;
+            c.second[t] = shot == 'a' ? 0 : shot == 'b' ? 1 : (shot - '0') / 10.;
+        }
+        find_path(&c, nb);
+        for (int t = 0; t < nb; t++) {
+            path[t] = c.oracle.begins[t] ? 'b' : c.oracle.inliers[t] > 0 ? 'k' : 'h';
+            from    = path[t] == 'b' ? t : from;
+            pose    = path[t] == 'b' ? stab_identity() : stab_times(pose, c.oracle.motion[t]);
+        }
+        CHECK(!strcmp(path, scenes[i].path), "the path is %s instead of %s", path, scenes[i].path);
+        CHECK(path[nb - 1] == 'h' || error_of(&c, &pose, nb - 1, from) < 0.5, "the last frame is %g samples off",
+              error_of(&c, &pose, nb - 1, from));
+        free_case(&c);
+    }
 }
 
 static const MvstabStep *pan_step(const void *opaque, int64_t number)
@@ -452,12 +538,13 @@ static void in_memory(int nb)
     follow_pan();
     find_motion(CONTENT_SHAKE, 0.03);
     find_motion(CONTENT_PERSON, 0.03);
+    find_shots();
     for (int i = 0; i < nb; i++)
         run_case(i, 0);
     snprintf(test_context, sizeof(test_context), "all cases");
-    CHECK(nb < 60 || nb_outside > 1000 && nb_known > nb / 2 && nb_homographies > 5 && nb_keys > 0,
-          "%d samples outside, %d motions, %d homographies, %d key frames", nb_outside, nb_known,
-          nb_homographies, nb_keys);
+    CHECK(nb < 60 || nb_outside > 1000 && nb_known > nb / 2 && nb_homographies > 5 && nb_keys > 0 && nb_again > 0 &&
+          nb_cuts > 0, "%d samples outside, %d motions, %d homographies, %d key frames, %d paths continued, %d cuts",
+          nb_outside, nb_known, nb_homographies, nb_keys, nb_again, nb_cuts);
 }
 
 int main(int argc, char **argv)
@@ -483,7 +570,7 @@ int main(int argc, char **argv)
     }
     test_end_device();
     printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d homographies, %d key frames, %d "
-           "samples outside, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_known, nb_homographies, nb_keys,
-           nb_outside, test_nb_checks, test_nb_failures);
+           "paths continued, %d cuts, %d samples outside, %d checks, %d failures\n", nb_pictures, nb_on_device,
+           nb_known, nb_homographies, nb_keys, nb_again, nb_cuts, nb_outside, test_nb_checks, test_nb_failures);
     return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

@@ -55,8 +55,8 @@ typedef struct Stab {
     double inliers[STAB_MAX_FRAMES], needs[STAB_MAX_FRAMES], final[STAB_MAX_FRAMES][8];
     int begins[STAB_MAX_FRAMES];
     StabBlock blocks[STAB_MAX_BLOCKS];
-    int nb, nb_all, nb_consistent, nb_inside;
-    int nb_outside, nb_homographies, nb_keys;
+    int nb, nb_all, nb_textured, nb_inside;
+    int nb_outside, nb_homographies, nb_keys, nb_again, nb_cuts;
 } Stab;
 
 static StabM stab_identity(void)
@@ -124,7 +124,7 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
     double mean = 0;
 
     s->nb_all = cols * rows;
-    s->nb = s->nb_consistent = s->nb_inside = 0;
+    s->nb = s->nb_textured = s->nb_inside = 0;
     for (int i = 0; i < s->nb_all; i++) {
         const int x0 = i % cols * 16, y0 = i / cols * 16;
         const int x1 = stab_limited(x0 + 15, 0, s->w - 1), y1 = stab_limited(y0 + 15, 0, s->h - 1);
@@ -140,9 +140,8 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
             is_inside &= fabs(u) <= cx && fabs(w) <= cy;
         }
         s->nb_inside += is_inside;
-        if (!is_inside || !v[i].consistent)
+        if (!is_inside)
             continue;
-        s->nb_consistent++;
         for (int y = y0; y <= y1; y++)
             for (int x = x0; x <= x1; x++) {
                 const int dx = x && x < s->w - 1 ? stab_at(s, p, x + 1, y) - stab_at(s, p, x - 1, y) : 0;
@@ -153,6 +152,9 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
                 yy += dy * dy;
             }
         if (xx + yy < 512)
+            continue;
+        s->nb_textured++;
+        if (!v[i].consistent)
             continue;
         *b = (StabBlock) {
             .x = (x0 + x1) / 2. - cx, .y = (y0 + y1) / 2. - cy, .vx = v[i].x / 4., .vy = v[i].y / 4., .left = 1,
@@ -623,27 +625,75 @@ static void stab_zoom(Stab *s, int t, int first, int last)
         s->final[t][i] = s->matrix[t].a[i / 3][i % 3] / (i % 3 == 2 ? 1 : zoom);
 }
 
-/* Makes all output frames. */
-static void stab_oracle(Stab *s)
+/* Compares frame t with frame r. Returns whether they agree by a share, and sets the motion. */
+static int stab_compare(Stab *s, int t, int r, double share, StabM *motion, double *inliers)
 {
     StabVector v[STAB_MAX_BLOCKS];
-    StabM k = stab_identity(), b = stab_identity();
-    int key = 0;
+
+    *motion  = stab_identity();
+    *inliers = 0;
+    s->search(s, v, s->components[0].frames[t], s->components[0].frames[r]);
+    stab_read(s, s->components[0].frames[t], v, NULL);
+    if (s->nb_textured < 6 || s->nb < share * s->nb_textured)
+        return 0;
+    *inliers = stab_fit(s, motion);
+    return 1;
+}
+
+/* Finds the motions of all frames. */
+static void stab_motions(Stab *s)
+{
+    int found = 0, row = 0;     /* the last frame that is not lost; how many lost frames agree with each other */
 
     for (int t = 0; t < s->nb_frames; t++) {
         s->motion[t]  = stab_identity();
         s->inliers[t] = 0;
         s->begins[t]  = !t;
-        if (t) {
-            s->search(s, v, s->components[0].frames[t], s->components[0].frames[t - 1]);
-            stab_read(s, s->components[0].frames[t], v, NULL);
-            s->begins[t] = 10 * s->nb_consistent < s->nb_all;
-            if (!s->begins[t])
-                s->inliers[t] = stab_fit(s, &s->motion[t]);
-        }
-        if (s->tripod)
-            stab_tripod(s, t, &k, &b, &key);
     }
+    for (int t = 1; t < s->nb_frames; t++) {
+        const int agrees = stab_compare(s, t, t - 1, 0.1, &s->motion[t], &s->inliers[t]);
+        StabM again;
+        double inliers;
+
+        if (agrees && found == t - 1) {
+            found = t;
+            continue;
+        }
+        row = agrees ? row + 1 : 1;
+        if (s->nb_textured >= 6 && stab_compare(s, t, found, 0.25, &again, &inliers) && inliers > 0) {
+            for (int i = found + 1; i < t; i++) {
+                s->motion[i]  = stab_identity();
+                s->inliers[i] = 0;
+            }
+            s->motion[t]  = again;
+            s->inliers[t] = inliers;
+            found = t;
+            s->nb_again++;
+        } else if (row == 3) {
+            for (int i = found + 1; i < t - 1; i++) {
+                s->motion[i]  = stab_identity();
+                s->inliers[i] = 0;
+            }
+            s->begins[t - 2] = 1;
+            found = t;
+            s->nb_cuts++;
+        }
+    }
+    for (int i = found + 1; i < s->nb_frames; i++) {
+        s->motion[i]  = stab_identity();
+        s->inliers[i] = 0;
+    }
+}
+
+/* Makes all output frames. */
+static void stab_oracle(Stab *s)
+{
+    StabM k = stab_identity(), b = stab_identity();
+    int key = 0;
+
+    stab_motions(s);
+    for (int t = 0; t < s->nb_frames && s->tripod; t++)
+        stab_tripod(s, t, &k, &b, &key);
     for (int t = 0, first = 0, last; t < s->nb_frames; t++) {
         if (s->begins[t])
             first = t;

@@ -10,7 +10,7 @@ MVSTAB_10     = $(call MVSTAB_SRC,10)
 # $(1): the source; $(2): the filter and later filters; $(3): options of ffmpeg
 MVSTAB_CRC    = framecrc -lavfi "$(1),$(2)" -fps_mode passthrough -copyts -enc_time_base filter $(3)
 
-FATE_MVSTAB_PICTURES = $(foreach N,defaults follow tripod keep black mirror similarity homography limits zoom one none odd cut vfr \
+FATE_MVSTAB_PICTURES = $(foreach N,defaults follow tripod keep black mirror similarity homography limits zoom one none odd cut held vfr \
                                    enable late change,fate-mvstab-$(N))
 fate-mvstab-defaults:   CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab)
 fate-mvstab-follow:     CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=mode=follow:smoothing=4)
@@ -27,6 +27,8 @@ fate-mvstab-none:       CMD = $(call MVSTAB_CRC,$(call MVSTAB_SRC,0),mvstab)
 fate-mvstab-odd:        CMD = $(call MVSTAB_CRC,$(MVSTAB_10)$(GPUME_COMMA)crop=53:37:0:0:exact=1,mvstab=border=black)
 # the path begins anew
 fate-mvstab-cut:        CMD = $(call MVSTAB_CRC,$(call MVSTAB_SRC,5)[a];$(call MVSTAB_SRC,5)$(GPUME_COMMA)hflip$(GPUME_COMMA)negate[b];[a][b]concat,mvstab)
+# a black frame and two white ones: the path is held
+fate-mvstab-held:       CMD = $(call MVSTAB_CRC,$(MVSTAB_10)$(GPUME_COMMA)drawbox=t=fill:c=black:enable=eq(n\,3)$(GPUME_COMMA)drawbox=t=fill:c=white:enable=between(n\,6\,7),mvstab=smoothing=3:border=black)
 # frames 3 and 4 are missing
 fate-mvstab-vfr:        CMD = $(call MVSTAB_CRC,$(MVSTAB_10)$(GPUME_COMMA)select=not(between(n\,3\,4)),mvstab=smoothing=3)
 fate-mvstab-enable:     CMD = $(call MVSTAB_CRC,$(MVSTAB_10),mvstab=enable=not(between(n\,2\,4)))
@@ -56,7 +58,7 @@ fate-mvstab-error-rows:       CMD = { ffmpeg -v error -lavfi "$(call MVSTAB_SRC,
 MVSTAB_READS = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1)
 fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=file=$(GPUME_TMP).npy" -f null -; head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); }
 
-FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) CONCAT_FILTER HFLIP_FILTER NEGATE_FILTER SELECT_FILTER SETPTS_FILTER SCALE_FILTER SETFIELD_FILTER \
+FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) CONCAT_FILTER HFLIP_FILTER NEGATE_FILTER DRAWBOX_FILTER SELECT_FILTER SETPTS_FILTER SCALE_FILTER SETFIELD_FILTER \
                            METADATA_FILTER NULL_MUXER) += $(FATE_MVSTAB_PICTURES) $(FATE_MVSTAB_SAME) $(FATE_MVSTAB_FORMATS) $(FATE_MVSTAB_TEXTS)
 
 FATE_MVSTAB_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTAB_FILTER) += fate-mvstab-unit fate-mvstab-unit-quick
