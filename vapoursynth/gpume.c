@@ -28,11 +28,6 @@
 #include "libavutil/pixdesc.h"
 #include "libavutil/thread.h"
 
-/** The input frames that were requested for an output frame: first to end - 1. */
-typedef struct Request {
-    int first, end;
-} Request;
-
 /** The first error message of the filters. The log callback concerns only the plugin's own copy of libavutil. */
 static AVMutex message_lock = AV_MUTEX_INITIALIZER;
 static char message[512];
@@ -68,6 +63,9 @@ static void say_error(char *dst, size_t size, const char *name, int error)
 #define NOT_SEARCHED "backend,device,async_depth,mv_file,mv_format,stats_file,stats_format,overwrite,metadata,hint"
 #define SEARCH   "search:data:opt;backend:data:opt;device:int:opt;threads:int:opt;"
 
+/** Arguments of functions whose filter works on frames on a device. */
+#define ON_DEVICE "backend:data:opt;device:int:opt;threads:int:opt;"
+
 /** Functions. Their arguments: first, then the options of the filter except those of without, then last. */
 static const struct { const char *name, *filter, *without, *first, *last; } functions[] = {
     [DENOISE]     = { "Denoise", "mvdenoise", "planes,search",
@@ -76,7 +74,9 @@ static const struct { const char *name, *filter, *without, *first, *last; } func
     [FPS]         = { "FPS", "mvfps", "fps,search", "clip:vnode;fpsnum:int:opt;fpsden:int:opt;", SEARCH },
     [VIEW]        = { "View", "mvview", "search", "clip:vnode;", SEARCH },
     [DEINTERLACE] = { "Deinterlace", "mvdeint", "mode,parity", "clip:vnode;tff:int:opt;rate:data:opt;",
-                      "backend:data:opt;device:int:opt;threads:int:opt;" },
+                      ON_DEVICE },
+    [STABILIZE]   = { "Stabilize", "mvstab", "file,read,overwrite", "clip:vnode;mode:data:opt;smoothing:int:opt;",
+                      ON_DEVICE },
     [VECTORS]     = { "Vectors", "gpume", NOT_HERE,
                       "clip:vnode;algo:data:opt;block:int:opt;range:int:opt;dir:data:opt;refs:int:opt;",
                       "fields:int:opt;tff:int:opt;device:int:opt;threads:int:opt;" },
@@ -213,6 +213,11 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
     *out = kept_frame(c, n, ctx);
     if (*out)
         return 0;
+    if (c->kind == STABILIZE) {
+        ret  = advance_shot(c, n, r, ctx);
+        *out = ret < 0 ? NULL : kept_frame(c, n, ctx);
+        return *out || ret < 0 ? ret : AVERROR_BUG;
+    }
     lane = choose_lane(c, n, r->first, &goes_on);
     if (!goes_on) {
         if (is_backwards(c, n))
@@ -266,8 +271,8 @@ static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **fram
             vs->setFilterError("no memory", ctx);
             return NULL;
         }
-        r->first = FFMAX(m - c->past - c->leaves_repeats, 0);
         r->end   = FFMIN(m + c->ahead + 1, c->in.numFrames);
+        r->first = c->kind == STABILIZE ? r->end - 1 : FFMAX(m - c->past - c->leaves_repeats, 0);
         request(c, r->first, r->end, ctx);
         return NULL;
     }
@@ -508,28 +513,36 @@ static void set_fps(Clip *c, const VSMap *in)
     add_options(c, options, in);
 }
 
-static void set_deinterlace(Clip *c, const VSMap *in)
+/* Adds a filter that works on frames on the device that the arguments name. Returns its options. */
+static AVDictionary **add_on_device(Clip *c, const VSMap *in, const char *filter)
 {
-    const int tff = property(c, in, "tff", -1);
-    AVDictionary **options;
     int error;
-    const char *rate = c->vs->mapGetData(in, "rate", 0, &error), *which;
     const char *backend = c->vs->mapGetData(in, "backend", 0, &error);
     const int on_gpu = !error && !strcmp(backend, "cuda");
+    AVDictionary **options;
 
-    rate = c->vs->mapGetData(in, "rate", 0, &error);
     if (on_gpu)
         add_option(c, add_filter(c, "hwupload_cuda", ""), in, "device");
-    options = add_filter(c, "mvdeint", "");
-    c->per_frame = error || strcmp(rate, "single") ? 2 : 1;
-    av_dict_set(options, "mode", c->per_frame == 2 ? "send_field" : "send_frame", 0);
-    if (tff >= 0)
-        av_dict_set(options, "parity", tff ? "tff" : "bff", 0);
+    options = add_filter(c, filter, "");
     add_options(c, options, in);
     if (on_gpu) {
         add_filter(c, "hwdownload", "");
         av_dict_set(add_filter(c, "format", ""), "pix_fmts", av_get_pix_fmt_name(c->format), 0);
     }
+    return options;
+}
+
+static void set_deinterlace(Clip *c, const VSMap *in)
+{
+    const int tff = property(c, in, "tff", -1);
+    AVDictionary **options = add_on_device(c, in, "mvdeint");
+    int error;
+    const char *rate = c->vs->mapGetData(in, "rate", 0, &error), *which;
+
+    c->per_frame = error || strcmp(rate, "single") ? 2 : 1;
+    av_dict_set(options, "mode", c->per_frame == 2 ? "send_field" : "send_frame", 0);
+    if (tff >= 0)
+        av_dict_set(options, "parity", tff ? "tff" : "bff", 0);
     which = c->vs->mapGetData(in, "deint", 0, &error);
     c->by_combed      = !error && !strcmp(which, "interlaced");
     c->needs_order    = tff < 0;
@@ -579,16 +592,16 @@ static const char *check_arguments(const Clip *c, const VSMap *in)
 {
     int error;
     const char *rate = c->vs->mapGetData(in, "rate", 0, &error);
-
     const char *backend = c->vs->mapGetData(in, "backend", 0, &error);
+    const int on_device = c->kind == DEINTERLACE || c->kind == STABILIZE;
 
     if (rate && strcmp(rate, "single") && strcmp(rate, "double"))
         return "'rate' must be \"double\" or \"single\"";
-    if (c->kind == DEINTERLACE && backend && strcmp(backend, "cpu") && strcmp(backend, "cuda"))
+    if (on_device && backend && strcmp(backend, "cpu") && strcmp(backend, "cuda"))
         return "'backend' must be \"cpu\" or \"cuda\"";
-    if (c->kind == DEINTERLACE && c->vs->mapNumElements(in, "device") > 0 && (!backend || strcmp(backend, "cuda")))
+    if (on_device && c->vs->mapNumElements(in, "device") > 0 && (!backend || strcmp(backend, "cuda")))
         return "'device' is only valid with backend=\"cuda\"";
-    if (c->kind == DEINTERLACE && backend && !strcmp(backend, "cuda") && !avfilter_get_by_name("hwupload_cuda"))
+    if (on_device && backend && !strcmp(backend, "cuda") && !avfilter_get_by_name("hwupload_cuda"))
         return "'backend' is \"cuda\", but the plugin is built without CUDA";
     if (c->kind == VECTORS && c->vs->mapNumElements(in, "tff") > 0 && !property(c, in, "fields", 0))
         return "'tff' is only valid with fields=1";
@@ -623,6 +636,9 @@ static void set_up(Clip *c, const VSMap *in)
     case DEINTERLACE:
         set_deinterlace(c, in);
         break;
+    case STABILIZE:
+        add_on_device(c, in, "mvstab");
+        break;
     default:
         set_vectors(c, in);
     }
@@ -639,6 +655,8 @@ static void set_past(Clip *c, const Lane *lane)
 
         if (strcmp(f->filter->name, functions[c->kind].filter))
             continue;
+        if (c->kind == STABILIZE)
+            set_shots(c, f);
         av_opt_get_int(f, c->kind == DENOISE ? "radius" : "refs", AV_OPT_SEARCH_CHILDREN, &radius);
         av_opt_get_int(f, "passes", AV_OPT_SEARCH_CHILDREN, &passes);
         av_opt_get_int(f, "gap", AV_OPT_SEARCH_CHILDREN, &gap);
@@ -647,6 +665,7 @@ static void set_past(Clip *c, const Lane *lane)
     }
     switch (c->kind) {
     case DENOISE:     c->past = passes * radius + (sigma > 0 ? 0 : 8);  break;
+    case STABILIZE:                                                     break;
     /* at least one output frame, made from frames that are not skipped */
     case FPS:         c->past = 3 + input_of(c, 1) + (repeats ? 8 : 0); break;
     case VIEW:        c->past = GPUME_MAX_REFS;                         break;

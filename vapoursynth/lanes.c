@@ -191,6 +191,8 @@ int pull(Clip *c, Lane *lane)
         const int repeats = c->per_frame == 2 && frame->duration > 1;
         VSMap *fields = NULL;
 
+        if (c->kind == STABILIZE)
+            note_shot(lane, n, frame);
         av_fifo_read(lane->fields, &fields, 1);
         lane->next_out = n + 1 + repeats;
         if (n < lane->exact_from) {

@@ -34,7 +34,7 @@
 /** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
-enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, VECTORS, ANALYSE, ANALYSE_MANY, SCDETECT };
+enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, STABILIZE, VECTORS, ANALYSE, ANALYSE_MANY, SCDETECT };
 
 /** A graph to which frames are fed. */
 typedef struct Lane {
@@ -44,6 +44,8 @@ typedef struct Lane {
     int64_t next_out;           ///< next output frame
     int64_t exact_from;         ///< first output frame that is the same as if all input frames had been fed
     int flushed;
+    int64_t first;              ///< STABILIZE: the frame at which the lane has started
+    int has_path;               ///< STABILIZE: whether the motion of a frame was found
     unsigned used;              ///< value of Clip.clock when the lane was last used
     const VSFrame *last;        ///< last output frame
     AVFifo *fields;             ///< VECTORS: properties of the next output frames
@@ -72,6 +74,7 @@ typedef struct Clip {
     int64_t gap;                ///< FPS: distance of input frames beyond which nothing is interpolated
     int per_frame;              ///< number of output frames for each input frame; not for FPS
     int threads;
+    int by_shot;                ///< STABILIZE: frames depend on all frames before them in their shot
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass unchanged
     int needs_order;            ///< DEINTERLACE: frames must say which field is first
     int of_fields, tff;         ///< VECTORS: as in Lane
@@ -82,6 +85,11 @@ typedef struct Clip {
     const VSAPI *vs;
     VSCore *core;
 } Clip;
+
+/** The input frames that were requested for an output frame: first to end - 1. */
+typedef struct Request {
+    int first, end;
+} Request;
 
 /* frames.c: conversion between frames of VapourSynth and of libavutil */
 
@@ -125,5 +133,14 @@ int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx);
 int feed(Clip *c, Lane *lane, VSFrameContext *ctx);
 /** Gets the next output frame of a lane. @return 0; AVERROR(EAGAIN): it needs more input; AVERROR_EOF; other errors */
 int pull(Clip *c, Lane *lane);
+
+/* stabilize.c: the order of frames of Stabilize */
+
+/** Sets on which frames an output frame depends, from the options of the filter. */
+void set_shots(Clip *c, void *filter);
+/** Finds out from an output frame where a shot begins. */
+void note_shot(Lane *lane, int64_t n, const AVFrame *frame);
+/** Makes frames up to an output frame. @return 0, AVERROR(EAGAIN) after frames were requested, or another error */
+int advance_shot(Clip *c, int64_t n, Request *r, VSFrameContext *ctx);
 
 #endif /* GPUME_VAPOURSYNTH_PLUGIN_H */

@@ -50,6 +50,8 @@ def main(ffmpeg, size="320x176"):
     gpume = core.gpume
     makers = [("Denoise", lambda: gpume.Denoise(clip, threads=1)), ("FPS", lambda: gpume.FPS(clip, threads=1)),
               *((f"Deinterlace, passes={p}", lambda p=p: gpume.Deinterlace(clip, tff=1, passes=p, threads=1)) for p in (1, 2, 3)),
+              ("Stabilize", lambda: gpume.Stabilize(clip, threads=1)),
+              ("Stabilize, zoom=1.1", lambda: gpume.Stabilize(clip, zoom=1.1, threads=1)),
               ("Vectors", lambda: gpume.Vectors(clip, threads=1))]
     print("| function | in order | after a jump | backwards |\n| --- | --- | --- | --- |")
     for name, make in makers:

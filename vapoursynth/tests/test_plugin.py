@@ -265,9 +265,53 @@ def test_delta():
         core.gpume.AnalyseMany(sup, clip, radius=3, delta=3)
 
 
+def shots(*lengths):
+    """Return frames of shots of a shaken texture."""
+    random = np.random.default_rng(3)
+    frames = []
+    for length in lengths:
+        texture = random.integers(0, 256, (24, 28)).repeat(8, 0).repeat(8, 1)
+        for axis in (0, 1):
+            texture = sum(np.roll(texture, i, axis) for i in range(8)) // 8
+        texture = texture.astype(np.uint8)
+        for x, y in random.integers(0, 9, (length, 2)):
+            frames.append(texture[y:y + H, x:x + W].tobytes() + bytes([128]) * (W * H // 2))
+    return b"".join(frames)
+
+
+@pytest.mark.parametrize("make,filters,furthest", [
+    (lambda c: core.gpume.Stabilize(c, smoothing=3, zoom=1.1), "mvstab=smoothing=3:zoom=1.1", 28),
+    (lambda c: core.gpume.Stabilize(c, smoothing=3), "mvstab=smoothing=3", 30),
+    (lambda c: core.gpume.Stabilize(c, mode="tripod", border="black"), "mvstab=mode=tripod:border=black", 80),
+    (lambda c: core.gpume.Stabilize(c, mode="follow", smoothing=4, border="keep"), "mvstab=mode=follow:smoothing=4:border=keep", 30)],
+    ids=["smooth", "zoom", "tripod", "follow"])
+def test_stabilize(make, filters, furthest):
+    """A frame needs all of its shot before it, but not the shots before that."""
+    raw = shots(50, 30, 20)
+    wanted = by_ffmpeg(raw, filters)
+    wanted = [wanted[i:i + W * H * 3 // 2] for i in range(0, len(wanted), W * H * 3 // 2)]
+    clip, asked = clip_of(raw), []
+
+    def count(n, f):
+        asked.append(n)
+        return f
+
+    assert [data_of(f) for f in make(clip).frames(prefetch=8)] == wanted
+    fresh = make(clip)
+    for n in [70, 71, 20, 99, 98, 97, 96, 72, 73, 0, 85, 40, 55, 1, 84, 83]:
+        assert data_of(fresh.get_frame(n)) == wanted[n], n
+    jump = make(clip.std.ModifyFrame(clip, count))
+    assert data_of(jump.get_frame(90)) == wanted[90] and min(asked) >= 90 - furthest
+    # requests from all over the clip, many at a time
+    fresh = make(clip)
+    futures = [(n % 100, fresh.get_frame_async(n % 100)) for n in range(0, 700, 7)]
+    assert all(data_of(f.result()) == wanted[n] for n, f in futures)
+
+
 def test_help():
     """Help has the range, the default and the text of each option, as the program tells them."""
-    for function, name in (("Denoise", "mvdenoise"), ("FPS", "mvfps"), ("View", "mvview"), ("Deinterlace", "mvdeint"), ("Vectors", "gpume")):
+    for function, name in (("Denoise", "mvdenoise"), ("FPS", "mvfps"), ("View", "mvview"), ("Deinterlace", "mvdeint"),
+                           ("Stabilize", "mvstab"), ("Vectors", "gpume")):
         text = core.gpume.Help(function)
         said = subprocess.run([FFMPEG, "-hide_banner", "-h", "filter=" + name], check=True, stdout=subprocess.PIPE).stdout.decode()
         lines = {key: (kind, more) for key, kind, more in re.findall(r"^   (\w+) +<(\w+)> +\S+ (.*)$", said.split("AVOptions")[1], re.M)}
@@ -336,12 +380,15 @@ for name, format, options, filters in (
 raw = t.source(7, "yuv420p", ",crop=64:48")      # a jump, before which frames are discarded
 made = vs.core.gpume.Deinterlace(t.clip_of(raw, w=64, h=48), tff=1, passes=1, backend="cuda")
 assert t.data_of(made.get_frame(9)) == t.by_ffmpeg(raw, "mvdeint=parity=tff:passes=1", w=64, h=48)[9 * 4608:10 * 4608]
+raw = t.source(4)
+made = vs.core.gpume.Stabilize(t.clip_of(raw), smoothing=2, backend="cuda", device=0)
+assert b"".join(t.data_of(f) for f in made.frames()) == t.by_ffmpeg(raw, "mvstab=smoothing=2")
 print("equal")
 """
 
 
 @pytest.mark.skipif(not os.path.exists(STANDIN + "/libcuda.so.1"), reason="the stand-in for the driver is not there")
-def test_deinterlace_on_gpu():
+def test_frames_on_gpu():
     done = subprocess.run([sys.executable, "-c", ON_GPU, os.path.dirname(os.path.abspath(__file__))], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env={**os.environ, "LD_LIBRARY_PATH": STANDIN})
     assert done.returncode == 0 and done.stdout == b"equal\n", done.stderr.decode()[-2000:]
@@ -477,6 +524,9 @@ def test_field_order():
     (lambda c: core.gpume.Denoise(c, search="algo=hme,negate"), "negate"), (lambda c: core.gpume.Denoise(c, threads=-1), "threads"),
     (lambda c: core.gpume.Denoise(c, planes=[0, 7]), "planes"), (lambda c: core.gpume.Deinterlace(c, rate="half"), "rate"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, backend="gpu"), "'backend' must be .cpu. or .cuda."),
+    (lambda c: core.gpume.Stabilize(c, mode="still"), "'mode' is .still.; it must be one of smooth, tripod, follow"),
+    (lambda c: core.gpume.Stabilize(c, device=0), "'device' is only valid with backend=.cuda."),
+    (lambda c: core.gpume.Stabilize(c.std.SetFieldBased(2)).get_frame(0), "interlaced"),
     (lambda c: core.gpume.Deinterlace(c, tff=1, device=0), "'device' is only valid with backend=.cuda."),
     (lambda c: core.gpume.FPS(core.std.AssumeFPS(c, fpsnum=0, fpsden=1) if 0 else
                               core.std.BlankClip(varformat=1, format=vs.GRAY8)), "must not change"),

@@ -1,0 +1,113 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * The clip of Stabilize in any order. A frame may depend on all frames of its shot before it, by the zoom, a key frame
+ * or the path. A lane starts some frames earlier. If it does not find the beginning of the shot, it starts again, twice
+ * as far back. Input frames are requested a few at a time and released when they have been fed.
+ */
+
+#include <stdlib.h>
+
+#include "plugin.h"
+
+#include "libavfilter/buffersink.h"
+#include "libavutil/opt.h"
+
+/** Maximum number of frames before the requested one at which a lane starts. */
+#define MAX_BACK 1000
+
+void set_shots(Clip *c, void *filter)
+{
+    int64_t mode = 0, smoothing = 0, border = 0;
+    double zoom = 0;
+
+    av_opt_get_int(filter, "mode", AV_OPT_SEARCH_CHILDREN, &mode);
+    av_opt_get_int(filter, "smoothing", AV_OPT_SEARCH_CHILDREN, &smoothing);
+    av_opt_get_int(filter, "border", AV_OPT_SEARCH_CHILDREN, &border);
+    av_opt_get_double(filter, "zoom", AV_OPT_SEARCH_CHILDREN, &zoom);
+    /* the first value of each is smooth, crop, and keep the second border; a few frames more find a cut */
+    c->past    = smoothing + 8;
+    c->by_shot = mode || border == 1 || !border && zoom <= 0;
+}
+
+void note_shot(Lane *lane, int64_t n, const AVFrame *frame)
+{
+    const AVDictionaryEntry *begins = av_dict_get(frame->metadata, "lavfi.mvstab.begins", NULL, 0);
+    const AVDictionaryEntry *inliers = av_dict_get(frame->metadata, "lavfi.mvstab.inliers", NULL, 0);
+
+    /* the first frames tell of no cut while the path is held */
+    if (lane->has_path && begins && strtol(begins->value, NULL, 10))
+        lane->exact_from = FFMIN(lane->exact_from, n);
+    lane->has_path |= inliers && strtod(inliers->value, NULL) > 0;
+}
+
+/* Returns a lane that reaches an output frame; otherwise the one that has not been used for the longest time. */
+static Lane *choose_lane(Clip *c, int64_t n, int *goes_on)
+{
+    Lane *oldest = &c->lanes[0];
+
+    for (int i = 0; i < MAX_LANES; i++) {
+        Lane *l = &c->lanes[i];
+
+        *goes_on = l->graph && l->next_out <= n && n - l->next_out <= MAX_BACK &&
+                   (l->exact_from <= n || l->exact_from == INT64_MAX);
+        if (*goes_on)
+            return l;
+        if (!l->graph || oldest->graph && l->used < oldest->used)
+            oldest = l;
+    }
+    return oldest;
+}
+
+/* Starts a lane some frames before an output frame. */
+static int start(Clip *c, Lane *lane, int64_t n, int64_t back, const Request *r, VSFrameContext *ctx)
+{
+    const VSFrame *f = c->vs->getFrameFilter(r->end - 1, c->node, ctx);
+    AVFrame *frame   = import_frame(c, f, 0);
+    const int ret    = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
+
+    c->vs->freeFrame(f);
+    av_frame_free(&frame);
+    lane->first      = lane->next_in = lane->next_out = FFMAX(n - FFMIN(back, MAX_BACK), 0);
+    lane->has_path   = 0;
+    lane->exact_from = !lane->first ? 0 : c->by_shot && back < MAX_BACK ? INT64_MAX : lane->first + c->past;
+    return ret;
+}
+
+int advance_shot(Clip *c, int64_t n, Request *r, VSFrameContext *ctx)
+{
+    int goes_on, ret = 0;
+    Lane *lane = choose_lane(c, n, &goes_on);
+
+    if (!goes_on)
+        ret = start(c, lane, n, c->past + BACKWARDS, r, ctx);
+    lane->used = ++c->clock;
+    while (ret >= 0 && lane->next_out <= n) {
+        ret = pull(c, lane);
+        if (ret >= 0 && lane->next_out > n && lane->exact_from > n)
+            ret = start(c, lane, n, 2 * (n - lane->first), r, ctx);
+        if (ret != AVERROR(EAGAIN) || lane->flushed)
+            continue;
+        if (lane->next_in < c->in.numFrames && (lane->next_in < r->first || lane->next_in >= r->end)) {
+            c->vs->releaseFrameEarly(c->node, r->end - 1, ctx);
+            r->first = lane->next_in;
+            r->end   = FFMIN(r->first + STEP, c->in.numFrames);
+            for (int i = r->first; i < r->end; i++)
+                c->vs->requestFrameFilter(i, c->node, ctx);
+            return ret;
+        }
+        ret = feed(c, lane, ctx);
+        /* the last one may be needed to start a lane */
+        if (lane->next_in < r->end)
+            c->vs->releaseFrameEarly(c->node, lane->next_in - 1, ctx);
+    }
+    if (ret >= 0)
+        c->ahead = lane->next_in - n;
+    else
+        close_lane(c, lane);
+    return ret;
+}
