@@ -42,7 +42,7 @@ typedef struct MvstabContext {
 
     Mvstab *mvstab;
     MvstabFile path;
-    int64_t nb_in;
+    int is_reading;             ///< whether a row of the path was taken
     double ticks;               ///< ticks of the input's time base in a frame; 0: unknown
     double time;                ///< time of the last frame, in frames
     int64_t pts;                ///< timestamp of the last frame
@@ -69,7 +69,7 @@ static const AVOption mvstab_options[] = {
     { "max_shift", "limit of how far a frame is moved, in samples; -1: none", OFFSET(max_shift), AV_OPT_TYPE_INT,
       { .i64 = -1 }, -1, 32767, FLAGS },
     { "max_angle", "limit of how far a frame is rotated, in degrees; -1: none", OFFSET(max_angle), AV_OPT_TYPE_DOUBLE,
-      { .dbl = -1 }, -1, 90, FLAGS },
+      { .dbl = -1 }, -1, 180, FLAGS },
     { "border", "what is where the input frame has no samples", OFFSET(border), AV_OPT_TYPE_INT,
       { .i64 = MVSTAB_CROP }, MVSTAB_CROP, MVSTAB_MIRROR, FLAGS, .unit = "border" },
         CONST("crop",   "nothing: the frame is zoomed in", MVSTAB_CROP, "border"),
@@ -122,8 +122,11 @@ static av_cold int open_mvstab(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .model     = s->model,
         .border    = s->border,
         .smoothing = s->smoothing,
-        .max_shift = s->max_shift < 0 ? INFINITY : s->max_shift,
-        .max_sine  = s->max_angle < 0 ? INFINITY : sin(s->max_angle * M_PI / 180),
+        .limits    = {
+            .shift  = s->max_shift < 0 ? INFINITY : s->max_shift,
+            .sine   = sin(s->max_angle * M_PI / 180),
+            .cosine = s->max_angle < 0 ? -2 : cos(s->max_angle * M_PI / 180),
+        },
         .zoom      = s->zoom,
         .log_ctx   = ctx,
     };
@@ -211,15 +214,22 @@ static double time_of(MvstabContext *s, const AVFrame *frame)
 static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
 {
     const MvstabContext *s = ctx->priv;
-    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED), has_row = !s->read || s->nb_in < s->path.nb;
+    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED), has_row = !s->read || s->path.nb_taken < s->path.nb;
 
     if (is_interlaced && messages)
         av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "
                "the frame is only marked so.\n");
     else if (!has_row && messages)
         av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
-               "'read'.\n", s->file, s->path.nb);
+               "'read'.\n", s->file, s->path.nb_before + s->path.nb);
     return !is_interlaced && has_row;
+}
+
+/* Returns the time of a frame in microseconds. */
+static int64_t microseconds(const AVFilterContext *ctx, const AVFrame *frame)
+{
+    return frame->pts == AV_NOPTS_VALUE ? INT64_MIN :
+           av_rescale_q(frame->pts, ctx->inputs[0]->time_base, AV_TIME_BASE_Q);
 }
 
 static int push(AVFilterContext *ctx, AVFrame **frame)
@@ -232,10 +242,9 @@ static int push(AVFilterContext *ctx, AVFrame **frame)
         return AVERROR(EINVAL);
     input.time = time_of(s, *frame);
     if (s->read) {
-        step       = ff_mvstab_file_step(&s->path, s->nb_in);
+        step       = ff_mvstab_file_take(&s->path, microseconds(ctx, *frame));
         input.step = &step;
     }
-    s->nb_in++;
     av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
     return ff_mvstab_push(s->mvstab, frame, &input);
 }
@@ -245,6 +254,10 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     MvstabContext *s = ctx->priv;
 
     s->passes = ctx->is_disabled;
+    if (s->read && !s->is_reading) {
+        s->is_reading = 1;
+        return ff_mvstab_file_resume(&s->path, microseconds(ctx, *frame), ctx);
+    }
     return 0;
 }
 

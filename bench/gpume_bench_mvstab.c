@@ -50,8 +50,8 @@ static AVFrame *upload(Bench *b, AVBufferRef *frames, const uint8_t *luma)
 static void mvstab_init(Bench *b, BenchMvstab *d, const char *path, enum MvstabMode mode)
 {
     MvstabConfig cfg = {
-        .executor = { bench_execute, NULL, 1 }, .mode = mode, .smoothing = 30, .max_shift = INFINITY,
-        .max_sine = INFINITY,
+        .executor = { bench_execute, NULL, 1 }, .mode = mode, .smoothing = 30,
+        .limits = { INFINITY, 0, -2 },
     };
     const size_t size = (size_t)b->width * b->height;
     uint8_t *luma;

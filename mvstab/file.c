@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "libavutil/attributes.h"
+#include "libavutil/avstring.h"
 #include "libavutil/error.h"
 #include "libavutil/file.h"
 #include "libavutil/intfloat.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
+#include "libavutil/thread.h"
 
 #include "libavfilter/gpume/mvstab/file.h"
 #include "libavfilter/gpume/output/format.h"
@@ -23,6 +25,16 @@
 
 /** Values of a row. */
 #define VALUES 10
+
+/** Rows that the last filter graph has taken from a file and those after it, and the time of the last frame. */
+typedef struct Taken {
+    char path[1024];
+    int64_t nb, time;
+} Taken;
+
+static AVMutex taken_mutex = AV_MUTEX_INITIALIZER;
+static Taken taken_files[16];
+static unsigned nb_taken_files;
 
 static int write_header(MvstabFile *f)
 {
@@ -62,10 +74,36 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step)
     return ret < 0 ? ret : ff_gpume_file_flush(&f->file);
 }
 
+/* Returns the entry of a file, or NULL. */
+static Taken *find_taken(const char *path)
+{
+    for (int i = 0; i < FF_ARRAY_ELEMS(taken_files); i++)
+        if (!strcmp(taken_files[i].path, path))
+            return &taken_files[i];
+    return NULL;
+}
+
+/* Keeps in mind which rows were taken. */
+static av_cold void remember_taken(const MvstabFile *f)
+{
+    Taken *t;
+
+    ff_mutex_lock(&taken_mutex);
+    t = find_taken(f->path);
+    if (!t)
+        t = &taken_files[nb_taken_files++ % FF_ARRAY_ELEMS(taken_files)];
+    av_strlcpy(t->path, f->path, sizeof(t->path));
+    t->nb   = f->nb_before + f->nb_taken;
+    t->time = f->time;
+    ff_mutex_unlock(&taken_mutex);
+}
+
 av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 {
     int ret = 0, err;
 
+    if (f->nb_taken)
+        remember_taken(f);
     av_freep(&f->rows);
     if (!f->file.f)
         return 0;
@@ -115,14 +153,22 @@ static int is_motion(const uint8_t *row)
     return area > 1 / 16. && area < 16 && fabs(m[2]) <= 65536 && fabs(m[5]) <= 65536;
 }
 
-av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
+/* Reads all rows of a file. */
+static av_cold int read_rows(MvstabFile *f, const char *path, void *log_ctx)
 {
+    GpumeFileIdentity id;
     uint8_t *data;
     size_t size;
-    int ret = av_file_map(path, &data, &size, 0, log_ctx);
+    int ret;
 
+    if (!ff_gpume_system_identify(path, &id) && id.kind == GPUME_FILE_FOLDER) {
+        av_log(log_ctx, AV_LOG_ERROR, "%s is a folder; 'file' must be a file that mvstab has written.\n", path);
+        return AVERROR(EISDIR);
+    }
+    ret = av_file_map(path, &data, &size, 0, log_ctx);
     if (ret < 0)
         return ret;
+    av_freep(&f->rows);
     ret = find_rows(data, size, &f->nb);
     if (ret < 0) {
         av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
@@ -141,13 +187,50 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
     return ret;
 }
 
-MvstabStep ff_mvstab_file_step(const MvstabFile *f, int64_t number)
+av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
 {
-    const uint8_t *row = f->rows + number * 8 * VALUES;
+    f->path = path;
+    return read_rows(f, path, log_ctx);
+}
+
+av_cold int ff_mvstab_file_resume(MvstabFile *f, int64_t time, void *log_ctx)
+{
+    const Taken *t;
+    int64_t nb = 0;
+    int ret = 0;
+
+    ff_mutex_lock(&taken_mutex);
+    t = find_taken(f->path);
+    if (t && time > t->time)
+        nb = t->nb;
+    ff_mutex_unlock(&taken_mutex);
+    for (int number = 2; ret >= 0 && nb >= f->nb_before + f->nb && nb; number++) {
+        char *name = av_asprintf("%.*s-%d%s", (int)strlen(f->path) - 4, f->path, number, f->path + strlen(f->path) - 4);
+        GpumeFileIdentity id;
+        const int exists = name && !ff_gpume_system_identify(name, &id);
+
+        if (exists) {
+            f->nb_before += f->nb;
+            ret = read_rows(f, name, log_ctx);
+        } else if (!name) {
+            ret = AVERROR(ENOMEM);
+        }
+        av_free(name);
+        if (!exists)
+            break;
+    }
+    f->nb_taken = FFMIN(nb - f->nb_before, f->nb);
+    return ret;
+}
+
+MvstabStep ff_mvstab_file_take(MvstabFile *f, int64_t time)
+{
+    const uint8_t *row = f->rows + f->nb_taken++ * 8 * VALUES;
     MvstabStep step = {
         .inliers = av_int2double(AV_RL64(row + 8 * 8)), .begins = av_int2double(AV_RL64(row + 8 * 9)) != 0,
     };
 
+    f->time = time;
     for (int i = 0; i < 8; i++)
         step.motion.m[i] = av_int2double(AV_RL64(row + 8 * i));
     return step;

@@ -471,7 +471,7 @@ static int smooth_next(Mvstab *s)
         f->matrix = ff_mvstab_smooth(&w, number);
     else if (s->cfg.mode == MVSTAB_FOLLOW)
         f->matrix = follow(s, &w, number);
-    ff_mvstab_limit(&f->matrix, s->cfg.max_shift, s->cfg.max_sine);
+    ff_mvstab_limit(&f->matrix, &s->cfg.limits);
     f->zoom = ff_mvstab_zoom(&f->matrix, l->w, l->h, MVSTAB_MAX_ZOOM);
     if (!f->step.begins)
         f->zoom = FFMAX(f->zoom, frame_at(s, number - 1)->zoom);

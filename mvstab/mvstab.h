@@ -34,7 +34,7 @@ typedef struct MvstabConfig {
     enum MvstabModel model;
     enum MvstabBorder border;
     int smoothing;              ///< 1 to MVSTAB_MAX_RADIUS
-    double max_shift, max_sine; ///< limits of ff_mvstab_limit()
+    MvstabLimits limits;
     double zoom;                ///< 0: found
     /**
      * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid

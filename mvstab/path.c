@@ -61,31 +61,29 @@ void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a)
     *x = u / FFMAX(d, 1. / 16);
 }
 
-/* Returns the weight of frame i for a frame: its own, and those of its images behind the ends of the window. */
-static double weight_of(const MvstabWindow *w, int64_t i, int64_t number)
-{
-    const double time = w->step(w->opaque, number)->time, other = w->step(w->opaque, i)->time;
-    const double first = w->step(w->opaque, w->first)->time, last = w->step(w->opaque, w->last)->time;
-    const double scale = w->radius + 1;
-
-    return mvstab_weight((other - time) / scale) + mvstab_weight((time - first + (other - first) + 1) / scale) +
-           mvstab_weight((last - time + (last - other) + 1) / scale);
-}
-
 MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number)
 {
-    MvstabMatrix a = ff_mvstab_identity;
-    double weights = weight_of(w, number, number);
+    const double time = w->step(w->opaque, number)->time, scale = w->radius + 1;
+    double s1 = 0, s2 = 0, weights;
+    MvstabMatrix a = { { 0 } };
 
+    for (int64_t i = w->first; i <= w->last; i++) {
+        const double d = (w->step(w->opaque, i)->time - time) / scale, weight = mvstab_weight(d);
+
+        s1 += weight * d;
+        s2 += weight * d * d;
+    }
+    weights = s2;
     for (int i = 0; i < 8; i++)
-        a.m[i] *= weights;
+        a.m[i] = ff_mvstab_identity.m[i] * weights;
     for (int side = -1; side <= 1; side += 2) {
         MvstabMatrix to = ff_mvstab_identity;
 
         for (int64_t i = number; i != (side < 0 ? w->first : w->last); i += side) {
             const MvstabMatrix motion = w->step(w->opaque, FFMAX(i, i + side))->motion;
             const MvstabMatrix move   = side > 0 ? motion : ff_mvstab_inverse(&motion);
-            const double weight       = weight_of(w, i + side, number);
+            const double d      = (w->step(w->opaque, i + side)->time - time) / scale;
+            const double weight = mvstab_weight(d) * (s2 - s1 * d);
 
             to = ff_mvstab_product(&to, &move);
             for (int n = 0; n < 8; n++)
@@ -95,7 +93,7 @@ MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number)
     }
     for (int i = 0; i < 8; i++)
         a.m[i] /= weights;
-    return a;
+    return weights > 0 ? a : ff_mvstab_identity;
 }
 
 /*
@@ -156,18 +154,26 @@ MvstabMatrix ff_mvstab_follow(const MvstabWindow *w, int64_t number, const Mvsta
     return to;
 }
 
-void ff_mvstab_limit(MvstabMatrix *a, double max_shift, double max_sine)
+void ff_mvstab_limit(MvstabMatrix *a, const MvstabLimits *limits)
 {
-    const double shift = sqrt(a->m[2] * a->m[2] + a->m[5] * a->m[5]);
-    const double c = a->m[0] + a->m[4], s = a->m[3] - a->m[1], r = sqrt(c * c + s * s), sine = fabs(s) / r;
-    double f = 1;
+    const MvstabMatrix b = *a;
+    const double shift = sqrt(b.m[2] * b.m[2] + b.m[5] * b.m[5]);
+    const double c = b.m[0] + b.m[4], s = b.m[3] - b.m[1], r = sqrt(c * c + s * s);
 
-    if (shift > max_shift)
-        f = max_shift / shift;
-    if (sine > max_sine)
-        f = FFMIN(f, max_sine / sine);
-    for (int i = 0; i < 8; i++)
-        a->m[i] = ff_mvstab_identity.m[i] + f * (a->m[i] - ff_mvstab_identity.m[i]);
+    if (shift > limits->shift) {
+        a->m[2] *= limits->shift / shift;
+        a->m[5] *= limits->shift / shift;
+    }
+    if (c < limits->cosine * r) {
+        /* rotates back by the difference of the angles */
+        const double sine = s < 0 ? -limits->sine : limits->sine;
+        const double x = (limits->cosine * c + sine * s) / r, y = (sine * c - limits->cosine * s) / r;
+
+        for (int i = 0; i < 2; i++) {
+            a->m[i]     = x * b.m[i] - y * b.m[i + 3];
+            a->m[i + 3] = y * b.m[i] + x * b.m[i + 3];
+        }
+    }
 }
 
 double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max)

@@ -47,8 +47,8 @@ MvstabMatrix ff_mvstab_inverse(const MvstabMatrix *a);
 void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a);
 
 /**
- * Returns where a smooth path of the camera is at a frame: maps positions of the output to those of the frame. The
- * path is mirrored before the first and after the last frame of the window.
+ * Returns where a smooth path of the camera is at a frame: maps positions of the output to those of the frame. It is
+ * the line that fits the window best, so that it follows a pan at the ends of a shot as in the middle.
  */
 MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number);
 
@@ -63,11 +63,14 @@ MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number);
  */
 MvstabMatrix ff_mvstab_follow(const MvstabWindow *w, int64_t number, const MvstabMatrix before[2], int nb_before);
 
-/**
- * Moves a matrix towards identity until it moves the middle by no more than max_shift samples, and rotates by no more
- * than an angle.
- */
-void ff_mvstab_limit(MvstabMatrix *a, double max_shift, double max_sine);
+/** Limits of how far a frame is moved, and of the angle by which it is rotated. */
+typedef struct MvstabLimits {
+    double shift;               ///< samples; INFINITY: no limit
+    double sine, cosine;        ///< of the angle; a cosine below -1: no limit
+} MvstabLimits;
+
+/** Limits the shift of the middle and the rotation of a matrix. */
+void ff_mvstab_limit(MvstabMatrix *a, const MvstabLimits *limits);
 
 /** Returns the least zoom, 1 to max, at which a w x h output frame has only samples of the input frame. */
 double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max);

@@ -211,8 +211,9 @@ static void draw_options(Case *c)
     c->cfg.model     = s->model  = test_draw(&c->r, 3);
     c->cfg.border    = s->border = test_draw(&c->r, 4);
     c->cfg.smoothing = s->n      = 1 + test_draw(&c->r, test_draw(&c->r, 2) ? 3 : 9);
-    c->cfg.max_shift = s->max_shift = test_draw(&c->r, 3) ? INFINITY : test_draw(&c->r, 5);
-    c->cfg.max_sine  = s->max_sine  = test_draw(&c->r, 3) ? INFINITY : 0.01 * test_draw(&c->r, 3);
+    c->cfg.limits.shift  = s->max_shift = test_draw(&c->r, 3) ? INFINITY : test_draw(&c->r, 5);
+    c->cfg.limits.sine   = s->sine      = 0.01 * test_draw(&c->r, 3);
+    c->cfg.limits.cosine = s->cosine    = test_draw(&c->r, 3) ? -2 : sqrt(1 - s->sine * s->sine);
     c->cfg.zoom      = s->zoom      = test_draw(&c->r, 3) ? 0 : 0.8 + 0.1 * test_draw(&c->r, 6);
     s->chroma_x  = test_draw(&c->r, 2) ? 128 : 0;
     s->chroma_y  = 128;
@@ -417,7 +418,8 @@ static void find_path(Case *c, int nb)
     c->oracle.nb_frames = nb;
     c->oracle.n         = 8;
     c->oracle.search    = search;
-    c->oracle.max_shift = c->oracle.max_sine = INFINITY;
+    c->oracle.max_shift = INFINITY;
+    c->oracle.cosine    = -2;
     draw_frames(c);
     open_oracle(c);
     stab_oracle(&c->oracle);
@@ -506,7 +508,7 @@ static const MvstabStep *pan_step(const void *opaque, int64_t number)
     return &((const MvstabStep *)opaque)[number];
 }
 
-/* Tests that paths follow a pan: smoothing holds the speed in the middle, following it also at the ends. */
+/* Tests that paths follow a pan, also at its ends. */
 static void follow_pan(void)
 {
     MvstabStep steps[60] = { { .begins = 1 } };
@@ -515,8 +517,8 @@ static void follow_pan(void)
     snprintf(test_context, sizeof(test_context), "a pan");
     for (int i = 0; i < 60; i++) {
         steps[i].motion = ff_mvstab_identity;
-        steps[i].motion.m[2] = i ? 3 : 0;
-        steps[i].time = i;
+        steps[i].motion.m[2] = i ? 3 * (1 + (i == 21)) : 0;
+        steps[i].time = i + (i > 20);
     }
     for (int i = 0; i < 60; i++) {
         const MvstabWindow w = {
@@ -525,17 +527,37 @@ static void follow_pan(void)
         const MvstabMatrix smooth = ff_mvstab_smooth(&w, i);
         MvstabMatrix follow;
 
-        before[0].m[2] = -3;
-        before[1].m[2] = -6;
+        for (int k = 0; k < FFMIN(i, 2); k++)
+            before[k].m[2] = 3 * (steps[i - 1 - k].time - steps[i].time);
         follow = ff_mvstab_follow(&w, i, before, FFMIN(i, 2));
-        CHECK(i < 9 || i > 50 || fabs(smooth.m[2]) < 1e-9, "the smooth path is %g away in frame %d", smooth.m[2], i);
+        CHECK(fabs(smooth.m[2]) < 1e-9, "the smooth path is %g away in frame %d", smooth.m[2], i);
         CHECK(fabs(follow.m[2]) < 1e-6, "the straight path is %g away in frame %d", follow.m[2], i);
     }
+}
+
+/* Tests that rotations and shifts are limited exactly. */
+static void limit_angles(void)
+{
+    snprintf(test_context, sizeof(test_context), "limits");
+    for (int i = -179; i < 180; i += 7)
+        for (int limit = 0; limit <= 170; limit += 17) {
+            const double angle = i * M_PI / 180, most = limit * M_PI / 180;
+            const MvstabLimits limits = { .shift = limit, .sine = sin(most), .cosine = cos(most) };
+            MvstabMatrix a = { { 1.5 * cos(angle), -1.5 * sin(angle), 30, 1.5 * sin(angle), 1.5 * cos(angle), i } };
+
+            ff_mvstab_limit(&a, &limits);
+            CHECK(fabs(fabs(atan2(a.m[3], a.m[0])) - FFMIN(fabs(angle), most)) < 1e-9 && i * a.m[3] >= -1e-9 &&
+                  fabs(hypot(a.m[0], a.m[3]) - 1.5) < 1e-9 && a.m[1] == -a.m[3] && a.m[4] == a.m[0],
+                  "%d degrees, at most %d, became %g", i, limit, atan2(a.m[3], a.m[0]) * 180 / M_PI);
+            CHECK(fabs(hypot(a.m[2], a.m[5]) - FFMIN(hypot(30, i), limit)) < 1e-9, "a shift of (30, %d) became (%g, %g)",
+                  i, a.m[2], a.m[5]);
+        }
 }
 
 static void in_memory(int nb)
 {
     follow_pan();
+    limit_angles();
     find_motion(CONTENT_SHAKE, 0.03);
     find_motion(CONTENT_PERSON, 0.03);
     find_shots();

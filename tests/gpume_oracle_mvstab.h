@@ -45,7 +45,7 @@ typedef struct Stab {
     int w, h, d, nb_frames, nb_components;
     StabComponent components[4];
     int tripod, follow, model, border, n, chroma_x, chroma_y;
-    double max_shift, max_sine, zoom, times[STAB_MAX_FRAMES];
+    double max_shift, sine, cosine, zoom, times[STAB_MAX_FRAMES];
     int passes[STAB_MAX_FRAMES];
     /** Searches picture a, of component 0, in picture b. */
     void (*search)(struct Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b);
@@ -486,18 +486,20 @@ static double stab_k(double u)
 static void stab_smooth(Stab *s, int t, int first, int last)
 {
     const int f = t - s->n > first ? t - s->n : first, l = t + s->n < last ? t + s->n : last;
-    const double *time = s->times, n = s->n + 1;
-    double sum[9], weights = 0;
+    double sum[8] = { 0 }, weights = 0, s1 = 0, s2 = 0;
 
-    memset(sum, 0, sizeof(sum));
+    for (int i = f; i <= l; i++) {
+        const double d = (s->times[i] - s->times[t]) / (s->n + 1);
+
+        s1 += stab_k(d) * d;
+        s2 += stab_k(d) * d * d;
+    }
     for (int way = 0; way < 3; way++) {
         StabM m = stab_identity();
 
         for (int i = way == 0 ? t : way == 1 ? t - 1 : t + 1; way == 0 ? i == t : way == 1 ? i >= f : i <= l;
              i += way == 1 ? -1 : 1) {
-            const double weight = stab_k((time[i] - time[t]) / n) +
-                                  stab_k((time[t] - time[f] + (time[i] - time[f]) + 1) / n) +
-                                  stab_k((time[l] - time[t] + (time[l] - time[i]) + 1) / n);
+            const double d = (s->times[i] - s->times[t]) / (s->n + 1), weight = stab_k(d) * (s2 - s1 * d);
 
             if (way == 1)
                 m = stab_times(m, stab_inverse(s->motion[i + 1]));
@@ -509,7 +511,7 @@ static void stab_smooth(Stab *s, int t, int first, int last)
         }
     }
     s->matrix[t] = stab_identity();
-    for (int j = 0; j < 8; j++)
+    for (int j = 0; j < 8 && weights > 0; j++)
         s->matrix[t].a[j / 3][j % 3] = sum[j] / weights;
 }
 
@@ -571,17 +573,21 @@ static void stab_follow(Stab *s, int t, int first, int last)
 
 static void stab_limit(const Stab *s, StabM *m)
 {
-    const StabM one = stab_identity();
     const double shift = sqrt(m->a[0][2] * m->a[0][2] + m->a[1][2] * m->a[1][2]);
-    const double c = m->a[0][0] + m->a[1][1], e = m->a[1][0] - m->a[0][1], sine = fabs(e) / sqrt(c * c + e * e);
-    double f = 1;
+    const double c = m->a[0][0] + m->a[1][1], e = m->a[1][0] - m->a[0][1], r = sqrt(c * c + e * e);
+    const double sine = e < 0 ? -s->sine : s->sine;
 
-    if (shift > s->max_shift)
-        f = s->max_shift / shift;
-    if (sine > s->max_sine && s->max_sine / sine < f)
-        f = s->max_sine / sine;
-    for (int i = 0; i < 8; i++)
-        m->a[i / 3][i % 3] = one.a[i / 3][i % 3] + f * (m->a[i / 3][i % 3] - one.a[i / 3][i % 3]);
+    if (shift > s->max_shift) {
+        m->a[0][2] *= s->max_shift / shift;
+        m->a[1][2] *= s->max_shift / shift;
+    }
+    for (int i = 0; i < 2 && c < s->cosine * r; i++) {
+        const double x = (s->cosine * c + sine * e) / r, y = (sine * c - s->cosine * e) / r;
+        const double above = m->a[0][i], below = m->a[1][i];
+
+        m->a[0][i] = x * above - y * below;
+        m->a[1][i] = y * above + x * below;
+    }
 }
 
 static double stab_needs(const Stab *s, const StabM *m)

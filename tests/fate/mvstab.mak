@@ -56,7 +56,15 @@ fate-mvstab-error-options:    CMD = { $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(
 fate-mvstab-error-rows:       CMD = { ffmpeg -v error -lavfi "$(call MVSTAB_SRC,2),mvstab=file=$(GPUME_TMP).npy" -f null -; $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1); }
 # a text; a path whose end is missing; one whose first transform is zero
 MVSTAB_READS = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1)
-fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=file=$(GPUME_TMP).npy" -f null -; head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); }
+fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=file=$(GPUME_TMP).npy" -f null -; head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); rm $(GPUME_TMP).npy; mkdir $(GPUME_TMP).npy; $(MVSTAB_READS); rmdir $(GPUME_TMP).npy; }
+
+# The size changes, and with it the filter graph: its path is that of the second file.
+FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) IMAGE2_MUXER IMAGE2_DEMUXER PGM_ENCODER PGM_DECODER FILE_PROTOCOL) += fate-mvstab-read-change
+MVSTAB_SIZES = ffmpeg -v error -c:v pgm -i $(GPUME_TMP)-%d.pgm -vf mvstab=smoothing=2:file=$(GPUME_TMP).npy$(1) -bitexact -f framecrc -
+fate-mvstab-read-change: CMD = { cleanfiles="$$cleanfiles $(GPUME_TMP)-*.pgm $(GPUME_TMP)*.npy"; rm -f $(GPUME_TMP)*.npy; \
+                                 ffmpeg -y -lavfi "$(call MVSTAB_SHAKEN,4,gray)" -c:v pgm $(GPUME_TMP)-%d.pgm; \
+                                 ffmpeg -y -lavfi "$(call MVSTAB_SHAKEN,4,gray)$(GPUME_COMMA)crop=96:96:9:9" -c:v pgm -start_number 5 $(GPUME_TMP)-%d.pgm; \
+                                 $(call MVSTAB_SIZES); $(call MVSTAB_SIZES,:read=1); }
 
 FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) CONCAT_FILTER HFLIP_FILTER NEGATE_FILTER DRAWBOX_FILTER SELECT_FILTER SETPTS_FILTER SCALE_FILTER SETFIELD_FILTER \
                            METADATA_FILTER NULL_MUXER) += $(FATE_MVSTAB_PICTURES) $(FATE_MVSTAB_SAME) $(FATE_MVSTAB_FORMATS) $(FATE_MVSTAB_TEXTS)
