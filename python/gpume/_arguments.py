@@ -20,7 +20,8 @@ from ._process import INDEX_AT_END, NO_VIDEO, Error, Input, ffmpeg_exe, is_strea
 #: "auto": a GPU if one can be used, else the CPU; "cpu"; or the index of a GPU.
 Device = Union[str, int]
 #: Value of an option of a filter.
-Value = Union[str, int, float, bool]
+Value = Union[str, int, float, bool, "os.PathLike[str]"]
+_Plain = Union[str, int, float, bool]
 #: Seconds, or a time as ffmpeg takes it ("1:02:03.5").
 Time = Union[float, int, str]
 #: (width, height), or "WIDTHxHEIGHT".
@@ -107,7 +108,7 @@ def _number(text: str) -> float:
         return -math.inf if "MIN" in text or text.startswith("-") else math.inf
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: _Plain) -> bool:
     try:
         float(value)
     except ValueError:
@@ -115,7 +116,7 @@ def _is_number(value: Value) -> bool:
     return True
 
 
-def _check_option(filter_name: str, key: str, value: Value, option: _Option) -> None:
+def _check_option(filter_name: str, key: str, value: _Plain, option: _Option) -> None:
     if not isinstance(value, (str, numbers.Real, np.generic)):
         raise OptionError(f"{key} is {value!r}; an option of {filter_name} must be a text, a number or a bool")
     names = re.split(r"[+|-]", str(value)) if option.kind == "flags" else [str(value)]
@@ -128,13 +129,21 @@ def _check_option(filter_name: str, key: str, value: Value, option: _Option) -> 
     if option.kind == "int" and isinstance(value, (float, np.floating)) and not float(value).is_integer():
         raise OptionError(f"{key} is {value!r}; it must be a whole number")
     # those of durations are in microseconds
-    if option.limits and option.kind in ("int", "float", "double") and _is_number(value):
-        least, most = option.limits
-        if not least <= float(value) <= most:
-            raise OptionError(f"{key} is {value!r}; it must be from {least:g} to {most:g}")
+    if not option.limits or option.kind not in ("int", "float", "double"):
+        return
+    least, most = option.limits
+    is_zoom = filter_name == "mvstab" and key == "zoom"
+    if _is_number(value):
+        is_right = least <= float(value) <= most and not (is_zoom and 0 < float(value) < 0.1)
+    else:
+        # an expression, of which ffmpeg tells what is wrong
+        is_right = bool(option.choices) or bool(re.search(r"\d|^(default|max|min|none|all)$", str(value)))
+    if not is_right:
+        least_text = "0 or from 0.1" if is_zoom else f"from {least:g}"
+        raise OptionError(f"{key} is {value!r}; it must be {least_text} to {most:g}")
 
 
-def escape(value: Value) -> str:
+def escape(value: _Plain) -> str:
     """Return an option's value as a filter graph takes it."""
     text = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
     for characters in ("\\':", "\\'[],;"):
@@ -149,11 +158,12 @@ def filter_text(name: str, **options: Value) -> str:
         OptionError: it has no such option, or not that value.
     """
     known = _options_of(ffmpeg_exe(), name)
-    for key, value in options.items():
+    plain = {key: os.fspath(value) if isinstance(value, os.PathLike) else value for key, value in options.items()}
+    for key, value in plain.items():
         if key not in known:
             raise OptionError(f"'{key}' is no option of the filter {name}; it has {', '.join(known)}")
         _check_option(name, key, value, known[key])
-    text = ":".join(f"{key}={escape(value)}" for key, value in options.items())
+    text = ":".join(f"{key}={escape(value)}" for key, value in plain.items())
     return f"{name}={text}" if text else name
 
 

@@ -121,6 +121,19 @@ def test_stabilize(clip, tmp_path):
     gpume.stabilize(clip, tmp_path / "x.mkv", smoothing=3, border="mirror")
     assert hashes(tmp_path / "x.mkv") == by_ffmpeg(clip, "mvstab=smoothing=3:border=mirror", tmp_path / "y.mkv")
     assert list(gpume.stabilized([])) == []
+    # a path in a file, written and read
+    gpume.stabilize(clip, tmp_path / "z.mkv", smoothing=9, file=tmp_path / "path.npy")
+    gpume.stabilize(clip, tmp_path / "z.mkv", smoothing=3, border="mirror", file=tmp_path / "path.npy", read=True)
+    assert hashes(tmp_path / "z.mkv") == hashes(tmp_path / "x.mkv") and len(np.load(tmp_path / "path.npy")) == 6
+    for option, text in (({"smoothing": "many"}, "from 1 to 250"), ({"smoothing": 0}, "from 1 to 250"),
+                         ({"zoom": 0.05}, "it must be 0 or from 0.1 to 10"), ({"zoom": 11}, "it must be 0 or from 0.1 to 10"),
+                         ({"max_angle": "steep"}, "from -1 to 180"), ({"mode": "still"}, "one of smooth, tripod, follow")):
+        with pytest.raises(gpume.OptionError, match=text):
+            gpume.stabilize(clip, tmp_path / "z.mkv", **option)
+    gpume.stabilize(clip, tmp_path / "z.mkv", smoothing="min", max_shift="2*3")
+    for place in (tmp_path, tmp_path / "none.npy"):
+        with pytest.raises(gpume.Error, match="must end in .npy|No such file"):
+            gpume.stabilize(clip, tmp_path / "z.mkv", file=place, read=True)
 
 
 def test_deinterlace_and_disparity(clip, tmp_path):
