@@ -90,7 +90,7 @@ help-all: help
 	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
 	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
 	@echo '  make bench-denoise   measure noise removed by mvdenoise and by others'
-	@echo '  make bench-stab      measure the shake that mvstab and vid.stab leave in scenes whose motion is known'
+	@echo '  make bench-stab      measure the shake that mvstab and others leave in scenes whose motion is known'
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks'
 	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'

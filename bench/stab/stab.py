@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures mvstab, and vid.stab where a program has it, with scenes whose motion is known.
+"""Measures mvstab, and others where they are installed, with scenes whose motion is known.
 
 usage: stab.py FFMPEG SCENES OUT.csv [scene ...]
 SCENES has NAME.nut, NAME.steady.nut and NAME.npz as scenes.py makes them; VIDSTAB names an ffmpeg with vid.stab."""
@@ -11,7 +11,10 @@ import tempfile
 
 import numpy as np
 
+import peers
 import truth
+
+SMOOTHING = 15
 
 
 def run(ffmpeg, source, chain):
@@ -36,6 +39,21 @@ def vidstab(ffmpeg, source, options, folder):
     return run(ffmpeg, source, f"vidstabtransform=input={data}:crop=black:optzoom=0{options[1]},format=gray")
 
 
+def matrices(ffmpeg, source, chain):
+    """The matrices from output to input frames that mvstab tells."""
+    text = subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf",
+                           f"{chain},metadata=print:key=lavfi.mvstab.matrix:file=-", "-f", "null", "-"],
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [np.append(np.array(line.split("=")[1].split(), float), 1).reshape(3, 3)
+            for line in text.splitlines() if "matrix=" in line]
+
+
+def residual(true, moved):
+    """Mean distance by which the corners of the output move in a frame, where the window has frames on both sides."""
+    at = [truth.mapped(truth.pose(true, t) @ m, truth.CORNERS) for t, m in enumerate(moved)]
+    return np.mean([np.linalg.norm(b - a, axis=1).mean() for a, b in zip(at, at[1:])][SMOOTHING:-SMOOTHING])
+
+
 def measure(ffmpeg, folder, name):
     """Rows of scene, program, measure, value."""
     source, steady = f"{folder}/{name}.nut", f"{folder}/{name}.steady.nut"
@@ -49,8 +67,22 @@ def measure(ffmpeg, folder, name):
             run(ffmpeg, source, f"mvstab=file={path}:model={model}")
             e = truth.errors(true, truth.read_path(path))
             rows += [(f"mvstab {model}", "error", e.mean()), (f"mvstab {model}", "largest error", e.max())]
+        frames = run(ffmpeg, source, "null")
+        depan, steady_depan = peers.depan(frames, SMOOTHING)
+        for program, path in (("OpenCV", peers.opencv(frames)), ("Depan", depan)):
+            if path is not None:
+                e = truth.errors(true, path)
+                rows += [(program, "error", e.mean()), (program, "largest error", e.max())]
         if int(true["cut"]) < 0:
             rows.append(("mvstab", "tripod", psnr(run(ffmpeg, source, "mvstab=mode=tripod:border=black"), still)))
+            chain = f"mvstab=zoom=1:smoothing={SMOOTHING}"
+            rows += [("mvstab", "residual", residual(true, matrices(ffmpeg, source, chain))),
+                     ("exact path", "residual", residual(true, truth.smoothed(true, SMOOTHING))),
+                     ("none", "neighbours", psnr(frames[1:], frames))]
+            for program, out in (("mvstab", run(ffmpeg, source, chain)), ("Depan", steady_depan),
+                                 ("deshake", run(ffmpeg, source, "deshake,format=gray"))):
+                if out is not None:
+                    rows.append((program, "neighbours", psnr(out[1:], out)))
         if os.environ.get("VIDSTAB"):
             out = vidstab(os.environ["VIDSTAB"], source, (":tripod=1", ":tripod=1"), tmp)
             rows.append(("vid.stab", "tripod", psnr(out, still)))
@@ -66,11 +98,7 @@ def paths(ffmpeg, folder, name, out):
     except ImportError:
         return
     true = np.load(f"{folder}/{name}.npz")
-    text = subprocess.run([ffmpeg, "-v", "error", "-i", f"{folder}/{name}.nut", "-vf",
-                           "mvstab=zoom=1,metadata=print:key=lavfi.mvstab.matrix:file=-", "-f", "null", "-"],
-                          check=True, stdout=subprocess.PIPE, text=True).stdout
-    moved = [np.append(np.array(line.split("=")[1].split(), float), 1).reshape(3, 3)
-             for line in text.splitlines() if "matrix=" in line]
+    moved = matrices(ffmpeg, f"{folder}/{name}.nut", "mvstab=zoom=1")
     middle = np.zeros((1, 2))
     before = np.array([truth.mapped(truth.pose(true, t), middle)[0] for t in range(len(moved))])
     after = np.array([truth.mapped(truth.pose(true, t) @ m, middle)[0] for t, m in enumerate(moved)])

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Shakes pictures, and compares what mvstab and vid.stab make of them with the truth: 'make bench-stab'.
+# Shakes pictures, and compares what mvstab and others make of them with the truth: 'make bench-stab'.
 #
 # usage: stab.sh BIN_DIR [INPUT]
 # INPUT is a clip of two pictures. Environment (defaults in brackets):
 #   FFMPEG      another ffmpeg with mvstab
 #   VIDSTAB     an ffmpeg with vid.stab, such as Debian's [none]
 #   BENCH_DIR   folder for results [build/bench-stab]
-#   PYTHON      [python3], with numpy; with matplotlib it draws a plot of paths
+#   PYTHON      [python3], with numpy; OpenCV, and VapourSynth with MVUtensils, are compared; matplotlib draws paths
 #   SCENES      names of the scenes [all]
 #   FRAMES      frames of a scene [60]
 

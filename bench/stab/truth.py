@@ -34,6 +34,17 @@ def steps(truth):
     return [np.linalg.inv(pose(truth, t - 1)) @ pose(truth, t) for t in range(1, len(truth["D"]))]
 
 
+def smoothed(truth, radius):
+    """The matrices with which the true path is smoothed as mvstab does, where the window has frames on both sides."""
+    weights = (1 - (np.arange(-radius, radius + 1) / (radius + 1)) ** 2) ** 3
+    poses, out = [pose(truth, t) for t in range(len(truth["D"]))], []
+    for t, p in enumerate(poses):
+        window = [poses[min(max(t + i, 0), len(poses) - 1)] for i in range(-radius, radius + 1)]
+        m = sum(w * np.linalg.inv(p) @ q / (np.linalg.inv(p) @ q)[2, 2] for w, q in zip(weights, window))
+        out.append(m / m[2, 2])
+    return out
+
+
 def errors(truth, path):
     """Mean distance at the corners for each frame but the first; path: matrices from each frame to the one before."""
     cut = int(truth["cut"])
