@@ -39,7 +39,9 @@ DEFINE_WARP(16)
 av_cold void ff_mvstab_dsp_init(MvstabDSP *dsp, int depth)
 {
     dsp->warp = depth > 8 ? warp_16 : warp_8;
-#if HAVE_X86ASM
+#if ARCH_X86 && HAVE_X86ASM
     ff_mvstab_dsp_init_x86(dsp, depth);
+#elif ARCH_AARCH64 && HAVE_NEON
+    ff_mvstab_dsp_init_aarch64(dsp, depth);
 #endif
 }

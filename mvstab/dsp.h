@@ -38,5 +38,6 @@ extern const int8_t ff_mvstab_taps[64][MVSTAB_NB_TAPS];
 
 void ff_mvstab_dsp_init(MvstabDSP *dsp, int depth);
 void ff_mvstab_dsp_init_x86(MvstabDSP *dsp, int depth);
+void ff_mvstab_dsp_init_aarch64(MvstabDSP *dsp, int depth);
 
 #endif /* AVFILTER_GPUME_MVSTAB_DSP_H */

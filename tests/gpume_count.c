@@ -27,6 +27,7 @@
 #include "libavfilter/gpume/mvdenoise/samples.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
 #include "libavfilter/gpume/mvfps/mci.h"
+#include "libavfilter/gpume/mvstab/dsp.h"
 #include "libavfilter/gpume/mvstereo/dsp.h"
 #include "libavfilter/gpume/mvview/canvas.h"
 
@@ -273,6 +274,19 @@ static av_noinline void count_mvdenoise(void)
 }
 #endif
 
+#if CONFIG_MVSTAB_FILTER
+static av_noinline void count_mvstab(int depth, const char *name)
+{
+    static MvstabSource src[WIDTH];
+    MvstabDSP dsp;
+
+    ff_mvstab_dsp_init(&dsp, depth);
+    for (int i = 0; i < WIDTH; i++)
+        src[i] = (MvstabSource) { ref + 2 * i, i % 64, 7 * i % 64 };
+    COUNT(name, dsp.warp(out, src, LINE, ff_mvstab_taps, WIDTH, (1 << depth) - 1));
+}
+#endif
+
 #if CONFIG_MVSTEREO_FILTER
 static av_noinline void count_mvstereo(void)
 {
@@ -345,6 +359,10 @@ int main(int argc, char **argv)
 #endif
 #if CONFIG_MVDENOISE_FILTER
     count_mvdenoise();
+#endif
+#if CONFIG_MVSTAB_FILTER
+    count_mvstab(8,  "a warp, 320");
+    count_mvstab(10, "a warp, 320, 10 bits");
 #endif
 #if CONFIG_MVSTEREO_FILTER
     count_mvstereo();
