@@ -122,7 +122,7 @@ enum {
     MVFPS_CUDA_WINDOW = 16,     ///< for each position in a tile's row or column, the windows of four cells, as bytes
     MVFPS_CUDA_CHROMA_X = 24,   ///< the windows for chroma
     MVFPS_CUDA_CHROMA_Y = 32,
-    MVFPS_CUDA_LONG_TAPS = 40,  ///< six taps for each sixteenth of a sample, as bytes: first four of each, then two of each
+    MVFPS_CUDA_LONG_TAPS = 40,  ///< six taps for each sixteenth of a sample, as bytes: four of each, then two of each
     MVFPS_CUDA_TABLE  = 72
 };
 

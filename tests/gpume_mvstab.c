@@ -549,8 +549,8 @@ static void limit_angles(void)
             CHECK(fabs(fabs(atan2(a.m[3], a.m[0])) - FFMIN(fabs(angle), most)) < 1e-9 && i * a.m[3] >= -1e-9 &&
                   fabs(hypot(a.m[0], a.m[3]) - 1.5) < 1e-9 && a.m[1] == -a.m[3] && a.m[4] == a.m[0],
                   "%d degrees, at most %d, became %g", i, limit, atan2(a.m[3], a.m[0]) * 180 / M_PI);
-            CHECK(fabs(hypot(a.m[2], a.m[5]) - FFMIN(hypot(30, i), limit)) < 1e-9, "a shift of (30, %d) became (%g, %g)",
-                  i, a.m[2], a.m[5]);
+            CHECK(fabs(hypot(a.m[2], a.m[5]) - FFMIN(hypot(30, i), limit)) < 1e-9,
+                  "a shift of (30, %d) became (%g, %g)", i, a.m[2], a.m[5]);
         }
 }
 
