@@ -214,7 +214,8 @@ static double time_of(MvstabContext *s, const AVFrame *frame)
 static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
 {
     const MvstabContext *s = ctx->priv;
-    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED), has_row = !s->read || s->path.nb_taken < s->path.nb;
+    const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED);
+    const int has_row       = !s->read || s->path.nb_taken < s->path.nb;
 
     if (is_interlaced && messages)
         av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "
