@@ -9,6 +9,7 @@
 #   FRAMES         of each clip [60], from frame START [20] on, where it has so many
 #   SCENES         drawn clips with known intermediate frames, names in clips.py [all]
 #   SCENE_FRAMES   of each of them [24]
+#   TRIPLETS       folder of the sets of fps/triplets.py; they are measured, nothing else
 #   METHODS        names in fps.py, separated by commas [all]
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none
 #   QUICK          1: few frames, few scenes, one run
@@ -47,6 +48,9 @@ take_meter "$bin/ffmpeg"
 
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
+if [ -n "${TRIPLETS-}" ]; then
+    exec "$python" bench/fps/triplets.py "$bin/ffmpeg" "$TRIPLETS"
+fi
 package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
 case ${METHODS:-MVTools}${VAPOURSYNTH:+ elsewhere} in
     *elsewhere) ;;
