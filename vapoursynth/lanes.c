@@ -192,7 +192,7 @@ int pull(Clip *c, Lane *lane)
         VSMap *fields = NULL;
 
         if (c->kind == STABILIZE)
-            note_shot(lane, n, frame);
+            note_shot(c, lane, n, frame);
         av_fifo_read(lane->fields, &fields, 1);
         lane->next_out = n + 1 + repeats;
         if (n < lane->exact_from) {

@@ -139,7 +139,7 @@ int pull(Clip *c, Lane *lane);
 /** Sets on which frames an output frame depends, from the options of the filter. */
 void set_shots(Clip *c, void *filter);
 /** Finds out from an output frame where a shot begins. */
-void note_shot(Lane *lane, int64_t n, const AVFrame *frame);
+void note_shot(const Clip *c, Lane *lane, int64_t n, const AVFrame *frame);
 /** Makes frames up to an output frame. @return 0, AVERROR(EAGAIN) after frames were requested, or another error */
 int advance_shot(Clip *c, int64_t n, Request *r, VSFrameContext *ctx);
 

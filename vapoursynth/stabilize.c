@@ -34,15 +34,19 @@ void set_shots(Clip *c, void *filter)
     c->by_shot = mode || border == 1 || !border && zoom <= 0;
 }
 
-void note_shot(Lane *lane, int64_t n, const AVFrame *frame)
+void note_shot(const Clip *c, Lane *lane, int64_t n, const AVFrame *frame)
 {
     const AVDictionaryEntry *begins = av_dict_get(frame->metadata, "lavfi.mvstab.begins", NULL, 0);
     const AVDictionaryEntry *inliers = av_dict_get(frame->metadata, "lavfi.mvstab.inliers", NULL, 0);
 
-    /* the first frames tell of no cut while the path is held */
+    /* the first frames tell nothing while the path is held: frames before the lane may have begun that */
     if (lane->has_path && begins && strtol(begins->value, NULL, 10))
         lane->exact_from = FFMIN(lane->exact_from, n);
-    lane->has_path |= inliers && strtod(inliers->value, NULL) > 0;
+    if (lane->has_path || !inliers || strtod(inliers->value, NULL) <= 0)
+        return;
+    lane->has_path = 1;
+    if (!c->by_shot)
+        lane->exact_from = FFMIN(lane->exact_from, n - 1 + c->past);
 }
 
 /* Returns a lane that reaches an output frame; otherwise the one that has not been used for the longest time. */
@@ -74,7 +78,7 @@ static int start(Clip *c, Lane *lane, int64_t n, int64_t back, const Request *r,
     av_frame_free(&frame);
     lane->first      = lane->next_in = lane->next_out = FFMAX(n - FFMIN(back, MAX_BACK), 0);
     lane->has_path   = 0;
-    lane->exact_from = !lane->first ? 0 : c->by_shot && back < MAX_BACK ? INT64_MAX : lane->first + c->past;
+    lane->exact_from = !lane->first ? 0 : back < MAX_BACK ? INT64_MAX : lane->first + c->past;
     return ret;
 }
 

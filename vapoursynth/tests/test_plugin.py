@@ -308,6 +308,16 @@ def test_stabilize(make, filters, furthest):
     assert all(data_of(f.result()) == wanted[n] for n, f in futures)
 
 
+def test_stabilize_behind_black():
+    """A lane that starts in frames in which the path is held does not know the shot before them."""
+    size, raw = W * H * 3 // 2, bytearray(shots(90))
+    raw[20 * size:60 * size] = (bytes(W * H) + bytes([128]) * (W * H // 2)) * 40
+    wanted = by_ffmpeg(bytes(raw), "mvstab=smoothing=3:border=mirror")
+    for n in (75, 61, 89, 58):
+        made = core.gpume.Stabilize(clip_of(bytes(raw)), smoothing=3, border="mirror")
+        assert data_of(made.get_frame(n)) == wanted[n * size:(n + 1) * size], n
+
+
 def test_help():
     """Help has the range, the default and the text of each option, as the program tells them."""
     for function, name in (("Denoise", "mvdenoise"), ("FPS", "mvfps"), ("View", "mvview"), ("Deinterlace", "mvdeint"),
