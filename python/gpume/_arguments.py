@@ -123,9 +123,6 @@ def _check_option(filter_name: str, key: str, value: _Plain, option: _Option) ->
     if option.choices and not _is_number(value) and not all(name in option.choices for name in names if name):
         raise OptionError(f"{key} is {value!r}; it must be " + ("some of, joined by '+', " if option.kind == "flags"
                           else "one of ") + ", ".join(option.choices))
-    if not option.choices and option.kind in ("int", "float", "double") and not _is_number(value) and not re.search(
-            r"\d|^(default|min|max|none|all)$", str(value)):
-        raise OptionError(f"{key} is {value!r}; it must be a number")
     if option.kind == "int" and isinstance(value, (float, np.floating)) and not float(value).is_integer():
         raise OptionError(f"{key} is {value!r}; it must be a whole number")
     # those of durations are in microseconds
@@ -139,8 +136,8 @@ def _check_option(filter_name: str, key: str, value: _Plain, option: _Option) ->
         # an expression, of which ffmpeg tells what is wrong
         is_right = bool(option.choices) or bool(re.search(r"\d|^(default|max|min|none|all)$", str(value)))
     if not is_right:
-        least_text = "0 or from 0.1" if is_zoom else f"from {least:g}"
-        raise OptionError(f"{key} is {value!r}; it must be {least_text} to {most:g}")
+        range_text = ("" if _is_number(value) else "a number, ") + ("0 or from 0.1" if is_zoom else f"from {least:g}")
+        raise OptionError(f"{key} is {value!r}; it must be {range_text} to {most:g}")
 
 
 def escape(value: _Plain) -> str:
