@@ -96,7 +96,7 @@ template<int SX, int SY> struct MvfpsPart {
     static __device__ __forceinline__ void taps_at(const MvfpsTile &t, int fraction, int (&taps)[TAPS])
     {
         const GpumeU32 first = __shfl_sync(GPUME_WHOLE_WARP, TAPS == 6 ? t.long_taps : t.taps, fraction);
-        const GpumeU32 last  = __shfl_sync(GPUME_WHOLE_WARP, t.long_taps, 16 + fraction);
+        const GpumeU32 last  = TAPS == 6 ? __shfl_sync(GPUME_WHOLE_WARP, t.long_taps, 16 + fraction) : 0;
 
         GPUME_UNROLL for (int n = 0; n < TAPS; n++)
             taps[n] = (signed char)((n < 4 ? first : last) >> 8 * (n % 4));

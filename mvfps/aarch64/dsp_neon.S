@@ -16,8 +16,36 @@ const bilinear, align=2
 .endr
 endconst
 
+// Writes the taps of a Catmull-Rom spline for each sixteenth of a sample, with the macro row.
+.macro spline row
+        \row            0, 64,  0,  0
+        \row            -2, 63,  3,  0
+        \row            -3, 62,  6, -1
+        \row            -4, 59, 10, -1
+        \row            -4, 56, 14, -2
+        \row            -5, 51, 20, -2
+        \row            -5, 47, 25, -3
+        \row            -4, 41, 30, -3
+        \row            -4, 36, 36, -4
+        \row            -3, 30, 41, -4
+        \row            -3, 25, 47, -5
+        \row            -2, 20, 51, -5
+        \row            -2, 14, 56, -4
+        \row            -1, 10, 59, -4
+        \row            -1,  6, 62, -3
+        \row            0,  3, 63, -2
+.endm
+
+.macro four_taps t0, t1, t2, t3
+        .byte           \t0, \t1, \t2, \t3
+.endm
+
+.macro four_of_six_taps t0, t1, t2, t3
+        .byte           0, \t0, \t1, \t2, \t3, 0, 0, 0
+.endm
+
 // six taps for each sixteenth of a sample, in eight bytes: first those of a sinc with a window, for eight columns, then
-// those of a Catmull-Rom spline between zeros, for fewer
+// those of the spline between zeros, for fewer
 const long_taps, align=3
         .byte            0,  0, 64,  0,  0,  0,  0,  0
         .byte            1, -3, 63,  4, -1,  0,  0,  0
@@ -35,42 +63,12 @@ const long_taps, align=3
         .byte            0, -3, 12, 60, -7,  2,  0,  0
         .byte            0, -2,  8, 62, -5,  1,  0,  0
         .byte            0, -1,  4, 63, -3,  1,  0,  0
-        .byte            0,  0, 64,  0,  0,  0,  0,  0
-        .byte            0, -2, 63,  3,  0,  0,  0,  0
-        .byte            0, -3, 62,  6, -1,  0,  0,  0
-        .byte            0, -4, 59, 10, -1,  0,  0,  0
-        .byte            0, -4, 56, 14, -2,  0,  0,  0
-        .byte            0, -5, 51, 20, -2,  0,  0,  0
-        .byte            0, -5, 47, 25, -3,  0,  0,  0
-        .byte            0, -4, 41, 30, -3,  0,  0,  0
-        .byte            0, -4, 36, 36, -4,  0,  0,  0
-        .byte            0, -3, 30, 41, -4,  0,  0,  0
-        .byte            0, -3, 25, 47, -5,  0,  0,  0
-        .byte            0, -2, 20, 51, -5,  0,  0,  0
-        .byte            0, -2, 14, 56, -4,  0,  0,  0
-        .byte            0, -1, 10, 59, -4,  0,  0,  0
-        .byte            0, -1,  6, 62, -3,  0,  0,  0
-        .byte            0,  0,  3, 63, -2,  0,  0,  0
+        spline          four_of_six_taps
 endconst
 
-// taps of a Catmull-Rom spline for each sixteenth of a sample: those of two components at once
+// the taps of two components at once
 const taps, align=2
-        .byte            0, 64,  0,  0
-        .byte           -2, 63,  3,  0
-        .byte           -3, 62,  6, -1
-        .byte           -4, 59, 10, -1
-        .byte           -4, 56, 14, -2
-        .byte           -5, 51, 20, -2
-        .byte           -5, 47, 25, -3
-        .byte           -4, 41, 30, -3
-        .byte           -4, 36, 36, -4
-        .byte           -3, 30, 41, -4
-        .byte           -3, 25, 47, -5
-        .byte           -2, 20, 51, -5
-        .byte           -2, 14, 56, -4
-        .byte           -1, 10, 59, -4
-        .byte           -1,  6, 62, -3
-        .byte            0,  3, 63, -2
+        spline          four_taps
 endconst
 
 // limits of differences between similar vectors, by cell
@@ -148,13 +146,23 @@ endconst
 
 // Filters six rows of sums vertically: the result is in v0. Clobbers v1
 .macro filter_column taps, r0, r1, r2, r3, r4, r5
+        sum_four        \taps, \r0, \r1, \r2, \r3
+        add_row         \r4, \taps, 4
+        add_row         \r5, \taps, 5
+        round_sums
+.endm
+
+// Sums the products of taps with four rows in v0 and v1.
+.macro sum_four taps, r0, r1, r2, r3
         smull           v0.4s, v\r0\().4h, v\taps\().h[0]
         smull2          v1.4s, v\r0\().8h, v\taps\().h[0]
         add_row         \r1, \taps, 1
         add_row         \r2, \taps, 2
         add_row         \r3, \taps, 3
-        add_row         \r4, \taps, 4
-        add_row         \r5, \taps, 5
+.endm
+
+// Rounds and clips the sums in v0 and v1: the result is in v0.
+.macro round_sums
         sqrshrun        v0.4h, v0.4s, #12
         sqrshrun2       v0.8h, v1.4s, #12
         umin            v0.8h, v0.8h, v6.8h
@@ -320,14 +328,8 @@ endfunc
 
 // Filters four rows r0 to r3 of sums vertically: the result is in v0. Clobbers v1
 .macro filter_column_two taps, r0, r1, r2, r3
-        smull           v0.4s, v\r0\().4h, v\taps\().h[0]
-        smull2          v1.4s, v\r0\().8h, v\taps\().h[0]
-        add_row         \r1, \taps, 1
-        add_row         \r2, \taps, 2
-        add_row         \r3, \taps, 3
-        sqrshrun        v0.4h, v0.4s, #12
-        sqrshrun2       v0.8h, v1.4s, #12
-        umin            v0.8h, v0.8h, v6.8h
+        sum_four        \taps, \r0, \r1, \r2, \r3
+        round_sums
 .endm
 
 // Filters four rows r0 to r3 of samples vertically: the result is in v0. w0 to w3: absolute values of the taps

@@ -43,7 +43,7 @@ bilinear:
 taps_b: TAPS db
 taps_w: TAPS dw
 
-; six taps: first those of a sinc with a window, for eight columns, then those of the spline between zeros, for fewer
+; six taps of a sinc with a window
 %macro LONG_TAPS 1
     %1  0,  0, 64,  0,  0,  0
     %1  1, -3, 63,  4, -1,  0
@@ -61,25 +61,21 @@ taps_w: TAPS dw
     %1  0, -3, 12, 60, -7,  2
     %1  0, -2,  8, 62, -5,  1
     %1  0, -1,  4, 63, -3,  1
-    %1  0,  0, 64,  0,  0,  0
-    %1  0, -2, 63,  3,  0,  0
-    %1  0, -3, 62,  6, -1,  0
-    %1  0, -4, 59, 10, -1,  0
-    %1  0, -4, 56, 14, -2,  0
-    %1  0, -5, 51, 20, -2,  0
-    %1  0, -5, 47, 25, -3,  0
-    %1  0, -4, 41, 30, -3,  0
-    %1  0, -4, 36, 36, -4,  0
-    %1  0, -3, 30, 41, -4,  0
-    %1  0, -3, 25, 47, -5,  0
-    %1  0, -2, 20, 51, -5,  0
-    %1  0, -2, 14, 56, -4,  0
-    %1  0, -1, 10, 59, -4,  0
-    %1  0, -1,  6, 62, -3,  0
-    %1  0,  0,  3, 63, -2,  0
 %endmacro
-long_taps_b: LONG_TAPS db
-long_taps_w: LONG_TAPS dw
+; a row of the spline between zeros, so that it has six taps, too
+%macro BETWEEN_ZEROS_B 4
+    db 0, %1, %2, %3, %4, 0
+%endmacro
+%macro BETWEEN_ZEROS_W 4
+    dw 0, %1, %2, %3, %4, 0
+%endmacro
+; first those for eight columns, then those for fewer
+long_taps_b:
+    LONG_TAPS db
+    TAPS BETWEEN_ZEROS_B
+long_taps_w:
+    LONG_TAPS dw
+    TAPS BETWEEN_ZEROS_W
 
 ; dividend of the trust in a match: (3584 >> 2) * 4096
 most_trust: times 8 dd 3670016.0
