@@ -22,6 +22,9 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from taps import luma_of  # noqa: E402
+
 FIELDS, RECORD = 16, 28
 # c0 ... c6 of both distances, c0 ... c4 of X(0) and L. With these bounds no sum exceeds 32 bits; c0 is at least 128.
 BOUNDS = 2 * [60000, 1500, 1500, 500, 6000, 2000, 1000] + 2 * [60000, 20000, 4000, 2000, 500]
@@ -35,13 +38,9 @@ def scaled(v, factor):
 def measure(out, ffmpeg, program, clip, start):
     """The measures of a part of a clip, and the true samples; by pass."""
     w, h = os.environ.get('CROP', '320x176').split('x')
-    raw = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-i', clip, '-an', '-vf',
-                          f'trim=start_frame={start}:end_frame={start + FIELDS},format=gray,crop=trunc(min(iw\\,{w})/4)*4:'
-                          f'trunc(min(ih\\,{h})/4)*4', '-fps_mode', 'passthrough', '-f', 'yuv4mpegpipe', '-'], check=True,
-                         capture_output=True).stdout
-    head = raw[:raw.index(b'\n')].decode()
-    w, h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
-    frames = np.frombuffer(raw[len(head) + 1:], np.uint8).reshape(-1, w * h + 6)[:, 6:].reshape(-1, h, w)
+    frames = luma_of(ffmpeg, clip, f'trim=start_frame={start}:end_frame={start + FIELDS},format=gray,crop=trunc(min(iw\\,{w})/4)*4:'
+                     f'trunc(min(ih\\,{h})/4)*4')
+    h, w = frames.shape[1:]
     if len(frames) < FIELDS:
         sys.exit('%s has only %d frames from frame %d on; %d are needed' % (clip, len(frames), start, FIELDS))
     frames.tofile(out + '/fit.gray')

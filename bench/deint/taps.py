@@ -28,15 +28,19 @@ MARGIN = 6
 PRIOR = 1e-4        # so that classes with few samples have the mean
 
 
-def frames_of(ffmpeg, clip):
-    """The luma of some frames, 8 bits."""
-    w, h = os.environ.get('CROP', '640x352').split('x')
-    raw = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-i', clip, '-an', '-vf',
-                          f'format=gray,crop=min(iw\\,{w}):min(ih\\,{h})', '-fps_mode', 'passthrough', '-f', 'yuv4mpegpipe',
-                          '-'], check=True, capture_output=True).stdout
+def luma_of(ffmpeg, clip, filters):
+    """The luma of the frames of a clip behind filters, 8 bits."""
+    raw = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-i', clip, '-an', '-vf', filters, '-fps_mode', 'passthrough',
+                          '-f', 'yuv4mpegpipe', '-'], check=True, capture_output=True).stdout
     head = raw[:raw.index(b'\n')].decode()
     w, h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
-    frames = np.frombuffer(raw[len(head) + 1:], np.uint8).reshape(-1, w * h + 6)[:, 6:].reshape(-1, h, w)
+    return np.frombuffer(raw[len(head) + 1:], np.uint8).reshape(-1, w * h + 6)[:, 6:].reshape(-1, h, w)
+
+
+def frames_of(ffmpeg, clip):
+    """The luma of some frames."""
+    w, h = os.environ.get('CROP', '640x352').split('x')
+    frames = luma_of(ffmpeg, clip, f'format=gray,crop=min(iw\\,{w}):min(ih\\,{h})')
     number = min(int(os.environ.get('FRAMES', 20)), len(frames))
     return frames[np.linspace(0, len(frames) - 1, number).astype(int)]
 
@@ -112,4 +116,5 @@ def main():
         print('    { %s },' % ',\n      '.join(', '.join(map(str, row[i:i + 9])) for i in range(0, TAPS, 9)))
 
 
-main()
+if __name__ == '__main__':
+    main()
