@@ -28,6 +28,7 @@
 #include "gpume/mvdenoise/repeats.h"
 #include "gpume/stream/stream.h"
 #include "gpume/util/compat.h"
+#include "gpume/util/frames.h"
 #include "gpume/util/hwframes.h"
 #include "gpume/util/options.h"
 #include "gpume/util/slice_threads.h"
@@ -371,15 +372,9 @@ static int make(AVFilterContext *ctx, AVFrame *out)
     if (out->hw_frames_ctx)
         return ff_mvdenoise_make(s->mvdenoise, out);
     if (out->format != outlink->format) {
-        opponent = av_frame_alloc();
-        if (!opponent)
-            return AVERROR(ENOMEM);
-        opponent->format = out->format;
-        opponent->width  = out->width;
-        opponent->height = out->height;
-        ret = av_frame_get_buffer(opponent, 0);
+        ret = ff_gpume_alloc_frame(&opponent, out->format, out->width, out->height);
         if (ret < 0)
-            goto fail;
+            return ret;
         out->format = outlink->format;
     }
     ret = ff_gpume_new_samples(outlink, out, &noisy);

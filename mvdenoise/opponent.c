@@ -12,6 +12,7 @@
 #include "libavfilter/gpume/mvdenoise/opponent.h"
 #include "libavfilter/gpume/mvdenoise/unclip.h"
 #include "libavfilter/gpume/picture/layout.h"
+#include "libavfilter/gpume/util/frames.h"
 
 /* 65536 / sqrt(6), 65536 / sqrt(18); 16384 sqrt(3 / 2), 16384 sqrt(1 / 2), 16384 sqrt(2) */
 enum { TO_SECOND = 26755, TO_THIRD = 15447, FROM_SECOND = 20066, FROM_THIRD = 11585, FROM_GREEN = 23170 };
@@ -132,18 +133,12 @@ static void convert(const AVFrame *rgb, const AVFrame *opponent, const GpumeExec
 
 int ff_mvdenoise_to_opponent(AVFrame *frame, const GpumeExecutor *executor)
 {
-    AVFrame *to = av_frame_alloc();
-    int ret = AVERROR(ENOMEM);
+    AVFrame *to;
+    int ret = ff_gpume_alloc_frame(&to, ff_mvdenoise_opponent_format(frame->format), frame->width, frame->height);
 
-    if (!to)
+    if (ret < 0)
         return ret;
     ret = av_frame_copy_props(to, frame);
-    if (ret < 0)
-        goto fail;
-    to->format = ff_mvdenoise_opponent_format(frame->format);
-    to->width  = frame->width;
-    to->height = frame->height;
-    ret = av_frame_get_buffer(to, 0);
     if (ret < 0)
         goto fail;
     convert(frame, to, executor, split);
@@ -175,21 +170,15 @@ int ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const AVFrame 
                                const GpumeExecutor *executor)
 {
     Conversion c = { .denoised = rgb };
-    AVFrame *frame = NULL;
+    AVFrame *frame;
     int ret;
 
     convert(rgb, from, executor, join);
     if (!noise || !noise->sigma)
         return 0;
-    frame = av_frame_alloc();
-    if (!frame)
-        return AVERROR(ENOMEM);
-    frame->format = rgb->format;
-    frame->width  = rgb->width;
-    frame->height = rgb->height;
-    ret = av_frame_get_buffer(frame, 0);
+    ret = ff_gpume_alloc_frame(&frame, rgb->format, rgb->width, rgb->height);
     if (ret < 0)
-        goto fail;
+        return ret;
     convert(frame, noisy, executor, join);
     ff_gpume_layout_init(&c.from, rgb->format, rgb->width, rgb->height);
     c.rgb    = frame;
@@ -200,7 +189,6 @@ int ff_mvdenoise_from_opponent(AVFrame *rgb, const AVFrame *from, const AVFrame 
     for (int i = 0; i < MVDENOISE_TONES; i++)
         c.unclip.sigma[i] = noise[i].clipped * 887 >> 9;
     gpume_execute(executor, correct, &c, FFMIN(executor->nb_threads, rgb->height));
-fail:
     av_frame_free(&frame);
-    return ret;
+    return 0;
 }

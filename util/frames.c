@@ -30,6 +30,22 @@ int ff_gpume_are_alike(const AVFrame *a, const AVFrame *b)
            ff_gpume_frame_device(a) == ff_gpume_frame_device(b);
 }
 
+int ff_gpume_alloc_frame(AVFrame **frame, enum AVPixelFormat format, int w, int h)
+{
+    int ret;
+
+    *frame = av_frame_alloc();
+    if (!*frame)
+        return AVERROR(ENOMEM);
+    (*frame)->format = format;
+    (*frame)->width  = w;
+    (*frame)->height = h;
+    ret = av_frame_get_buffer(*frame, 0);
+    if (ret < 0)
+        av_frame_free(frame);
+    return ret;
+}
+
 av_cold int ff_gpume_open_hw_frames(AVBufferRef **frames, AVBufferRef *device, enum AVPixelFormat format,
                                     enum AVPixelFormat sw_format, int w, int h)
 {

@@ -25,6 +25,12 @@ const void *ff_gpume_frame_device(const AVFrame *frame);
 int ff_gpume_are_alike(const AVFrame *a, const AVFrame *b);
 
 /**
+ * Allocates a frame with samples in system memory.
+ * @return 0, or an AVERROR code, and then *frame is NULL
+ */
+int ff_gpume_alloc_frame(AVFrame **frame, enum AVPixelFormat format, int w, int h);
+
+/**
  * Opens a pool of hardware frames.
  * @param frames set to the AVHWFramesContext
  * @param device AVHWDeviceContext
