@@ -133,61 +133,31 @@ static int alloc(const CPUBackend *s, MvstabPicture *picture)
     return 0;
 }
 
-#define DEFINE_ADD_ROW(bits)                                                                                    \
-/* Adds the products of the derivatives of a row of a block. */                                                 \
-static void add_row_##bits(MvstabTensor *t, const uint8_t *first, ptrdiff_t stride, int w, int has_y, int shift) \
+#define DEFINE_MEASURE_BLOCK(bits)                                                                              \
+/* Sums the products of the derivatives of a block. */                                                          \
+static MvstabTensor measure_block_##bits(const uint8_t *first, ptrdiff_t stride, int w, int h, int shift)       \
 {                                                                                                               \
-    const uint##bits##_t *row = (const uint##bits##_t *)first;                                                  \
-    const uint##bits##_t *above = (const uint##bits##_t *)(first - stride);                                     \
-    const uint##bits##_t *below = (const uint##bits##_t *)(first + stride);                                     \
-    int xx = 0, xy = 0, yy = 0;                                                                                 \
+    MvstabTensor t = { 0 };                                                                                     \
                                                                                                                 \
-    for (int x = 0; x < w; x++) {                                                                               \
-        const int dx = (uint8_t)(row[x + 1] >> shift) - (uint8_t)(row[x - 1] >> shift);                         \
-        const int dy = has_y * ((uint8_t)(below[x] >> shift) - (uint8_t)(above[x] >> shift));                   \
+    for (int y = 0; y < h; y++) {                                                                               \
+        const uint##bits##_t *row   = (const uint##bits##_t *)(first + y * stride);                             \
+        const uint##bits##_t *above = (const uint##bits##_t *)(first + y * stride - stride);                    \
+        const uint##bits##_t *below = (const uint##bits##_t *)(first + y * stride + stride);                    \
                                                                                                                 \
-        xx += dx * dx;                                                                                          \
-        xy += dx * dy;                                                                                          \
-        yy += dy * dy;                                                                                          \
+        for (int x = 0; x < w; x++) {                                                                           \
+            const int dx = (uint8_t)(row[x + 1] >> shift) - (uint8_t)(row[x - 1] >> shift);                     \
+            const int dy = (uint8_t)(below[x] >> shift) - (uint8_t)(above[x] >> shift);                         \
+                                                                                                                \
+            t.xx += dx * dx;                                                                                    \
+            t.xy += dx * dy;                                                                                    \
+            t.yy += dy * dy;                                                                                    \
+        }                                                                                                       \
     }                                                                                                           \
-    t->xx += xx;                                                                                                \
-    t->xy += xy;                                                                                                \
-    t->yy += yy;                                                                                                \
+    return t;                                                                                                   \
 }
 
-DEFINE_ADD_ROW(8)
-DEFINE_ADD_ROW(16)
-
-/* Measures a row of blocks. A sample at the edge has no derivative across the edge. */
-static void measure_row(const CPUBackend *s, const GpumeSamples *c, int row)
-{
-    const int cols = gpume_blocks(c->w, MVSTAB_BLOCK), bytes = s->layout->bytes, shift = s->layout->depth - 8;
-
-    for (int i = 0; i < cols; i++) {
-        MvstabTensor *t = &s->measured[row * cols + i];
-
-        *t = (MvstabTensor) { 0 };
-        for (int y = row * MVSTAB_BLOCK; y < FFMIN((row + 1) * MVSTAB_BLOCK, c->h); y++) {
-            const int has_y = y > 0 && y < c->h - 1, end = FFMIN((i + 1) * MVSTAB_BLOCK, c->w);
-
-            for (int x = i * MVSTAB_BLOCK, next; x < end; x = next) {
-                /* the columns at the edges have only vertical derivatives */
-                const int is_edge = x == 0 || x == c->w - 1;
-                const uint8_t *first = c->first + y * c->stride + x * bytes;
-                MvstabTensor part = { 0 };
-
-                next = is_edge ? x + 1 : FFMIN(end, c->w - 1);
-                if (bytes == 1)
-                    add_row_8(&part, first, c->stride, next - x, has_y, shift);
-                else
-                    add_row_16(&part, first, c->stride, next - x, has_y, shift);
-                t->xx += is_edge ? 0 : part.xx;
-                t->xy += is_edge ? 0 : part.xy;
-                t->yy += part.yy;
-            }
-        }
-    }
-}
+DEFINE_MEASURE_BLOCK(8)
+DEFINE_MEASURE_BLOCK(16)
 
 static void load_job(void *arg, int job, int nb_jobs)
 {
@@ -199,10 +169,17 @@ static void load_job(void *arg, int job, int nb_jobs)
 static void measure_job(void *arg, int job, int nb_jobs)
 {
     const CPUBackend *s = arg;
-    const int rows = gpume_blocks(s->layout->h, MVSTAB_BLOCK);
+    const GpumeSamples *c = &s->picture.components[0];
+    const int cols = gpume_blocks(c->w, MVSTAB_BLOCK), rows = gpume_blocks(c->h, MVSTAB_BLOCK);
 
-    for (int i = rows * job / nb_jobs; i < rows * (job + 1) / nb_jobs; i++)
-        measure_row(s, &s->picture.components[0], i);
+    for (int i = cols * (rows * job / nb_jobs); i < cols * (rows * (job + 1) / nb_jobs); i++) {
+        const int x = i % cols * MVSTAB_BLOCK, y = i / cols * MVSTAB_BLOCK;
+        const int w = FFMIN(MVSTAB_BLOCK, c->w - x), h = FFMIN(MVSTAB_BLOCK, c->h - y);
+        const uint8_t *first = c->first + y * c->stride + x * s->layout->bytes;
+
+        s->measured[i] = s->layout->bytes == 1 ? measure_block_8(first, c->stride, w, h, 0) :
+                                                 measure_block_16(first, c->stride, w, h, s->layout->depth - 8);
+    }
 }
 
 static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)

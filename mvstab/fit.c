@@ -21,7 +21,7 @@
 #define HYPOTHESES 5
 #define NEAR       3
 /** A tensor of this trace is halved. */
-#define TRACE_HALVED (100. * 4 * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK / 2)
+#define TRACE_HALVED (50. * 4 * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK / 2)
 /** Least trace of a tensor that tells a motion. */
 #define LEAST_TRACE  (2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
 /** Weight of blocks at the left, right and upper edge when a hypothesis is chosen, and share of the picture there. */
@@ -30,6 +30,12 @@
 /** Least number of blocks whose motion is known, and least share of them that move alike. */
 #define LEAST_BLOCKS 6
 #define LEAST_INLIERS 0.08
+/** Numbers of refits to the sample as a similarity, then as both models, and to all blocks. */
+#define REFITS_FIRST 2
+#define REFITS_BOTH  2
+#define REFITS_ALL   2
+/** Scale of the squared distances, in samples, of blocks from the motion: those of 1 / SCALE count a quarter. */
+#define SCALE 3
 /** A homography is taken if it lowers the residual to this share. */
 #define HOMOGRAPHY_SHARE 0.8
 
@@ -50,75 +56,31 @@ av_cold void ff_mvstab_fit_uninit(MvstabFit *f)
     av_freep(&f->histogram);
 }
 
-/* Returns whether a matrix maps all corners of a block into the picture. */
-static int is_inside(const MvstabFit *f, const MvstabMatrix *a, double x0, double y0, double x1, double y1)
-{
-    for (int i = 0; i < 4; i++) {
-        double x = i & 1 ? x1 : x0, y = i & 2 ? y1 : y0;
-
-        ff_mvstab_map(&x, &y, a);
-        if (fabs(x) > (f->w - 1) / 2. || fabs(y) > (f->h - 1) / 2.)
-            return 0;
-    }
-    return 1;
-}
-
-static int bin_of(double vx, double vy)
-{
-    const int x = av_clip((int)floor(vx + 0.5), -MAX_BIN, MAX_BIN);
-    const int y = av_clip((int)floor(vy + 0.5), -MAX_BIN, MAX_BIN);
-
-    return (y + MAX_BIN + 1) * BINS + x + MAX_BIN + 1;
-}
-
-/* Weights the blocks for the choice of a hypothesis. */
-static void weight_blocks(MvstabFit *f)
-{
-    double mean = 0;
-
-    for (int i = 0; i < f->nb; i++)
-        mean += f->blocks[i].xx + f->blocks[i].yy;
-    mean /= FFMAX(f->nb, 1);
-    for (int i = 0; i < f->nb; i++) {
-        MvstabBlock *b = &f->blocks[i];
-
-        /* in 1/256, so that sums in the histogram are exact */
-        b->weight = floor(256 * FFMIN((b->xx + b->yy) / mean, 1)) / 256;
-    }
-}
-
 void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTensor *tensors,
                         const MvstabMatrix *inside)
 {
-    const int cols = gpume_blocks(f->w, MVSTAB_BLOCK);
-
     f->nb = f->nb_inside = f->nb_textured = 0;
-    for (int i = 0; i < f->nb_all; i++) {
-        const int x0 = i % cols * MVSTAB_BLOCK, x1 = FFMIN(x0 + MVSTAB_BLOCK, f->w) - 1;
-        const int y0 = i / cols * MVSTAB_BLOCK, y1 = FFMIN(y0 + MVSTAB_BLOCK, f->h) - 1;
-        const double cx = (f->w - 1) / 2., cy = (f->h - 1) / 2.;
-        const double trace = (double)tensors[i].xx + tensors[i].yy;
-        MvstabBlock *b = &f->blocks[f->nb];
-        double damping;
+    for (int y0 = 0; y0 < f->h; y0 += MVSTAB_BLOCK)
+        for (int x0 = 0; x0 < f->w; x0 += MVSTAB_BLOCK, mvs++, tensors++) {
+            const double x = (x0 + FFMIN(x0 + MVSTAB_BLOCK, f->w) - f->w) / 2.;
+            const double y = (y0 + FFMIN(y0 + MVSTAB_BLOCK, f->h) - f->h) / 2.;
+            const double trace = (double)tensors->xx + tensors->yy, damping = 1 / (1 + trace / TRACE_HALVED);
+            double px = x, py = y;
 
-        if (inside && !is_inside(f, inside, x0 - cx, y0 - cy, x1 - cx, y1 - cy))
-            continue;
-        f->nb_inside++;
-        if (trace < LEAST_TRACE)
-            continue;
-        f->nb_textured++;
-        if (mvs[i].flags & GPUME_FLAG_INCONSISTENT)
-            continue;
-        damping = 1 / (1 + trace / TRACE_HALVED);
-        *b = (MvstabBlock) {
-            .x = (x0 + x1) / 2. - cx, .y = (y0 + y1) / 2. - cy,
-            .vx = mvs[i].motion_x / (double)mvs[i].motion_scale, .vy = mvs[i].motion_y / (double)mvs[i].motion_scale,
-            .xx = tensors[i].xx * damping, .xy = tensors[i].xy * damping, .yy = tensors[i].yy * damping, .is_left = 1,
-        };
-        b->bin = bin_of(b->vx, b->vy);
-        f->nb++;
-    }
-    weight_blocks(f);
+            if (inside)
+                ff_mvstab_map(&px, &py, inside);
+            if (inside && (fabs(px) > (f->w - MVSTAB_BLOCK) / 2. || fabs(py) > (f->h - MVSTAB_BLOCK) / 2.))
+                continue;
+            f->nb_inside++;
+            f->nb_textured += trace >= LEAST_TRACE;
+            if (trace < LEAST_TRACE || mvs->flags & GPUME_FLAG_INCONSISTENT)
+                continue;
+            f->blocks[f->nb++] = (MvstabBlock) {
+                .x  = x, .qx = x + mvs->motion_x / (double)mvs->motion_scale,
+                .y  = y, .qy = y + mvs->motion_y / (double)mvs->motion_scale,
+                .xx = tensors->xx * damping, .xy = tensors->xy * damping, .yy = tensors->yy * damping,
+            };
+        }
 }
 
 int ff_mvstab_has_texture(const MvstabFit *f)
@@ -131,15 +93,26 @@ int ff_mvstab_agrees(const MvstabFit *f, int share)
     return ff_mvstab_has_texture(f) && share * f->nb >= f->nb_textured;
 }
 
-/* Returns the squared distance between a block's motion and that of a transform. */
-static double residual(const MvstabBlock *b, const MvstabMatrix *a)
+/*
+ * Returns the squared distance between a block's motion and that of a transform, times the square of the denominator.
+ * @param d2 becomes the square of the denominator
+ */
+static av_always_inline double distance(double *d2, const MvstabBlock *b, const MvstabMatrix *a)
 {
-    double x = b->x, y = b->y;
+    const double d = FFMAX(a->m[6] * b->x + a->m[7] * b->y + 1, 1. / 16);
+    const double x = a->m[0] * b->x + a->m[1] * b->y + a->m[2] - d * b->qx;
+    const double y = a->m[3] * b->x + a->m[4] * b->y + a->m[5] - d * b->qy;
 
-    ff_mvstab_map(&x, &y, a);
-    x -= b->x + b->vx;
-    y -= b->y + b->vy;
+    *d2 = d * d;
     return x * x + y * y;
+}
+
+/* Returns 1 / (1 + scale r) for the squared distance r of a block from a transform. */
+static av_always_inline double nearness(const MvstabBlock *b, const MvstabMatrix *a, double scale)
+{
+    double d2, r = distance(&d2, b, a);
+
+    return d2 / (d2 + scale * r);
 }
 
 /* Solves n linear equations with a symmetric positive definite matrix. The result replaces the right-hand side. */
@@ -172,130 +145,173 @@ static void solve(double m[8][8], double g[8], int n)
         g[i] *= scale[i];
 }
 
-/*
- * Sets the derivatives of a block's motion by the parameters of a model. The last two of a homography divide by the
- * denominator, which makes the equations linear.
- */
-static void derive(double a[8], double b[8], const MvstabBlock *block, double x, double y, int n)
+/* Adds a block to the sums from which n parameters are found: its tensor and that times its new position, by position. */
+static av_always_inline void add_block(double sums[6][6], const MvstabBlock *b, double xx, double xy, double yy, int n)
 {
-    const double qx = block->x + block->vx, qy = block->y + block->vy;
+    const double x = xx * b->qx + xy * b->qy, y = xy * b->qx + yy * b->qy;
+    const double factors[6] = { xx, xy, yy, x, y, x * b->qx + y * b->qy };
+    const double terms[6]   = { 1, b->x, b->y, b->x * b->x, b->x * b->y, b->y * b->y };
 
-    if (n == 4) {
-        memcpy(a, (const double[4]) { 1, 0, x, -y }, 4 * sizeof(*a));
-        memcpy(b, (const double[4]) { 0, 1, y,  x }, 4 * sizeof(*b));
-    } else {
-        memcpy(a, (const double[8]) { 1, 0, x, y, 0, 0, -x * qx, -y * qx }, 8 * sizeof(*a));
-        memcpy(b, (const double[8]) { 0, 1, 0, 0, x, y, -x * qy, -y * qy }, 8 * sizeof(*b));
-    }
-}
-
-/* Adds a block to the equations. */
-static void add_block(double m[8][8], double g[8], const MvstabBlock *block, double xx, double xy, double yy,
-                      double unit, int n)
-{
-    double a[8], b[8], u[8], v[8];
-
-    derive(a, b, block, block->x * unit, block->y * unit, n);
-    for (int j = 0; j < n; j++) {
-        u[j] = xx * a[j] + xy * b[j];
-        v[j] = xy * a[j] + yy * b[j];
-    }
-    for (int i = 0; i < n; i++) {
-        for (int j = i; j < n; j++)
-            m[i][j] += a[i] * u[j] + b[i] * v[j];
-        g[i] += u[i] * block->vx + v[i] * block->vy;
-    }
+    for (int i = 0; i < (n == 4 ? 5 : 6); i++)
+        for (int j = 0; j < (n == 4 && i > 2 ? 3 : 6); j++)
+            sums[i][j] += factors[i] * terms[j];
 }
 
 /*
- * Returns the weight of a block when a hypothesis is chosen. A person in front of the camera rarely covers the edges.
+ * Returns the transform with n parameters that fits blocks best, from their sums. For the matrix A = (t0 t1 t2, t3 t4 t5)
+ * and (t6 t7 t8) = -(m6 m7 1), the sums give a quadratic form in t. A parameter changes t by a row of the basis.
  */
-static double vote_of(const MvstabFit *f, const MvstabBlock *b)
+static MvstabMatrix solve_model(double sums[6][6], int n)
 {
-    const int is_at_edge = fabs(b->x) > f->w / 2. - f->w / (double)EDGE_SHARE ||
-                           b->y < f->h / (double)EDGE_SHARE - f->h / 2.;
-
-    return b->weight * (is_at_edge ? EDGE_WEIGHT : 1);
-}
-
-/*
- * Fits a model to all blocks, each weighted by its distance from a transform at a scale, in samples.
- * @param plain whether the weights of the choice are used instead of the tensors
- */
-static void refit(const MvstabFit *f, MvstabMatrix *a, int n, double scale, int plain)
-{
-    const double unit = 2. / FFMAX(f->w, f->h);
+    static const uint8_t factor[3][3] = { { 0, 1, 3 }, { 1, 2, 4 }, { 3, 4, 5 } };
+    static const uint8_t term[3][3]   = { { 3, 4, 1 }, { 4, 5, 2 }, { 1, 2, 0 } };
+    static const int8_t bases[2][8][9] = {
+        { { [2] = 1 }, { [5] = 1 }, { [0] = 1, [4] = 1 }, { [1] = -1, [3] = 1 } },
+        { { [0] = 1 }, { [1] = 1 }, { [2] = 1 }, { [3] = 1 }, { [4] = 1 }, { [5] = 1 }, { [6] = -1 }, { [7] = -1 } },
+    };
+    const int8_t (*const basis)[9] = bases[n == 8];
     double m[8][8] = { { 0 } }, g[8] = { 0 };
+    MvstabMatrix a = ff_mvstab_identity;
 
-    for (int i = 0; i < f->nb; i++) {
-        const MvstabBlock *b = &f->blocks[i];
-        const double e = 1 + residual(b, a) / (scale * scale), weight = (plain ? vote_of(f, b) : 1) / (e * e);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 9; k++) {
+            double form[9];
 
-        if (plain)
-            add_block(m, g, b, weight, 0, weight, unit, n);
-        else
-            add_block(m, g, b, weight * b->xx, weight * b->xy, weight * b->yy, unit, n);
-    }
+            for (int l = 0; l < 9 && basis[i][k]; l++)
+                form[l] = basis[i][k] * sums[factor[k / 3][l / 3]][term[k % 3][l % 3]];
+            if (basis[i][k])
+                g[i] += form[8] - form[0] - form[4];
+            for (int j = i; j < n && basis[i][k]; j++)
+                for (int l = 0; l < 9; l++)
+                    m[i][j] += basis[j][l] * form[l];
+        }
     solve(m, g, n);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 8; k++)
+            a.m[k] += basis[i][k] * (k < 6 ? g[i] : -g[i]);
+    return a;
+}
+
+/* Fits a model to blocks, each weighted by its tensor and its distance from a transform. */
+static av_always_inline void refit_model(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
+{
+    double sums[6][6] = { { 0 } };
+
+    for (int i = 0; i < nb; i++) {
+        const MvstabBlock *b = &blocks[i];
+        const double near = nearness(b, a, SCALE), weight = near * near;
+
+        add_block(sums, b, weight * b->xx, weight * b->xy, weight * b->yy, n);
+    }
+    *a = solve_model(sums, n);
+}
+
+static void refit(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
+{
     if (n == 4)
-        *a = (MvstabMatrix) { { 1 + g[2] * unit, -g[3] * unit, g[0], g[3] * unit, 1 + g[2] * unit, g[1], 0, 0 } };
+        refit_model(blocks, nb, a, 4);
     else
-        *a = (MvstabMatrix) { { 1 + g[2] * unit, g[3] * unit, g[0], g[4] * unit, 1 + g[5] * unit, g[1],
-                                g[6] * unit, g[7] * unit } };
+        refit_model(blocks, nb, a, 8);
+}
+
+/* Fits a similarity to the sample, each block weighted by its vote and its distance from a transform. */
+static void refit_plainly(const MvstabFit *f, int nb, MvstabMatrix *a, double scale)
+{
+    double sums[6][6] = { { 0 } };
+
+    for (int i = 0; i < nb; i++) {
+        const double near = nearness(&f->sample[i], a, scale), weight = f->sample[i].vote * near * near;
+
+        add_block(sums, &f->sample[i], weight, 0, weight, 4);
+    }
+    *a = solve_model(sums, 4);
+}
+
+static int bin_of(const MvstabBlock *b)
+{
+    const int x = av_clip((int)floor(b->qx - b->x + 0.5), -MAX_BIN, MAX_BIN);
+    const int y = av_clip((int)floor(b->qy - b->y + 0.5), -MAX_BIN, MAX_BIN);
+
+    return (y + MAX_BIN + 1) * BINS + x + MAX_BIN + 1;
+}
+
+/* Takes evenly spread blocks, and lets them vote. Returns their number; *all becomes the sum of the votes. */
+static int take_sample(MvstabFit *f, double *all)
+{
+    const int nb = FFMIN(f->nb, MVSTAB_SAMPLE);
+    double mean = 0;
+
+    for (int i = 0; i < nb; i++) {
+        f->sample[i] = f->blocks[i * (int64_t)f->nb / nb];
+        f->bins[i]   = bin_of(&f->sample[i]);
+        mean += f->sample[i].xx + f->sample[i].yy;
+    }
+    mean /= nb;
+    *all = 0;
+    for (int i = 0; i < nb; i++) {
+        MvstabBlock *b = &f->sample[i];
+        const int is_at_edge = fabs(b->x) > f->w / 2. - f->w / (double)EDGE_SHARE ||
+                               b->y < f->h / (double)EDGE_SHARE - f->h / 2.;
+
+        /* in 1/256, so that sums in the histogram are exact */
+        b->vote = floor(256 * FFMIN((b->xx + b->yy) / mean, 1)) / 256 * (is_at_edge ? EDGE_WEIGHT : 1);
+        *all   += b->vote;
+    }
+    return nb;
 }
 
 /* Returns the highest peak of the histogram of the blocks that are left: its block, or -1 if few are left. */
-static int find_peak(MvstabFit *f)
+static int find_peak(MvstabFit *f, int nb)
 {
     uint32_t best = 0;
     int peak = -1, left = 0;
 
-    for (int i = 0; i < f->nb; i++)
-        if (f->blocks[i].is_left) {
-            f->histogram[f->blocks[i].bin] += (uint32_t)(256 * f->blocks[i].weight);
+    for (int i = 0; i < nb; i++)
+        if (f->bins[i] >= 0) {
+            f->histogram[f->bins[i]] += (uint32_t)(256 * f->sample[i].vote);
             left++;
         }
-    for (int i = 0; i < f->nb && 20 * left >= f->nb; i++) {
+    for (int i = 0; i < nb && 20 * left >= nb; i++) {
         uint32_t sum = 0;
 
-        for (int n = 0; n < 9 && f->blocks[i].is_left; n++)
-            sum += f->histogram[f->blocks[i].bin + (n / 3 - 1) * BINS + n % 3 - 1];
+        for (int n = 0; n < 9 && f->bins[i] >= 0; n++)
+            sum += f->histogram[f->bins[i] + (n / 3 - 1) * BINS + n % 3 - 1];
         if (sum > best) {
             best = sum;
             peak = i;
         }
     }
-    for (int i = 0; i < f->nb; i++)
-        f->histogram[f->blocks[i].bin] = 0;
+    for (int i = 0; i < nb; i++)
+        if (f->bins[i] >= 0)
+            f->histogram[f->bins[i]] = 0;
     return peak;
 }
 
-/* Finds the similarity with which most blocks move. */
-static MvstabMatrix choose(MvstabFit *f)
+/* Finds the similarity with which most blocks of the sample move. */
+static MvstabMatrix choose(MvstabFit *f, int nb, double all)
 {
     MvstabMatrix best = ff_mvstab_identity;
-    double most = -1, all = 0;
+    double most = -1;
 
-    for (int i = 0; i < f->nb; i++)
-        all += vote_of(f, &f->blocks[i]);
     for (int i = 0; i < HYPOTHESES && 2 * most < all; i++) {
-        const int peak = find_peak(f);
+        const int peak = find_peak(f, nb);
         MvstabMatrix a = ff_mvstab_identity;
         double votes = 0;
 
         if (peak < 0)
             break;
-        a.m[2] = floor(f->blocks[peak].vx + 0.5);
-        a.m[5] = floor(f->blocks[peak].vy + 0.5);
-        for (int j = 0; j < f->nb; j++) {
-            MvstabBlock *b = &f->blocks[j];
+        a.m[2] = floor(f->sample[peak].qx - f->sample[peak].x + 0.5);
+        a.m[5] = floor(f->sample[peak].qy - f->sample[peak].y + 0.5);
+        for (int j = 0; j < nb; j++) {
+            const MvstabBlock *b = &f->sample[j];
 
-            b->is_left &= fabs(b->vx - a.m[2]) > NEAR || fabs(b->vy - a.m[5]) > NEAR;
+            if (fabs(b->qx - b->x - a.m[2]) <= NEAR && fabs(b->qy - b->y - a.m[5]) <= NEAR)
+                f->bins[j] = -1;
         }
-        for (double scale = 4; scale >= 0.5; scale /= 2)
-            refit(f, &a, 4, scale, 1);
-        for (int j = 0; j < f->nb; j++)
-            votes += vote_of(f, &f->blocks[j]) / (1 + 4 * residual(&f->blocks[j], &a));
+        for (double scale = 1. / 16; scale <= 4; scale *= 4)
+            refit_plainly(f, nb, &a, scale);
+        for (int j = 0; j < nb; j++)
+            votes += f->sample[j].vote * nearness(&f->sample[j], &a, 4);
         if (votes > most) {
             most = votes;
             best = a;
@@ -304,17 +320,13 @@ static MvstabMatrix choose(MvstabFit *f)
     return best;
 }
 
-/* Returns the sum of the residuals, which grow no further above half a sample. */
-static double cost_of(const MvstabFit *f, const MvstabMatrix *a)
+/* Returns the sum of the residuals of the sample, which grow little above a sample. */
+static double cost_of(const MvstabFit *f, int nb, const MvstabMatrix *a)
 {
     double cost = 0;
 
-    for (int i = 0; i < f->nb; i++) {
-        const MvstabBlock *b = &f->blocks[i];
-        const double e = 4 * residual(b, a);
-
-        cost += (b->xx + b->yy) * e / (1 + e);
-    }
+    for (int i = 0; i < nb; i++)
+        cost += (f->sample[i].xx + f->sample[i].yy) * (1 - nearness(&f->sample[i], a, SCALE));
     return cost;
 }
 
@@ -327,26 +339,35 @@ static int is_wild(const MvstabMatrix *a)
 double ff_mvstab_fit(MvstabFit *f, MvstabMatrix *motion, enum MvstabModel model)
 {
     MvstabMatrix a, b;
-    int inliers = 0;
+    double votes;
+    int nb, inliers = 0, n = 4;
 
     *motion = ff_mvstab_identity;
     if (f->nb < LEAST_BLOCKS)
         return 0;
-    a = choose(f);
-    refit(f, &a, 4, 1, 0);
-    for (int i = 0; i < 3; i++)
-        refit(f, &a, 4, 0.5, 0);
+    nb = take_sample(f, &votes);
+    a  = choose(f, nb, votes);
+    for (int i = 0; i < REFITS_FIRST; i++)
+        refit(f->sample, nb, &a, 4);
     b = a;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < REFITS_BOTH; i++) {
         if (model != MVSTAB_HOMOGRAPHY)
-            refit(f, &a, 4, 0.5, 0);
+            refit(f->sample, nb, &a, 4);
         if (model != MVSTAB_SIMILARITY)
-            refit(f, &b, 8, 0.5, 0);
+            refit(f->sample, nb, &b, 8);
     }
-    if (model == MVSTAB_HOMOGRAPHY || model == MVSTAB_AUTO && cost_of(f, &b) < HOMOGRAPHY_SHARE * cost_of(f, &a))
+    if (model == MVSTAB_HOMOGRAPHY ||
+        model == MVSTAB_AUTO && cost_of(f, nb, &b) < HOMOGRAPHY_SHARE * cost_of(f, nb, &a)) {
         a = b;
-    for (int i = 0; i < f->nb; i++)
-        inliers += residual(&f->blocks[i], &a) < 1;
+        n = 8;
+    }
+    for (int i = 0; i < REFITS_ALL; i++)
+        refit(f->blocks, f->nb, &a, n);
+    for (int i = 0; i < f->nb; i++) {
+        double d2, r = distance(&d2, &f->blocks[i], &a);
+
+        inliers += r < d2;
+    }
     if (is_wild(&a) || inliers < LEAST_INLIERS * f->nb)
         return 0;
     *motion = a;

@@ -25,15 +25,16 @@ enum MvstabModel {
     MVSTAB_HOMOGRAPHY,
 };
 
-/** A block whose motion is known. */
+/** A block whose motion is known. Positions are relative to the middle of the picture, in samples. */
 typedef struct MvstabBlock {
-    double x, y;                ///< its middle, relative to that of the picture
-    double vx, vy;              ///< its motion, samples
+    double x, y;                ///< its middle
+    double qx, qy;              ///< where that is in the other picture
     double xx, xy, yy;          ///< its tensor, damped where it is large
-    double weight;              ///< weight among the blocks that choose a hypothesis
-    int bin;                    ///< bin of the histogram of vectors
-    int is_left;                ///< whether no hypothesis has explained it
+    double vote;                ///< weight in the choice of a hypothesis; only in the sample
 } MvstabBlock;
+
+/** Number of blocks on which a fit is decided. */
+#define MVSTAB_SAMPLE 512
 
 /** Working memory. Zeroed before use. */
 typedef struct MvstabFit {
@@ -43,6 +44,8 @@ typedef struct MvstabFit {
     int nb_inside;              ///< number of blocks that can be used
     int nb_textured;            ///< number of those whose texture tells a motion
     int w, h;                   ///< size of the picture
+    MvstabBlock sample[MVSTAB_SAMPLE];
+    int bins[MVSTAB_SAMPLE];    ///< bins of the histogram of vectors; negative: a hypothesis has explained the block
     uint32_t *histogram;
 } MvstabFit;
 
@@ -54,7 +57,7 @@ void ff_mvstab_fit_uninit(MvstabFit *f);
  * Reads the blocks of a motion field.
  * @param mvs     vectors of the blocks, row after row
  * @param tensors tensors of the blocks
- * @param inside  NULL, or a matrix: only blocks are used that it maps into the picture
+ * @param inside  NULL, or a matrix: only blocks are used whose middle it maps into the picture, half a block from its edge
  */
 void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTensor *tensors,
                         const MvstabMatrix *inside);

@@ -55,10 +55,11 @@ MvstabMatrix ff_mvstab_inverse(const MvstabMatrix *a)
 
 void ff_mvstab_map(double *x, double *y, const MvstabMatrix *a)
 {
-    const double d = a->m[6] * *x + a->m[7] * *y + 1, u = a->m[0] * *x + a->m[1] * *y + a->m[2];
+    const double d = 1 / FFMAX(a->m[6] * *x + a->m[7] * *y + 1, 1. / 16);
+    const double u = a->m[0] * *x + a->m[1] * *y + a->m[2];
 
-    *y = (a->m[3] * *x + a->m[4] * *y + a->m[5]) / FFMAX(d, 1. / 16);
-    *x = u / FFMAX(d, 1. / 16);
+    *y = (a->m[3] * *x + a->m[4] * *y + a->m[5]) * d;
+    *x = u * d;
 }
 
 MvstabMatrix ff_mvstab_smooth(const MvstabWindow *w, int64_t number)

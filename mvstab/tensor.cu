@@ -25,22 +25,21 @@ GPUME_KERNEL_OF(MvstabCudaTensorArgs, MVSTAB_CUDA_THREADS)
     const int block = blockIdx.x * MVSTAB_CUDA_WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
     const int x = block % args.cols * MVSTAB_BLOCK + lane % MVSTAB_BLOCK;
     const int y0 = block / args.cols * MVSTAB_BLOCK + lane / MVSTAB_BLOCK * ROWS;
-    const int has_x = x > 0 && x < args.w - 1;
     int sums[3] = { 0, 0, 0 };
 
     if (block >= args.nb)
         return;
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-        const int y = y0 + i, has_y = y > 0 && y < args.h - 1;
+        const int y = y0 + i;
         const GpumeU64 at = args.first + (long long)args.stride * y + x * (int)sizeof(MvstabSample);
         int dx = 0, dy = 0;
 
-        if (x < args.w && y < args.h && has_x)
+        if (x < args.w && y < args.h) {
             dx = (GpumeU8)(((const MvstabSample *)at)[1] >> args.shift) -
                  (GpumeU8)(((const MvstabSample *)at)[-1] >> args.shift);
-        if (x < args.w && y < args.h && has_y)
             dy = (GpumeU8)(*(const MvstabSample *)(at + args.stride) >> args.shift) -
                  (GpumeU8)(*(const MvstabSample *)(at - args.stride) >> args.shift);
+        }
         sums[0] += dx * dx;
         sums[1] += dx * dy;
         sums[2] += dy * dy;

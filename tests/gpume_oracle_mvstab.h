@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define STAB_MAX_FRAMES 16
-#define STAB_MAX_BLOCKS 400
+#define STAB_MAX_BLOCKS 700
 
 typedef struct StabM {
     double a[3][3];
@@ -29,7 +29,7 @@ typedef struct StabVector {
 } StabVector;
 
 typedef struct StabBlock {
-    double x, y, vx, vy, xx, xy, yy, vote, weighted;
+    double x, y, qx, qy, xx, xy, yy, vote;
     int bx, by, left;
 } StabBlock;
 
@@ -56,7 +56,7 @@ typedef struct Stab {
     int begins[STAB_MAX_FRAMES];
     StabBlock blocks[STAB_MAX_BLOCKS];
     int nb, nb_all, nb_textured, nb_inside;
-    int nb_outside, nb_homographies, nb_keys, nb_again, nb_cuts;
+    int nb_outside, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts;
 } Stab;
 
 static StabM stab_identity(void)
@@ -102,8 +102,8 @@ static void stab_map(const StabM *m, double x, double y, double *u, double *v)
 
     if (d < 0.0625)
         d = 0.0625;
-    *u = (m->a[0][0] * x + m->a[0][1] * y + m->a[0][2]) / d;
-    *v = (m->a[1][0] * x + m->a[1][1] * y + m->a[1][2]) / d;
+    *u = (m->a[0][0] * x + m->a[0][1] * y + m->a[0][2]) * (1 / d);
+    *v = (m->a[1][0] * x + m->a[1][1] * y + m->a[1][2]) * (1 / d);
 }
 
 static int stab_limited(int v, int low, int high)
@@ -111,41 +111,36 @@ static int stab_limited(int v, int low, int high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* Returns a sample of component 0 in 8 bits. */
+/* Returns a sample of component 0 in 8 bits; outside the picture, that at its edge. */
 static int stab_at(const Stab *s, const uint16_t *p, int x, int y)
 {
-    return p[y * s->w + x] >> (s->d - 8);
+    return p[stab_limited(y, 0, s->h - 1) * s->w + stab_limited(x, 0, s->w - 1)] >> (s->d - 8);
 }
 
 /* Reads the blocks of a motion field. */
 static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const StabM *inside)
 {
     const int cols = (s->w + 15) / 16, rows = (s->h + 15) / 16;
-    double mean = 0;
 
     s->nb_all = cols * rows;
     s->nb = s->nb_textured = s->nb_inside = 0;
     for (int i = 0; i < s->nb_all; i++) {
         const int x0 = i % cols * 16, y0 = i / cols * 16;
         const int x1 = stab_limited(x0 + 15, 0, s->w - 1), y1 = stab_limited(y0 + 15, 0, s->h - 1);
-        const double cx = (s->w - 1) / 2., cy = (s->h - 1) / 2.;
+        StabBlock b = { .x = (x0 + x1) / 2. - (s->w - 1) / 2., .y = (y0 + y1) / 2. - (s->h - 1) / 2. };
         int64_t xx = 0, xy = 0, yy = 0;
-        int is_inside = 1;
-        StabBlock *b = &s->blocks[s->nb];
+        double u, w;
 
-        for (int n = 0; n < 4 && inside; n++) {
-            double u, w;
-
-            stab_map(inside, (n & 1 ? x1 : x0) - cx, (n & 2 ? y1 : y0) - cy, &u, &w);
-            is_inside &= fabs(u) <= cx && fabs(w) <= cy;
+        if (inside) {
+            stab_map(inside, b.x, b.y, &u, &w);
+            if (fabs(u) > s->w / 2. - 8 || fabs(w) > s->h / 2. - 8)
+                continue;
         }
-        s->nb_inside += is_inside;
-        if (!is_inside)
-            continue;
+        s->nb_inside++;
         for (int y = y0; y <= y1; y++)
             for (int x = x0; x <= x1; x++) {
-                const int dx = x && x < s->w - 1 ? stab_at(s, p, x + 1, y) - stab_at(s, p, x - 1, y) : 0;
-                const int dy = y && y < s->h - 1 ? stab_at(s, p, x, y + 1) - stab_at(s, p, x, y - 1) : 0;
+                const int dx = stab_at(s, p, x + 1, y) - stab_at(s, p, x - 1, y);
+                const int dy = stab_at(s, p, x, y + 1) - stab_at(s, p, x, y - 1);
 
                 xx += dx * dx;
                 xy += dx * dy;
@@ -156,62 +151,32 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
         s->nb_textured++;
         if (!v[i].consistent)
             continue;
-        *b = (StabBlock) {
-            .x = (x0 + x1) / 2. - cx, .y = (y0 + y1) / 2. - cy, .vx = v[i].x / 4., .vy = v[i].y / 4., .left = 1,
-        };
-        b->xx = xx * (1 / (1 + (xx + yy) / 102400.));
-        b->xy = xy * (1 / (1 + (xx + yy) / 102400.));
-        b->yy = yy * (1 / (1 + (xx + yy) / 102400.));
-        b->bx = stab_limited(floor(b->vx + 0.5), -256, 256);
-        b->by = stab_limited(floor(b->vy + 0.5), -256, 256);
-        mean += b->xx + b->yy;
-        s->nb++;
-    }
-    mean /= s->nb;
-    for (int i = 0; i < s->nb; i++) {
-        const double share = (s->blocks[i].xx + s->blocks[i].yy) / mean;
-
-        StabBlock *b = &s->blocks[i];
-
-        b->vote     = floor(256 * (share < 1 ? share : 1)) / 256;
-        b->weighted = b->vote * (fabs(b->x) > s->w / 2. - s->w / 8. || b->y < s->h / 8. - s->h / 2. ? 5 : 1);
+        b.qx = b.x + v[i].x / 4.;
+        b.qy = b.y + v[i].y / 4.;
+        b.xx = xx * (1 / (1 + (xx + yy) / 51200.));
+        b.xy = xy * (1 / (1 + (xx + yy) / 51200.));
+        b.yy = yy * (1 / (1 + (xx + yy) / 51200.));
+        s->blocks[s->nb++] = b;
     }
 }
 
-static double stab_residual(const StabBlock *b, const StabM *m)
+/* Returns how near a block is to a matrix. */
+static double stab_near(const StabBlock *b, const StabM *m, double scale)
 {
-    double x, y;
+    double d = m->a[2][0] * b->x + m->a[2][1] * b->y + 1, x, y;
 
-    stab_map(m, b->x, b->y, &x, &y);
-    x -= b->x + b->vx;
-    y -= b->y + b->vy;
-    return x * x + y * y;
+    if (d < 0.0625)
+        d = 0.0625;
+    x = m->a[0][0] * b->x + m->a[0][1] * b->y + m->a[0][2] - d * b->qx;
+    y = m->a[1][0] * b->x + m->a[1][1] * b->y + m->a[1][2] - d * b->qy;
+    return d * d / (d * d + scale * (x * x + y * y));
 }
 
-static StabM stab_refine(const Stab *s, StabM before, int n, double scale, int plain)
+/* Solves n equations. Column 8 is the right-hand side, and becomes the result. */
+static void stab_solve(double m[8][9], int n)
 {
-    const double u = 2. / (s->w > s->h ? s->w : s->h);
-    double m[8][9] = { { 0 } }, c[8], g[8];
-    StabM r = stab_identity();
+    double c[8];
 
-    for (int k = 0; k < s->nb; k++) {
-        const StabBlock *b = &s->blocks[k];
-        const double x = b->x * u, y = b->y * u, qx = b->x + b->vx, qy = b->y + b->vy;
-        const double e = 1 + stab_residual(b, &before) / (scale * scale), weight = (plain ? b->weighted : 1) / (e * e);
-        const double xx = plain ? weight : weight * b->xx, xy = plain ? 0 : weight * b->xy;
-        const double yy = plain ? weight : weight * b->yy;
-        const double rows[2][2][8] = {
-            { { 1, 0, x, -y }, { 0, 1, y, x } },
-            { { 1, 0, x, y, 0, 0, -x * qx, -y * qx }, { 0, 1, 0, 0, x, y, -x * qy, -y * qy } },
-        };
-        const double *p = rows[n == 8][0], *q = rows[n == 8][1];
-
-        for (int i = 0; i < n; i++) {
-            for (int j = i; j < n; j++)
-                m[i][j] += p[i] * (xx * p[j] + xy * q[j]) + q[i] * (xy * p[j] + yy * q[j]);
-            m[i][8] += (xx * p[i] + xy * q[i]) * b->vx + (xy * p[i] + yy * q[i]) * b->vy;
-        }
-    }
     for (int i = 0; i < n; i++)
         c[i] = m[i][i] > 0 ? 1 / sqrt(m[i][i]) : 0;
     for (int i = 0; i < n; i++) {
@@ -234,57 +199,102 @@ static StabM stab_refine(const Stab *s, StabM before, int n, double scale, int p
         m[i][8] /= m[i][i];
     }
     for (int i = 0; i < n; i++)
-        g[i] = m[i][8] * c[i];
-    r.a[0][2] = g[0];
-    r.a[1][2] = g[1];
-    r.a[0][0] = 1 + g[2] * u;
-    r.a[0][1] = n == 8 ? g[3] * u : -g[3] * u;
-    r.a[1][0] = n == 8 ? g[4] * u : g[3] * u;
-    r.a[1][1] = n == 8 ? 1 + g[5] * u : 1 + g[2] * u;
-    r.a[2][0] = n == 8 ? g[6] * u : 0;
-    r.a[2][1] = n == 8 ? g[7] * u : 0;
+        m[i][8] *= c[i];
+}
+
+/* Refines a matrix by nb blocks. @param scale 0: by their tensors; else plainly, at this scale */
+static StabM stab_refine(const StabBlock *blocks, int nb, StabM before, int n, double scale)
+{
+    static const int rows[2][8][9] = {
+        { { 0, 0, 1 }, { 0, 0, 0, 0, 0, 1 }, { 1, 0, 0, 0, 1 }, { 0, -1, 0, 1 } },
+        { { 1 }, { 0, 1 }, { 0, 0, 1 }, { 0, 0, 0, 1 }, { 0, 0, 0, 0, 1 }, { 0, 0, 0, 0, 0, 1 },
+          { 0, 0, 0, 0, 0, 0, -1 }, { 0, 0, 0, 0, 0, 0, 0, -1 } },
+    };
+    double form[9][9] = { { 0 } }, m[8][9] = { { 0 } };
+    StabM r = stab_identity();
+
+    for (int k = 0; k < nb; k++) {
+        const StabBlock *b = &blocks[k];
+        const double near = stab_near(b, &before, scale ? scale : 3);
+        const double weight = scale ? b->vote * near * near : near * near;
+        const double xx = scale ? weight : weight * b->xx, xy = scale ? 0 : weight * b->xy;
+        const double yy = scale ? weight : weight * b->yy;
+        const double f = xx * b->qx + xy * b->qy, h = xy * b->qx + yy * b->qy;
+        const double t[3][3] = { { xx, xy, f }, { xy, yy, h }, { f, h, f * b->qx + h * b->qy } };
+        const double p[3] = { b->x, b->y, 1 };
+
+        for (int i = 0; i < 9; i++)
+            for (int j = 0; j < 9; j++)
+                form[i][j] += t[i / 3][j / 3] * (p[i % 3] * p[j % 3]);
+    }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 9; k++) {
+            const int *a = rows[n == 8][i];
+
+            if (!a[k])
+                continue;
+            m[i][8] += a[k] * form[k][8] - a[k] * form[k][0] - a[k] * form[k][4];
+            for (int j = i; j < n; j++)
+                for (int l = 0; l < 9; l++)
+                    m[i][j] += a[k] * rows[n == 8][j][l] * form[k][l];
+        }
+    stab_solve(m, n);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 8; k++)
+            r.a[k / 3][k % 3] += rows[n == 8][i][k] * (k < 6 ? 1 : -1) * m[i][8];
     return r;
 }
 
-static StabM stab_hypothesis(Stab *s)
+/* Finds the hypothesis in a sample of nb blocks. */
+static StabM stab_hypothesis(const Stab *s, StabBlock *b, int nb)
 {
     StabM chosen = stab_identity();
-    double best = -1, all = 0;
+    double best = -1, all = 0, mean = 0;
 
-    for (int i = 0; i < s->nb; i++)
-        all += s->blocks[i].weighted;
+    for (int i = 0; i < nb; i++)
+        mean += b[i].xx + b[i].yy;
+    mean /= nb;
+    for (int i = 0; i < nb; i++) {
+        const double share = (b[i].xx + b[i].yy) / mean;
+
+        b[i].vote  = floor(256 * (share < 1 ? share : 1)) / 256;
+        b[i].vote *= fabs(b[i].x) > s->w / 2. - s->w / 8. || b[i].y < s->h / 8. - s->h / 2. ? 5 : 1;
+        b[i].bx    = stab_limited(floor(b[i].qx - b[i].x + 0.5), -256, 256);
+        b[i].by    = stab_limited(floor(b[i].qy - b[i].y + 0.5), -256, 256);
+        b[i].left  = 1;
+        all       += b[i].vote;
+    }
     for (int n = 0; n < 5 && 2 * best < all; n++) {
         StabM m = stab_identity();
         double most = 0, score = 0;
         int left = 0, peak = -1;
 
-        for (int i = 0; i < s->nb; i++)
-            left += s->blocks[i].left;
-        for (int i = 0; i < s->nb && 20 * left >= s->nb; i++) {
+        for (int i = 0; i < nb; i++)
+            left += b[i].left;
+        for (int i = 0; i < nb && 20 * left >= nb; i++) {
             double sum = 0;
 
-            for (int j = 0; j < s->nb; j++)
-                if (s->blocks[j].left && abs(s->blocks[j].bx - s->blocks[i].bx) <= 1 &&
-                    abs(s->blocks[j].by - s->blocks[i].by) <= 1)
-                    sum += s->blocks[j].vote;
-            if (s->blocks[i].left && sum > most) {
+            for (int j = 0; j < nb; j++)
+                if (b[j].left && abs(b[j].bx - b[i].bx) <= 1 && abs(b[j].by - b[i].by) <= 1)
+                    sum += b[j].vote;
+            if (b[i].left && sum > most) {
                 most = sum;
                 peak = i;
             }
         }
         if (peak < 0)
             break;
-        m.a[0][2] = floor(s->blocks[peak].vx + 0.5);
-        m.a[1][2] = floor(s->blocks[peak].vy + 0.5);
-        for (int i = 0; i < s->nb; i++)
-            if (fabs(s->blocks[i].vx - m.a[0][2]) <= 3 && fabs(s->blocks[i].vy - m.a[1][2]) <= 3)
-                s->blocks[i].left = 0;
-        m = stab_refine(s, m, 4, 4, 1);
-        m = stab_refine(s, m, 4, 2, 1);
-        m = stab_refine(s, m, 4, 1, 1);
-        m = stab_refine(s, m, 4, 0.5, 1);
-        for (int i = 0; i < s->nb; i++)
-            score += s->blocks[i].weighted / (1 + 4 * stab_residual(&s->blocks[i], &m));
+        m.a[0][2] = floor(b[peak].qx - b[peak].x + 0.5);
+        m.a[1][2] = floor(b[peak].qy - b[peak].y + 0.5);
+        for (int i = 0; i < nb; i++)
+            if (fabs(b[i].qx - b[i].x - m.a[0][2]) <= 3 && fabs(b[i].qy - b[i].y - m.a[1][2]) <= 3)
+                b[i].left = 0;
+        m = stab_refine(b, nb, m, 4, 0.0625);
+        m = stab_refine(b, nb, m, 4, 0.25);
+        m = stab_refine(b, nb, m, 4, 1);
+        m = stab_refine(b, nb, m, 4, 4);
+        for (int i = 0; i < nb; i++)
+            score += b[i].vote * stab_near(&b[i], &m, 4);
         if (score > best) {
             best   = score;
             chosen = m;
@@ -293,41 +303,46 @@ static StabM stab_hypothesis(Stab *s)
     return chosen;
 }
 
-static double stab_cost(const Stab *s, const StabM *m)
+static double stab_cost(const StabBlock *b, int nb, const StabM *m)
 {
     double sum = 0;
 
-    for (int i = 0; i < s->nb; i++) {
-        const double e = 4 * stab_residual(&s->blocks[i], m);
-
-        sum += (s->blocks[i].xx + s->blocks[i].yy) * e / (1 + e);
-    }
+    for (int i = 0; i < nb; i++)
+        sum += (b[i].xx + b[i].yy) * (1 - stab_near(&b[i], m, 3));
     return sum;
 }
 
 /* Returns the inliers. */
 static double stab_fit(Stab *s, StabM *motion)
 {
+    static StabBlock sample[512];
+    const int nb = s->nb < 512 ? s->nb : 512;
     StabM a, b;
-    int near = 0;
+    int near = 0, n = 4;
 
     *motion = stab_identity();
     if (s->nb < 6)
         return 0;
-    a = stab_refine(s, stab_hypothesis(s), 4, 1, 0);
-    for (int i = 0; i < 3; i++)
-        a = stab_refine(s, a, 4, 0.5, 0);
+    for (int i = 0; i < nb; i++)
+        sample[i] = s->blocks[i * s->nb / nb];
+    s->nb_sampled += nb < s->nb;
+    a = stab_hypothesis(s, sample, nb);
+    for (int i = 0; i < 2; i++)
+        a = stab_refine(sample, nb, a, 4, 0);
     b = a;
-    for (int i = 0; i < 3; i++) {
-        a = stab_refine(s, a, 4, 0.5, 0);
-        b = stab_refine(s, b, 8, 0.5, 0);
+    for (int i = 0; i < 2; i++) {
+        a = stab_refine(sample, nb, a, 4, 0);
+        b = stab_refine(sample, nb, b, 8, 0);
     }
-    if (s->model == 2 || !s->model && stab_cost(s, &b) < 0.8 * stab_cost(s, &a)) {
+    if (s->model == 2 || !s->model && stab_cost(sample, nb, &b) < 0.8 * stab_cost(sample, nb, &a)) {
         a = b;
+        n = 8;
         s->nb_homographies++;
     }
+    for (int i = 0; i < 2; i++)
+        a = stab_refine(s->blocks, s->nb, a, n, 0);
     for (int i = 0; i < s->nb; i++)
-        near += stab_residual(&s->blocks[i], &a) < 1;
+        near += stab_near(&s->blocks[i], &a, 1) > 0.5;
     if (near < 0.08 * s->nb || fabs(a.a[0][0] - 1) > 0.5 || fabs(a.a[1][1] - 1) > 0.5 || fabs(a.a[0][1]) > 0.5 ||
         fabs(a.a[1][0]) > 0.5)
         return 0;
@@ -449,7 +464,7 @@ static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint
 /* Finds the matrices of tripod. */
 static void stab_tripod(Stab *s, int t, StabM *k, StabM *b, int *key)
 {
-    static uint16_t aligned[1 << 16];
+    static uint16_t aligned[256 * STAB_MAX_BLOCKS];
     StabVector v[STAB_MAX_BLOCKS];
     StabM before = stab_times(*k, *b), inverse, found;
 
