@@ -8,7 +8,6 @@
  * Stabilising: options, formats, frames in and out. gpume/mvstab/mvstab.h makes the frames.
  */
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +41,6 @@ typedef struct MvstabContext {
 
     Mvstab *mvstab;
     MvstabFile path;
-    int is_reading;             ///< whether a row of the path was taken
     double ticks;               ///< ticks of the input's time base in a frame; 0: unknown
     double time;                ///< time of the last frame, in frames
     int64_t pts;                ///< timestamp of the last frame
@@ -156,6 +154,12 @@ static av_cold int config_output(AVFilterLink *outlink)
     return ff_gpume_config_pool(outlink);
 }
 
+/* Returns the time of a frame; NAN: it is unknown. */
+static double seconds(const AVFilterContext *ctx, const AVFrame *frame)
+{
+    return frame->pts == AV_NOPTS_VALUE ? NAN : frame->pts * av_q2d(ctx->inputs[0]->time_base);
+}
+
 /* Writes how a frame was moved into its metadata. */
 static int set_metadata(AVFrame *out, const MvstabNext *next)
 {
@@ -186,7 +190,7 @@ static int send_next(AVFilterContext *ctx)
     out = ff_mvstab_take(s->mvstab);
     ret = ff_gpume_new_samples(ctx->outputs[0], out, NULL);
     if (ret >= 0 && s->path.file.f)
-        ret = ff_mvstab_file_write(&s->path, next.step);
+        ret = ff_mvstab_file_write(&s->path, next.step, seconds(ctx, out));
     if (ret >= 0)
         ret = set_metadata(out, &next);
     if (ret >= 0)
@@ -213,24 +217,17 @@ static double time_of(MvstabContext *s, const AVFrame *frame)
 /* Returns whether a frame can be stabilised. If not, and messages is set, says why. */
 static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
 {
-    const MvstabContext *s = ctx->priv;
+    MvstabContext *s = ctx->priv;
     const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED);
-    const int has_row       = !s->read || s->path.nb_taken < s->path.nb;
+    const int has_row       = !s->read || ff_mvstab_file_find(&s->path, seconds(ctx, frame), ctx) > 0;
 
     if (is_interlaced && messages)
         av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "
                "the frame is only marked so.\n");
     else if (!has_row && messages)
-        av_log(ctx, AV_LOG_ERROR, "%s has rows for %"PRId64" frames, but there are more. Write it anew, without "
-               "'read'.\n", s->file, s->path.nb_before + s->path.nb);
+        av_log(ctx, AV_LOG_ERROR, "%s has no row for the frame at %g s. Write it anew, without 'read'.\n", s->file,
+               seconds(ctx, frame));
     return !is_interlaced && has_row;
-}
-
-/* Returns the time of a frame in microseconds. */
-static int64_t microseconds(const AVFilterContext *ctx, const AVFrame *frame)
-{
-    return frame->pts == AV_NOPTS_VALUE ? INT64_MIN :
-           av_rescale_q(frame->pts, ctx->inputs[0]->time_base, AV_TIME_BASE_Q);
 }
 
 static int push(AVFilterContext *ctx, AVFrame **frame)
@@ -243,7 +240,7 @@ static int push(AVFilterContext *ctx, AVFrame **frame)
         return AVERROR(EINVAL);
     input.time = time_of(s, *frame);
     if (s->read) {
-        step       = ff_mvstab_file_take(&s->path, microseconds(ctx, *frame));
+        step       = ff_mvstab_file_take(&s->path);
         input.step = &step;
     }
     av_frame_remove_side_data(*frame, AV_FRAME_DATA_MOTION_VECTORS);
@@ -255,10 +252,6 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     MvstabContext *s = ctx->priv;
 
     s->passes = ctx->is_disabled;
-    if (s->read && !s->is_reading) {
-        s->is_reading = 1;
-        return ff_mvstab_file_resume(&s->path, microseconds(ctx, *frame), ctx);
-    }
     return 0;
 }
 

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -17,24 +16,14 @@
 #include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
-#include "libavutil/thread.h"
 
 #include "libavfilter/gpume/mvstab/file.h"
 #include "libavfilter/gpume/output/format.h"
 #include "libavfilter/gpume/output/system.h"
 
-/** Values of a row. */
-#define VALUES 10
-
-/** Rows that the last filter graph has taken from a file and those after it, and the time of the last frame. */
-typedef struct Taken {
-    char path[1024];
-    int64_t nb, time;
-} Taken;
-
-static AVMutex taken_mutex = AV_MUTEX_INITIALIZER;
-static Taken taken_files[16];
-static unsigned nb_taken_files;
+#define VALUES MVSTAB_FILE_VALUES
+/** Largest difference between the times of a frame and of its row, in seconds. */
+#define TOLERANCE 0.001
 
 static int write_header(MvstabFile *f)
 {
@@ -60,7 +49,7 @@ av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite
     return ret < 0 ? ret : write_header(f);
 }
 
-int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step)
+int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds)
 {
     uint8_t row[8 * VALUES];
     int ret;
@@ -69,41 +58,16 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step)
         AV_WL64(row + 8 * i, av_double2int(step->motion.m[i]));
     AV_WL64(row + 8 * 8, av_double2int(step->inliers));
     AV_WL64(row + 8 * 9, av_double2int(step->begins));
+    AV_WL64(row + 8 * 10, av_double2int(isnan(seconds) ? 0 : seconds));
     ret = ff_gpume_file_write(&f->file, row, sizeof(row));
     f->nb++;
     return ret < 0 ? ret : ff_gpume_file_flush(&f->file);
-}
-
-/* Returns the entry of a file, or NULL. */
-static Taken *find_taken(const char *path)
-{
-    for (int i = 0; i < FF_ARRAY_ELEMS(taken_files); i++)
-        if (!strcmp(taken_files[i].path, path))
-            return &taken_files[i];
-    return NULL;
-}
-
-/* Keeps in mind which rows were taken. */
-static av_cold void remember_taken(const MvstabFile *f)
-{
-    Taken *t;
-
-    ff_mutex_lock(&taken_mutex);
-    t = find_taken(f->path);
-    if (!t)
-        t = &taken_files[nb_taken_files++ % FF_ARRAY_ELEMS(taken_files)];
-    av_strlcpy(t->path, f->path, sizeof(t->path));
-    t->nb   = f->nb_before + f->nb_taken;
-    t->time = f->time;
-    ff_mutex_unlock(&taken_mutex);
 }
 
 av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 {
     int ret = 0, err;
 
-    if (f->nb_taken)
-        remember_taken(f);
     av_freep(&f->rows);
     if (!f->file.f)
         return 0;
@@ -133,23 +97,20 @@ static int find_rows(const uint8_t *data, size_t size, int64_t *nb)
     memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
     shape = strstr(header, "'shape': (");
     if (!shape || !strstr(header, "'<f8'") || !strstr(header, "False") ||
-        sscanf(shape, "'shape': (%"SCNd64", 10)%n", nb, &end) != 1 || !end ||
+        sscanf(shape, "'shape': (%"SCNd64", 11)%n", nb, &end) != 1 || !end ||
         *nb < 0 || *nb > (size - 10 - length) / (8 * VALUES))
         return AVERROR_INVALIDDATA;
     return 10 + length;
 }
 
 /* Returns whether the transform of a row can be that of a camera from frame to frame. */
-static int is_motion(const uint8_t *row)
+static int is_motion(const double *m)
 {
-    double m[VALUES], area;
+    const double area = m[0] * m[4] - m[1] * m[3];
 
-    for (int i = 0; i < VALUES; i++) {
-        m[i] = av_int2double(AV_RL64(row + 8 * i));
+    for (int i = 0; i < VALUES; i++)
         if (!isfinite(m[i]))
             return 0;
-    }
-    area = m[0] * m[4] - m[1] * m[3];
     return area > 1 / 16. && area < 16 && fabs(m[2]) <= 65536 && fabs(m[5]) <= 65536;
 }
 
@@ -169,69 +130,67 @@ static av_cold int read_rows(MvstabFile *f, const char *path, void *log_ctx)
     if (ret < 0)
         return ret;
     av_freep(&f->rows);
+    f->next = 0;
     ret = find_rows(data, size, &f->nb);
     if (ret < 0) {
         av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
                "its end is missing.\n", path, VALUES, path);
     } else {
-        f->rows = av_memdup(data + ret, f->nb * 8 * VALUES + !f->nb);
+        f->rows = av_malloc_array(f->nb + 1, sizeof(*f->rows));
+        for (int64_t i = 0; i < f->nb * VALUES && f->rows; i++)
+            f->rows[i / VALUES][i % VALUES] = av_int2double(AV_RL64(data + ret + 8 * i));
         ret = f->rows ? 0 : AVERROR(ENOMEM);
     }
     av_file_unmap(data, size);
     for (int64_t i = 0; i < f->nb && ret >= 0; i++)
-        if (!is_motion(f->rows + i * 8 * VALUES)) {
+        if (!is_motion(f->rows[i])) {
             av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s is no motion of a camera: its values must be finite, "
                    "shifts at most 65536 samples, and areas between 1/16 and 16 times as large.\n", i, path);
             ret = AVERROR_INVALIDDATA;
         }
+    if (ret < 0)
+        f->nb = 0;
     return ret;
 }
 
 av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
 {
-    f->path = path;
+    f->path   = path;
+    f->number = 1;
     return read_rows(f, path, log_ctx);
 }
 
-av_cold int ff_mvstab_file_resume(MvstabFile *f, int64_t time, void *log_ctx)
+int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx)
 {
-    const Taken *t;
-    int64_t nb = 0;
-    int ret = 0;
+    const int length = strlen(f->path) - 4;
 
-    ff_mutex_lock(&taken_mutex);
-    t = find_taken(f->path);
-    if (t && time > t->time)
-        nb = t->nb;
-    ff_mutex_unlock(&taken_mutex);
-    for (int number = 2; ret >= 0 && nb >= f->nb_before + f->nb && nb; number++) {
-        char *name = av_asprintf("%.*s-%d%s", (int)strlen(f->path) - 4, f->path, number, f->path + strlen(f->path) - 4);
+    while (1) {
         GpumeFileIdentity id;
-        const int exists = name && !ff_gpume_system_identify(name, &id);
+        int exists, ret = 0;
+        char *name;
 
-        if (exists) {
-            f->nb_before += f->nb;
+        while (f->next < f->nb && f->rows[f->next][10] < seconds - TOLERANCE)
+            f->next++;
+        if (f->next < f->nb)
+            return !(f->rows[f->next][10] > seconds + TOLERANCE);
+        name = av_asprintf("%.*s-%d%s", length, f->path, f->number + 1, f->path + length);
+        if (!name)
+            return AVERROR(ENOMEM);
+        exists = !ff_gpume_system_identify(name, &id);
+        if (exists)
             ret = read_rows(f, name, log_ctx);
-        } else if (!name) {
-            ret = AVERROR(ENOMEM);
-        }
+        f->number += exists;
         av_free(name);
-        if (!exists)
-            break;
+        if (!exists || ret < 0)
+            return ret;
     }
-    f->nb_taken = FFMIN(nb - f->nb_before, f->nb);
-    return ret;
 }
 
-MvstabStep ff_mvstab_file_take(MvstabFile *f, int64_t time)
+MvstabStep ff_mvstab_file_take(MvstabFile *f)
 {
-    const uint8_t *row = f->rows + f->nb_taken++ * 8 * VALUES;
-    MvstabStep step = {
-        .inliers = av_int2double(AV_RL64(row + 8 * 8)), .begins = av_int2double(AV_RL64(row + 8 * 9)) != 0,
-    };
+    const double *row = f->rows[f->next++];
+    MvstabStep step = { .inliers = row[8], .begins = row[9] != 0 };
 
-    f->time = time;
-    for (int i = 0; i < 8; i++)
-        step.motion.m[i] = av_int2double(AV_RL64(row + 8 * i));
+    memcpy(step.motion.m, row, sizeof(step.motion.m));
     return step;
 }

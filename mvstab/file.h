@@ -6,7 +6,7 @@
 /**
  * @file
  * Writes and reads a path of the camera as an array for NumPy: a row of little-endian float64 for each frame. A row has
- * the first eight entries of MvstabStep.motion, inliers, and begins.
+ * the first eight entries of MvstabStep.motion, inliers, begins, and the time of the frame in seconds.
  */
 
 #ifndef AVFILTER_GPUME_MVSTAB_FILE_H
@@ -17,14 +17,16 @@
 #include "libavfilter/gpume/mvstab/path.h"
 #include "libavfilter/gpume/output/file.h"
 
+/** Number of values of a row. */
+#define MVSTAB_FILE_VALUES 11
+
 /** Zeroed before use. */
 typedef struct MvstabFile {
     GpumeFile file;             ///< the file that is written
     int64_t nb;                 ///< number of rows that were written, or that the file has
-    uint8_t *rows;              ///< the rows of a file that is read
-    int64_t nb_taken;           ///< number of rows that were taken
-    int64_t nb_before;          ///< number of rows of the files before it, which earlier filter graphs took
-    int64_t time;               ///< time of the last frame that took a row, microseconds
+    double (*rows)[MVSTAB_FILE_VALUES];     ///< the rows of a file that is read
+    int64_t next;               ///< the row that is taken next
+    int number;                 ///< number in the name of the file that is read
     const char *path;           ///< the first file that is read
 } MvstabFile;
 
@@ -35,8 +37,8 @@ typedef struct MvstabFile {
  */
 int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx);
 
-/** Writes the next row. @return 0 or an AVERROR code with a message */
-int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step);
+/** Writes the next row. @param seconds time of the frame; NAN: unknown. @return 0 or an AVERROR code with a message */
+int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
 
 /** Completes a file that was created, or removes it if failed is set. Frees a file that was read. */
 int ff_mvstab_file_close(MvstabFile *f, int failed);
@@ -49,15 +51,15 @@ int ff_mvstab_file_close(MvstabFile *f, int failed);
 int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
 
 /**
- * Finds the row of the first frame. ffmpeg sets up a filter graph anew when the size of frames changes: if the frame is
- * later than the last one that took a row of this file, the rows go on behind that, in this file or in those that
- * ff_gpume_file_open() names NAME-2.npy, NAME-3.npy and so on.
- * @param time of the frame, microseconds
- * @return 0, or an AVERROR code with a message
+ * Finds the row of a frame by its time, not before the row that was taken last. ffmpeg sets up a filter graph anew when
+ * the size of frames changes: behind the last row, rows follow in the files that ff_gpume_file_open() names NAME-2.npy,
+ * NAME-3.npy and so on.
+ * @param seconds time of the frame; NAN: unknown, the next row is its row
+ * @return 1; 0: it has none; or an AVERROR code
  */
-int ff_mvstab_file_resume(MvstabFile *f, int64_t time, void *log_ctx);
+int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx);
 
-/** Takes the next row for a frame. nb_taken must be less than nb. */
-MvstabStep ff_mvstab_file_take(MvstabFile *f, int64_t time);
+/** Takes the row that was found. */
+MvstabStep ff_mvstab_file_take(MvstabFile *f);
 
 #endif /* AVFILTER_GPUME_MVSTAB_FILE_H */

@@ -145,7 +145,7 @@ static void solve(double m[8][8], double g[8], int n)
         g[i] *= scale[i];
 }
 
-/* Adds a block to the sums from which n parameters are found: its tensor and that times its new position, by position. */
+/* Adds a block to the sums from which n parameters are found: its tensor, and that times its new position. */
 static av_always_inline void add_block(double sums[6][6], const MvstabBlock *b, double xx, double xy, double yy, int n)
 {
     const double x = xx * b->qx + xy * b->qy, y = xy * b->qx + yy * b->qy;

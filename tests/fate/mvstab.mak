@@ -46,6 +46,11 @@ fate-mvstab-read:      CMD = ffmpeg -v error -lavfi "$(MVSTAB_10),mvstab=smoothi
 FATE_MVSTAB_FORMATS = fate-mvstab-formats
 $(FATE_MVSTAB_FORMATS): CMD = $(call GPUME_EACH,$(MVFPS_FORMATS),$(call MVSTAB_CRC,$(call MVSTAB_SRC,4)$(GPUME_COMMA)$(GPUME_SCALE)$$f,mvstab=mode=tripod:border=black) -pix_fmt $$f)
 
+# The rows of a path are found by the time of frames: the result is that of a search of the last six frames.
+FATE_MVSTAB_PICTURES += fate-mvstab-read-later
+MVSTAB_LATER = $(call MVSTAB_CRC,$(MVSTAB_10)$(GPUME_COMMA)select=gte(n\,4)$(GPUME_COMMA)mvstab=smoothing=2:zoom=1.1$(1))
+fate-mvstab-read-later: CMD = { ffmpeg -v error -lavfi "$(MVSTAB_10),mvstab=smoothing=2:file=$(GPUME_TMP).npy" -f null - && $(call MVSTAB_LATER,) && $(call MVSTAB_LATER,:file=$(GPUME_TMP).npy:read=1); }
+
 # Metadata and messages
 MVSTAB_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstab[^]]*. //p"; }
 FATE_MVSTAB_TEXTS = $(foreach N,metadata error-interlaced error-ending error-options error-rows error-file,fate-mvstab-$(N))
