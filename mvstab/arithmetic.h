@@ -12,7 +12,6 @@
 #ifndef AVFILTER_GPUME_MVSTAB_ARITHMETIC_H
 #define AVFILTER_GPUME_MVSTAB_ARITHMETIC_H
 
-#include "libavfilter/gpume/mvstab/taps.h"
 #include "libavfilter/gpume/util/integer.h"
 
 /** Side of a block whose motion is searched, in luma samples. */

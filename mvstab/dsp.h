@@ -22,22 +22,24 @@ typedef struct MvstabSource {
     int x, y;                   ///< rows of the table of taps in both directions
 } MvstabSource;
 
+/**
+ * Interpolates n samples. Reads sources, and writes samples, up to the next multiple of 4.
+ * @param dst    uint8_t or uint16_t
+ * @param stride bytes between rows of src
+ * @param taps   ff_mvstab_taps
+ * @param max    largest sample
+ */
+typedef void MvstabWarpSamples(void *dst, const MvstabSource *src, ptrdiff_t stride,
+                               const int8_t (*taps)[MVSTAB_NB_TAPS], int n, int max);
+
 typedef struct MvstabDSP {
-    /**
-     * Interpolates n samples. Reads sources, and writes samples, up to the next multiple of 4.
-     * @param dst    uint8_t or uint16_t
-     * @param stride bytes between rows of src
-     * @param taps   ff_mvstab_taps
-     * @param max    largest sample
-     */
-    void (*warp)(void *dst, const MvstabSource *src, ptrdiff_t stride, const int8_t (*taps)[MVSTAB_NB_TAPS], int n,
-                 int max);
+    MvstabWarpSamples *warp;
 } MvstabDSP;
 
 extern const int8_t ff_mvstab_taps[64][MVSTAB_NB_TAPS];
 
 void ff_mvstab_dsp_init(MvstabDSP *dsp, int depth);
-void ff_mvstab_dsp_init_x86(MvstabDSP *dsp, int depth);
-void ff_mvstab_dsp_init_aarch64(MvstabDSP *dsp, int depth);
+
+MvstabWarpSamples ff_mvstab_warp_8_avx2, ff_mvstab_warp_16_avx2, ff_mvstab_warp_8_neon, ff_mvstab_warp_16_neon;
 
 #endif /* AVFILTER_GPUME_MVSTAB_DSP_H */

@@ -145,7 +145,7 @@ static void solve(double m[8][8], double g[8], int n)
         g[i] *= scale[i];
 }
 
-/* Adds a block to the sums from which n parameters are found: its tensor, and that times its new position. */
+/* Adds a block to the sums from which n parameters are found, of its tensor and of that times its new position. */
 static av_always_inline void add_block(double sums[6][6], const MvstabBlock *b, double xx, double xy, double yy, int n)
 {
     const double x = xx * b->qx + xy * b->qy, y = xy * b->qx + yy * b->qy;
@@ -158,8 +158,9 @@ static av_always_inline void add_block(double sums[6][6], const MvstabBlock *b, 
 }
 
 /*
- * Returns the transform with n parameters that fits blocks best, from their sums. For the matrix A = (t0 t1 t2, t3 t4 t5)
- * and (t6 t7 t8) = -(m6 m7 1), the sums give a quadratic form in t. A parameter changes t by a row of the basis.
+ * Returns the transform with n parameters that fits blocks best, from their sums. With (t0 t1 t2), (t3 t4 t5) for the
+ * first rows of its matrix, and (t6 t7 t8) for the last one, negated, the sums give a quadratic form in t. A parameter
+ * changes t by a row of the basis.
  */
 static MvstabMatrix solve_model(double sums[6][6], int n)
 {

@@ -57,7 +57,8 @@ void ff_mvstab_fit_uninit(MvstabFit *f);
  * Reads the blocks of a motion field.
  * @param mvs     vectors of the blocks, row after row
  * @param tensors tensors of the blocks
- * @param inside  NULL, or a matrix: only blocks are used whose middle it maps into the picture, half a block from its edge
+ * @param inside  NULL, or a matrix: only blocks are used whose middle it maps into the picture, half a block from the
+ *                edge
  */
 void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTensor *tensors,
                         const MvstabMatrix *inside);
