@@ -30,6 +30,8 @@
 /** Least number of blocks whose motion is known, and least share of them that move alike. */
 #define LEAST_BLOCKS 6
 #define LEAST_INLIERS 0.08
+/** Inverse of the least share of the blocks with texture whose motion is known if both pictures show the same. */
+#define AGREES 4
 /** Numbers of refits to the sample as a similarity, then as both models, and to all blocks. */
 #define REFITS_FIRST 2
 #define REFITS_BOTH  2
@@ -88,9 +90,9 @@ int ff_mvstab_has_texture(const MvstabFit *f)
     return f->nb_textured >= LEAST_BLOCKS;
 }
 
-int ff_mvstab_agrees(const MvstabFit *f, int share)
+int ff_mvstab_agrees(const MvstabFit *f)
 {
-    return ff_mvstab_has_texture(f) && share * f->nb >= f->nb_textured;
+    return ff_mvstab_has_texture(f) && AGREES * f->nb >= f->nb_textured;
 }
 
 /*

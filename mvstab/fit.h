@@ -66,11 +66,8 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
 /** Returns whether the picture has texture. */
 int ff_mvstab_has_texture(const MvstabFit *f);
 
-/**
- * Returns whether both pictures show the same. Those of two shots do not, nor does one without texture.
- * @param share the least share of blocks with texture whose motion is known, as its inverse
- */
-int ff_mvstab_agrees(const MvstabFit *f, int share);
+/** Returns whether both pictures show the same. Those of two shots do not, nor does one without texture. */
+int ff_mvstab_agrees(const MvstabFit *f);
 
 /**
  * Finds the motion of most blocks.

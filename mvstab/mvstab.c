@@ -27,9 +27,6 @@ const GpumeSequenceKind ff_mvstab_kind = { "mvstab", ff_gpume_layout_supports, b
 
 /** Number of frames that may be in a search. */
 #define MAX_SEARCHED 64
-/** Inverse shares of blocks by which a frame agrees with the one before it, and with one before a gap. */
-#define AGREES       10
-#define AGREES_AGAIN 4
 /** Number of frames that must agree in a row before they begin a shot. */
 #define RUN 3
 /** Share of the picture that must show the key frame. */
@@ -54,6 +51,7 @@ struct Mvstab {
     GpumeEngine *pair_engine;   ///< searches a picture in any other
     AVFrame *anchor;            ///< picture of the last frame that was not lost
     int run;                    ///< number of lost frames, up to the last one, that agree; 0: that is not lost
+    int has_texture;            ///< whether the last lost frame has texture
     MvstabPicture key;          ///< MVSTAB_TRIPOD: the key frame
     MvstabMatrix key_pose, pose;    ///< map the key frame to the first one of the shot; the last frame to the key frame
     Frame *frames;              ///< a ring
@@ -243,14 +241,14 @@ static int locate(Mvstab *s, Frame *f)
  * Reads the motion of a frame relative to another from a search.
  * @return whether both show the same
  */
-static int read_motion(Mvstab *s, Frame *f, const GpumeResult *result, int share)
+static int read_motion(Mvstab *s, Frame *f, const GpumeResult *result)
 {
     f->step.motion  = ff_mvstab_identity;
     f->step.inliers = 0;
     if (!result->set.nb)
         return 0;
     ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result->set, 0), (const MvstabTensor *)f->picture.tensors->data, NULL);
-    if (!ff_mvstab_agrees(&s->fit, share))
+    if (!ff_mvstab_agrees(&s->fit))
         return 0;
     f->step.inliers = ff_mvstab_fit(&s->fit, &f->step.motion, s->cfg.model);
     return 1;
@@ -273,7 +271,7 @@ static int find_again(Mvstab *s, Frame *f)
     int ret = search_pair(s, f->picture.frame, s->anchor, &result);
 
     if (ret >= 0)
-        ret = read_motion(s, f, &result, AGREES_AGAIN) && f->step.inliers > 0;
+        ret = read_motion(s, f, &result) && f->step.inliers > 0;
     ff_gpume_result_uninit(&result);
     if (!ret)
         f->step = step;
@@ -288,7 +286,7 @@ static int find_again(Mvstab *s, Frame *f)
 static int find_step(Mvstab *s, Frame *f, const GpumeResult *result)
 {
     const int64_t number = s->nb_searched;
-    const int agrees = read_motion(s, f, result, AGREES);
+    const int agrees = read_motion(s, f, result);
     int ret = 0;
 
     f->step.begins = !number;
@@ -296,7 +294,8 @@ static int find_step(Mvstab *s, Frame *f, const GpumeResult *result)
         if (!agrees)
             hold(s, number);
         s->run = agrees ? s->run + 1 : 1;
-        ret = ff_mvstab_has_texture(&s->fit) ? find_again(s, f) : 0;
+        s->has_texture = ff_mvstab_has_texture(&s->fit);
+        ret = s->has_texture ? find_again(s, f) : 0;
         if (ret > 0)
             hold(s, number);
         else if (!ret && s->run == RUN)
@@ -349,7 +348,11 @@ static int take_searched(Mvstab *s)
     if (ret != AVERROR(EAGAIN) && ret != AVERROR_EOF)
         return ret;
     if (s->sequence.flushed && s->nb_searched == s->sequence.nb_in) {
-        hold(s, s->nb_searched);
+        /* frames behind a cut at the end are too few to agree in a row */
+        if (s->run && s->has_texture)
+            frame_at(s, s->nb_searched - s->run)->step.begins = 1;
+        else
+            hold(s, s->nb_searched);
         s->run = 0;
     }
     return decide(s);

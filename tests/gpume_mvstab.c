@@ -51,6 +51,7 @@ typedef struct Case {
     double second[STAB_MAX_FRAMES];     ///< share of the second shot in a frame
     double fade[STAB_MAX_FRAMES];       ///< how far a frame is faded to a level
     int level[STAB_MAX_FRAMES];         ///< of 8 bits
+    int noise;                  ///< largest, of 8 bits
     int shake, turn;            ///< largest translation, samples; largest rotation and zoom, in 1/1000
     MvstabConfig cfg;
     AVFrame *frames[STAB_MAX_FRAMES];
@@ -105,6 +106,8 @@ static int draw_sample(Case *c, int t, int i, int x, int y)
     v = floor(4 * v + 4000.5);
     sample  = (1 - c->second[t]) * test_texture(seed, u, v, 4) + c->second[t] * test_texture(seed + 40, u, v, 4);
     sample += c->fade[t] * (c->level[t] - sample);
+    if (c->noise)
+        sample = av_clip(sample + test_draw_range(&c->r, -c->noise, c->noise), 0, 255);
     return one * (int)sample;
 }
 
@@ -466,7 +469,7 @@ static void find_motion(enum Content content, double largest)
 static void find_shots(void)
 {
     /* light: 0 (black) to 9, or w (white). shots: a, b, or tenths of b. path: b (begins), k (known), h (held) */
-    static const struct { const char *name, *light, *shots, *path; } scenes[] = {
+    static const struct { const char *name, *light, *shots, *path; int noise; } scenes[] = {
         { "a black frame",       "999990999999", "aaaaaaaaaaaa", "bkkkkhkkkkkk" },
         { "three black frames",  "999900099999", "aaaaaaaaaaaa", "bkkkhhhkkkkk" },
         { "a flash",             "99999w999999", "aaaaaaaaaaaa", "bkkkkhkkkkkk" },
@@ -479,11 +482,14 @@ static void find_shots(void)
         { "a cut through black", "999990099999", "aaaaaabbbbbb", "bkkkkhhbkkkk" },
         { "a cut through white", "99999ww99999", "aaaaaabbbbbb", "bkkkkhhbkkkk" },
         { "shots of two frames", "999999999999", "aaaabbaabbbb", "bkkkhhkkbkkk" },
+        { "a noisy fade",        "998642000002468", "aaaaaaaaaaaaaaa", "bkkkkhhhhhhkkkk", 28 },
+        { "a cut before two frames", "999999999999", "aaaaaaaaaabb", "bkkkkkkkkkbk" },
+        { "a cut before one frame",  "999999999999", "aaaaaaaaaaab", "bkkkkkkkkkkb" },
         { "a crossfade",         "999999999999", "aaaa2468bbbb", "bkkkkkkkkkkk" },
     };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(scenes); i++) {
-        Case c = { .seed = 7, .r = { .state = 5 + i }, .shake = 4, .turn = 5 };
+        Case c = { .seed = 7, .r = { .state = 5 + i }, .shake = 4, .turn = 5, .noise = scenes[i].noise };
         StabM pose = stab_identity();
         const int nb = strlen(scenes[i].light);
         char path[STAB_MAX_FRAMES + 1] = "";

@@ -646,8 +646,8 @@ static void stab_zoom(Stab *s, int t, int first, int last)
         s->final[t][i] = s->matrix[t].a[i / 3][i % 3] / (i % 3 == 2 ? 1 : zoom);
 }
 
-/* Compares frame t with frame r. Returns whether they agree by a share, and sets the motion. */
-static int stab_compare(Stab *s, int t, int r, double share, StabM *motion, double *inliers)
+/* Compares frame t with frame r. Returns whether they agree, and sets the motion. */
+static int stab_compare(Stab *s, int t, int r, StabM *motion, double *inliers)
 {
     StabVector v[STAB_MAX_BLOCKS];
 
@@ -655,7 +655,7 @@ static int stab_compare(Stab *s, int t, int r, double share, StabM *motion, doub
     *inliers = 0;
     s->search(s, v, s->components[0].frames[t], s->components[0].frames[r]);
     stab_read(s, s->components[0].frames[t], v, NULL);
-    if (s->nb_textured < 6 || s->nb < share * s->nb_textured)
+    if (s->nb_textured < 6 || s->nb < 0.25 * s->nb_textured)
         return 0;
     *inliers = stab_fit(s, motion);
     return 1;
@@ -665,6 +665,7 @@ static int stab_compare(Stab *s, int t, int r, double share, StabM *motion, doub
 static void stab_motions(Stab *s)
 {
     int found = 0, row = 0;     /* the last frame that is not lost; how many lost frames agree with each other */
+    int last = s->nb_frames - 1;
 
     for (int t = 0; t < s->nb_frames; t++) {
         s->motion[t]  = stab_identity();
@@ -672,7 +673,7 @@ static void stab_motions(Stab *s)
         s->begins[t]  = !t;
     }
     for (int t = 1; t < s->nb_frames; t++) {
-        const int agrees = stab_compare(s, t, t - 1, 0.1, &s->motion[t], &s->inliers[t]);
+        const int agrees = stab_compare(s, t, t - 1, &s->motion[t], &s->inliers[t]);
         StabM again;
         double inliers;
 
@@ -681,7 +682,7 @@ static void stab_motions(Stab *s)
             continue;
         }
         row = agrees ? row + 1 : 1;
-        if (s->nb_textured >= 6 && stab_compare(s, t, found, 0.25, &again, &inliers) && inliers > 0) {
+        if (s->nb_textured >= 6 && stab_compare(s, t, found, &again, &inliers) && inliers > 0) {
             for (int i = found + 1; i < t; i++) {
                 s->motion[i]  = stab_identity();
                 s->inliers[i] = 0;
@@ -700,7 +701,12 @@ static void stab_motions(Stab *s)
             s->nb_cuts++;
         }
     }
-    for (int i = found + 1; i < s->nb_frames; i++) {
+    if (found < last && s->nb_textured >= 6) {
+        s->begins[last - row + 1] = 1;
+        s->nb_cuts++;
+        last -= row;
+    }
+    for (int i = found + 1; i <= last; i++) {
         s->motion[i]  = stab_identity();
         s->inliers[i] = 0;
     }
