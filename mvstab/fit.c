@@ -21,7 +21,7 @@
 #define HYPOTHESES 5
 #define NEAR       3
 /** A tensor of this trace is halved. */
-#define TRACE_HALVED (50. * 4 * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK / 2)
+#define TRACE_HALVED (100. * 4 * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK / 2)
 /** Least trace of a tensor that tells a motion. */
 #define LEAST_TRACE  (2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
 /** Weight of blocks at the left, right and upper edge when a hypothesis is chosen, and share of the picture there. */
@@ -195,16 +195,22 @@ static MvstabMatrix solve_model(double sums[6][6], int n)
     return a;
 }
 
-/* Fits a model to blocks, each weighted by its tensor and its distance from a transform. */
-static av_always_inline void refit_model(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
+/*
+ * Fits a model to blocks, each weighted by its distance from a transform.
+ * @param plain_scale 0: also by its tensor; else by its vote, and distances at this scale
+ */
+static av_always_inline void refit_model(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n, double plain_scale)
 {
     double sums[6][6] = { { 0 } };
 
     for (int i = 0; i < nb; i++) {
         const MvstabBlock *b = &blocks[i];
-        const double near = nearness(b, a, SCALE), weight = near * near;
+        const double near = nearness(b, a, plain_scale > 0 ? plain_scale : SCALE), weight = near * near;
 
-        add_block(sums, b, weight * b->xx, weight * b->xy, weight * b->yy, n);
+        if (plain_scale > 0)
+            add_block(sums, b, weight * b->vote, 0, weight * b->vote, n);
+        else
+            add_block(sums, b, weight * b->xx, weight * b->xy, weight * b->yy, n);
     }
     *a = solve_model(sums, n);
 }
@@ -212,22 +218,9 @@ static av_always_inline void refit_model(const MvstabBlock *blocks, int nb, Mvst
 static void refit(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
 {
     if (n == 4)
-        refit_model(blocks, nb, a, 4);
+        refit_model(blocks, nb, a, 4, 0);
     else
-        refit_model(blocks, nb, a, 8);
-}
-
-/* Fits a similarity to the sample, each block weighted by its vote and its distance from a transform. */
-static void refit_plainly(const MvstabFit *f, int nb, MvstabMatrix *a, double scale)
-{
-    double sums[6][6] = { { 0 } };
-
-    for (int i = 0; i < nb; i++) {
-        const double near = nearness(&f->sample[i], a, scale), weight = f->sample[i].vote * near * near;
-
-        add_block(sums, &f->sample[i], weight, 0, weight, 4);
-    }
-    *a = solve_model(sums, 4);
+        refit_model(blocks, nb, a, 8, 0);
 }
 
 static int bin_of(const MvstabBlock *b)
@@ -312,7 +305,7 @@ static MvstabMatrix choose(MvstabFit *f, int nb, double all)
                 f->bins[j] = -1;
         }
         for (double scale = 1. / 16; scale <= 4; scale *= 4)
-            refit_plainly(f, nb, &a, scale);
+            refit_model(f->sample, nb, &a, 4, scale);
         for (int j = 0; j < nb; j++)
             votes += f->sample[j].vote * nearness(&f->sample[j], &a, 4);
         if (votes > most) {

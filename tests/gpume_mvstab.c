@@ -606,8 +606,9 @@ int main(int argc, char **argv)
             test_failing_change("mvstab", "smoothing=2", o.quick ? 19 : 1);
     }
     test_end_device();
-    printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d fits from samples, %d homographies, %d key "
-           "frames, %d paths continued, %d cuts, %d samples outside, %d checks, %d failures\n", nb_pictures,
-           nb_on_device, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_outside, test_nb_checks, test_nb_failures);
+    printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d fits from samples, %d homographies, %d "
+           "key frames, %d paths continued, %d cuts, %d samples outside, %d checks, %d failures\n", nb_pictures,
+           nb_on_device, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_outside, test_nb_checks,
+           test_nb_failures);
     return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

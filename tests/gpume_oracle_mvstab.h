@@ -153,9 +153,9 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
             continue;
         b.qx = b.x + v[i].x / 4.;
         b.qy = b.y + v[i].y / 4.;
-        b.xx = xx * (1 / (1 + (xx + yy) / 51200.));
-        b.xy = xy * (1 / (1 + (xx + yy) / 51200.));
-        b.yy = yy * (1 / (1 + (xx + yy) / 51200.));
+        b.xx = xx * (1 / (1 + (xx + yy) / 102400.));
+        b.xy = xy * (1 / (1 + (xx + yy) / 102400.));
+        b.yy = yy * (1 / (1 + (xx + yy) / 102400.));
         s->blocks[s->nb++] = b;
     }
 }
@@ -216,7 +216,7 @@ static StabM stab_refine(const StabBlock *blocks, int nb, StabM before, int n, d
     for (int k = 0; k < nb; k++) {
         const StabBlock *b = &blocks[k];
         const double near = stab_near(b, &before, scale ? scale : 3);
-        const double weight = scale ? b->vote * near * near : near * near;
+        const double weight = scale ? near * near * b->vote : near * near;
         const double xx = scale ? weight : weight * b->xx, xy = scale ? 0 : weight * b->xy;
         const double yy = scale ? weight : weight * b->yy;
         const double f = xx * b->qx + xy * b->qy, h = xy * b->qx + yy * b->qy;
