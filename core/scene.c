@@ -4,6 +4,7 @@
  */
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
@@ -24,8 +25,8 @@
 /** About as many vectors show whether there is a motion. */
 #define MAX_VECTORS 4096
 /**
- * Vectors show a motion if, for so many that are inconsistent, one is part of it. Across cuts next to none is: 10 and
- * 12 found the same of 138 cuts as 1, and 16 lost one. Few vectors, of small pictures, can agree by chance: 1 for them.
+ * Vectors show a motion if, for so many that are inconsistent, one is part of it. Across 371 cuts, many with noise,
+ * blur or black bars, there was at most one for 15. Few vectors, of small pictures, can agree by chance: 1 for them.
  */
 #define MOTION_SHARE 10
 #define FEW_VECTORS 900
@@ -270,19 +271,46 @@ int ff_gpume_scene_is_fade(const GpumeLayout *l, const AVFrame *before, const AV
     return gpume_is_fade(sums, s.nb);
 }
 
-/* Returns whether a vector of at least one and a half samples is consistent and nearly that of the entry before it. */
-static int is_in_motion(const AVMotionVector *mv, const AVMotionVector *before)
+/* Returns whether a vector is consistent and at least one and a half samples long. */
+static int is_long(const AVMotionVector *mv)
+{
+    return !(mv->flags & GPUME_FLAG_INCONSISTENT) && mv->motion_scale &&
+           2 * FFMAX(FFABS((int64_t)mv->motion_x), FFABS((int64_t)mv->motion_y)) >= 3LL * mv->motion_scale;
+}
+
+/* Returns whether a vector is consistent and nearly that of the entry before it. */
+static int is_like(const AVMotionVector *mv, const AVMotionVector *before)
 {
     return !((mv->flags | before->flags) & GPUME_FLAG_INCONSISTENT) && mv->source == before->source &&
-           2 * FFMAX(FFABS((int64_t)mv->motion_x), FFABS((int64_t)mv->motion_y)) >= 3LL * mv->motion_scale &&
            FFABS((int64_t)mv->motion_x - before->motion_x) + FFABS((int64_t)mv->motion_y - before->motion_y) <=
            mv->motion_scale;
+}
+
+/* Rounds a component of a vector to whole samples. */
+static int16_t in_samples(int64_t motion, int scale)
+{
+    return (int16_t)av_clip64(ROUNDED_DIV(motion, scale), INT16_MIN, INT16_MAX);
+}
+
+/* Returns whether at least so many of nb vectors, in whole samples, are nearly equal to one of them. */
+static int have_common(const int16_t (*v)[2], size_t nb, size_t least)
+{
+    for (size_t i = 0; i < nb && nb >= least; i++) {
+        size_t equal = 0;
+
+        for (size_t k = 0; k < nb; k++)
+            equal += abs(v[k][0] - v[i][0]) <= 1 && abs(v[k][1] - v[i][1]) <= 1;
+        if (equal >= least)
+            return 1;
+    }
+    return 0;
 }
 
 int ff_gpume_scene_is_moving(const uint8_t *mvs, size_t nb, int distance)
 {
     const size_t step = FFMAX(nb / MAX_VECTORS, 1);
-    size_t moved = 0, inconsistent = 0, counted = 0;
+    size_t moved = 0, inconsistent = 0, counted = 0, nb_long = 0, least;
+    int16_t motions[2 * MAX_VECTORS][2];
 
     for (size_t i = 0; i < nb; i += step) {
         AVMotionVector mv, before;
@@ -293,9 +321,14 @@ int ff_gpume_scene_is_moving(const uint8_t *mvs, size_t nb, int distance)
         memcpy(&before, mvs + (i - !!i) * sizeof(mv), sizeof(mv));
         counted++;
         inconsistent += !!(mv.flags & GPUME_FLAG_INCONSISTENT);
-        moved        += i && is_in_motion(&mv, &before);
+        if (!is_long(&mv))
+            continue;
+        moved += i && is_like(&mv, &before);
+        motions[nb_long][0]   = in_samples(mv.motion_x, mv.motion_scale);
+        motions[nb_long++][1] = in_samples(mv.motion_y, mv.motion_scale);
     }
-    return inconsistent && moved * (counted < FEW_VECTORS ? 1 : MOTION_SHARE) >= inconsistent;
+    least = counted < FEW_VECTORS ? inconsistent : (inconsistent + MOTION_SHARE - 1) / MOTION_SHARE;
+    return inconsistent && (moved >= least || have_common(motions, nb_long, least));
 }
 
 /* Returns a new reference to a frame, or a copy of it in system memory; NULL: there is no memory. */

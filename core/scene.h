@@ -34,7 +34,8 @@ void ff_gpume_detail_make(GpumeDetail *d, const GpumeLayout *l, const AVFrame *f
 
 /**
  * Returns whether vectors show a motion, so that no scene begins: for ten that are inconsistent, at least one is
- * consistent, not near zero, and nearly that of the block before it; of fewer than 900 vectors, for each of them one.
+ * consistent, not near zero, and nearly that of the block before it, or at least one has a motion that all of these
+ * share; of fewer than 900 vectors, for each of them one.
  * If no vector is inconsistent, they are not known to have been checked.
  * @param mvs      nb AVMotionVectors, which need not be aligned
  * @param distance -1: only vectors into the past count; 1: only those into the future

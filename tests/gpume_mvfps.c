@@ -21,6 +21,7 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
+#include "libavfilter/gpume/core/scene.h"
 #include "libavfilter/gpume/mvfps/mvfps.h"
 #include "libavfilter/gpume/mvfps/timeline.h"
 #include "libavfilter/gpume/field/cells.h"
@@ -777,6 +778,59 @@ static void find_cuts(int nb)
         }
 }
 
+/*
+ * Draws vectors, some of which are inconsistent. Some share a motion, side by side or not, or have one that changes
+ * slowly.
+ */
+static void draw_motions(AVMotionVector *mvs, int nb, TestRandom *r)
+{
+    static const int shares[] = { 0, 1, 2, 5, 10, 20, 60, 101 };
+    const int common = shares[test_draw(r, 8)], likely = shares[test_draw(r, 8)];
+    const int together = test_draw(r, 3), drift = test_draw(r, 2);
+    const int scale = 1 << test_draw(r, 5), x = test_draw_range(r, -40, 40), y = test_draw_range(r, -40, 40);
+    const int far = test_draw(r, 4) ? 100 : INT_MAX / scale - 1;
+
+    for (int i = 0; i < nb; i++) {
+        const int shared = !together ? i * 100LL / nb < common : test_draw(r, 100) < common;
+        const int to_x = shared ? x + (drift ? i / 4 : test_draw_range(r, -1, 1)) : test_draw_range(r, -far, far);
+        const int to_y = shared ? y : test_draw_range(r, -far, far);
+
+        mvs[i] = (AVMotionVector) {
+            .source = test_draw(r, 50) ? -1 : 1, .motion_scale = test_draw(r, 100) ? scale : 0,
+            .motion_x = to_x * scale + (test_draw(r, 3) ? 0 : test_draw_range(r, -scale / 2, scale / 2)),
+            .motion_y = to_y * scale, .flags = test_draw(r, 100) >= likely && !shared,
+        };
+    }
+}
+
+/* Compares whether vectors show a motion with the oracle. */
+static void motions(int nb_cases)
+{
+    static const int most[] = { 0, 3, 40, 899, 950, 2100, 8191, 9000 };
+    AVMotionVector *mvs = test_alloc(av_malloc_array(9000, sizeof(*mvs)));
+    int nb_beside = 0, nb_shared = 0, nb_none = 0;
+
+    for (int i = 0; i < nb_cases; i++) {
+        TestRandom r = { .state = i };
+        const int largest = most[test_draw(&r, 8)], nb = test_draw(&r, 2) ? largest : test_draw(&r, largest + 1);
+        int shows[2], found;
+
+        draw_motions(mvs, nb, &r);
+        snprintf(test_context, sizeof(test_context), "%d vectors, seed %d", nb, i);
+        oracle_shows_motion(mvs, nb, shows);
+        found = ff_gpume_scene_is_moving((const uint8_t *)mvs, nb, -1);
+        CHECK(found == (shows[0] || shows[1]), "motion %d, but %d by neighbours and %d by a shared one", found,
+              shows[0], shows[1]);
+        nb_beside += shows[0] && !shows[1];
+        nb_shared += shows[1] && !shows[0];
+        nb_none   += !shows[0] && !shows[1];
+    }
+    snprintf(test_context, sizeof(test_context), "motions");
+    CHECK(nb_beside > 4 && nb_shared > 4 && nb_none > 4, "%d by neighbours, %d by a shared motion, %d without one",
+          nb_beside, nb_shared, nb_none);
+    av_free(mvs);
+}
+
 /* Tests what is made before, between and after frames, at the end, at jumps and behind damaged times. */
 static void decisions(void)
 {
@@ -1398,6 +1452,7 @@ int main(int argc, char **argv)
         if (o.only < 0) {
             side_data();
             decisions();
+            motions(nb > 600 ? 2000 : 400);
             even_times();
             find_cuts(nb > 600 ? 8 : 3);
             cells_of_fields();

@@ -718,6 +718,56 @@ static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d
     return detail;
 }
 
+/** A long vector, in whole samples. */
+typedef struct OracleLong {
+    int x, y;
+} OracleLong;
+
+static int oracle_in_samples(double motion, int scale)
+{
+    const double whole = round(motion / scale);
+
+    return whole < -32768 ? -32768 : whole > 32767 ? 32767 : (int)whole;
+}
+
+/*
+ * Finds whether vectors into the previous picture show a motion: by long vectors that are like the entry before them,
+ * and by those that share a motion.
+ */
+static void oracle_shows_motion(const AVMotionVector *mvs, int nb, int shows[2])
+{
+    OracleLong *list = test_alloc(av_malloc_array(nb + 1, sizeof(*list)));
+    const int step   = nb / 4096 > 1 ? nb / 4096 : 1;
+    int nb_list = 0, counted = 0, inconsistent = 0, m[2] = { 0, 0 };
+
+    for (int i = 0; i < nb; i += step) {
+        const AVMotionVector *v = &mvs[i], *u = i ? v - 1 : NULL;
+        const double x = v->motion_x, y = v->motion_y, scale = v->motion_scale;
+
+        if (v->source != -1)
+            continue;
+        counted++;
+        if (v->flags & 1)
+            inconsistent++;
+        else if (scale > 0 && 2 * fmax(fabs(x), fabs(y)) >= 3 * scale) {
+            list[nb_list++] = (OracleLong) { oracle_in_samples(x, scale), oracle_in_samples(y, scale) };
+            if (u && u->source == -1 && !(u->flags & 1) && fabs(x - u->motion_x) + fabs(y - u->motion_y) <= scale)
+                m[0]++;
+        }
+    }
+    for (int i = 0; i < nb_list; i++) {
+        int equal = 0;
+
+        for (int k = 0; k < nb_list; k++)
+            if (abs(list[k].x - list[i].x) < 2 && abs(list[k].y - list[i].y) < 2)
+                equal++;
+        m[1] = equal > m[1] ? equal : m[1];
+    }
+    av_free(list);
+    for (int i = 0; i < 2; i++)
+        shows[i] = inconsistent > 0 && (counted < 900 ? m[i] >= inconsistent : 10 * m[i] >= inconsistent);
+}
+
 /* Returns the value that is compared with the option scene: how much of the moved detail the other picture lacks. */
 static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {

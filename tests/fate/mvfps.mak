@@ -197,6 +197,9 @@ fate-mvfps-pan-slow: CMD = $(call MVFPS_WRITING,color=gray:s=40x30:r=50$(GPUME_C
 # a pan of 5/16 of the width from frame to frame is no cut
 fate-mvfps-pan-fast: MVFPS_LETTERS =
 fate-mvfps-pan-fast: CMD = $(call MVFPS_WRITING,color=gray:s=160x60:r=50$(GPUME_COMMA)noise=c0s=100$(GPUME_COMMA)scale=1280:480:flags=accurate_rnd+bitexact,50)
+# neither is one of 3/10 with noise, where vectors that share the motion are few
+fate-mvfps-pan-noise: MVFPS_LETTERS = $(GPUME_COMMA)noise=c0s=10:c0f=t
+fate-mvfps-pan-noise: CMD = $(call MVFPS_WRITING,mandelbrot=s=1920x480:r=50,48)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
 MVFPS_OTHER_IN_7 = $(foreach N,untimed untimed-first untimed-all gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
@@ -211,6 +214,8 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER 
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-writing
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
                   fate-mvfps-writing-fast
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
+                  fate-mvfps-pan-noise
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-pan-slow fate-mvfps-pan-fast
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FPS_FILTER) += $(FATE_MVFPS_REPEATS) $(if $(GPUME_SERIES_7),,fate-mvfps-repeats-twos-untimed)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) MVDENOISE_FILTER SIDEDATA_FILTER) += $(FATE_MVFPS_CHAIN)
