@@ -418,25 +418,22 @@ static void blend_areas(const CPUBackend *s, int component, const uint16_t *cons
     const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
     const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
     const int second = (s->step->parities[MVDEINT_MAX_REFS] ^ y0) & 1;
-    unsigned squares[MVDEINT_BLOCK / 2][4], sums[4], fits[4];
+    const uint16_t *known[4];
+    unsigned squares[MVDEINT_BLOCK / 2][4], fits[MVDEINT_BLOCK / 2][4];
 
-    for (int k = 0; k < h / 2; k++)
-        for (int i = 0; i < 4; i++)
-            squares[k][i] = s->samples.squares(gpume_padded_sample(&own, x0, y0 + 2 * k + second, s->layout->bytes),
-                                               areas[i] + (2 * k + second) * MVDEINT_BLOCK, w, s->layout->depth);
-    for (int y = 0; y < h; y++) {
-        const int pair = y / 2, next = mvdeint_next_pair(pair, h / 2, second);
+    for (int i = 0; i < 4; i++)
+        known[i] = areas[i] + second * MVDEINT_BLOCK;
+    s->samples.squares(squares, gpume_padded_sample(&own, x0, y0 + second, s->layout->bytes), 2 * own.stride, known, w,
+                       h / 2, s->layout->depth);
+    for (int pair = 0; pair < h / 2; pair++) {
+        const int next = mvdeint_next_pair(pair, h / 2, second);
+        unsigned sums[4];
 
         for (int i = 0; i < 4; i++)
             sums[i] = squares[pair][i] + squares[next][i];
-        mvdeint_fits(fits, sums);
-        for (int x = 0; x < w; x++) {
-            const int at = y * MVDEINT_BLOCK + x;
-            const int samples[4] = { areas[0][at], areas[1][at], areas[2][at], areas[3][at] };
-
-            dst[y * stride + x] = mvdeint_blend(samples, fits, wx[x], wy[y]);
-        }
+        mvdeint_fits(fits[pair], sums);
     }
+    s->samples.blend(dst, stride, areas, fits, wx, wy, w, h);
 }
 
 /* Returns how much both neighbouring fields differ on the missing lines of a block, along their vectors. */

@@ -50,6 +50,18 @@ const int16_t ff_mvdeint_taps[MVDEINT_CLASSES][MVDEINT_INTRA_LINES * MVDEINT_INT
 
 DECLARE_ALIGNED(32, int16_t, ff_mvdeint_line_taps)[MVDEINT_CLASSES][MVDEINT_INTRA_LINES][16];
 
+static void blend(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
+                  const uint8_t *wx, const uint8_t *wy, int w, int h)
+{
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            const int at = y * MVDEINT_BLOCK + x;
+            const int samples[4] = { areas[0][at], areas[1][at], areas[2][at], areas[3][at] };
+
+            dst[y * dst_stride + x] = mvdeint_blend(samples, fits[y / 2], wx[x], wy[y]);
+        }
+}
+
 static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
                      const uint8_t *known_b, int w, int depth)
 {
@@ -111,7 +123,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
     static AVOnce once = AV_ONCE_INIT;
 
     ff_thread_once(&once, init_tables);
-    *s = (MvdeintSamples) { .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
+    *s = (MvdeintSamples) { .blend = blend, .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
 #define SET(n)                               \
     do {                                     \
         s->estimate     = estimate_ ## n;     \
@@ -137,6 +149,11 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
 #elif ARCH_AARCH64
     ff_mvdeint_samples_init_aarch64(s, depth);
 #endif
+}
+
+void ff_mvdeint_estimate_8(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)
+{
+    estimate_8(dst, reach, l, w, kind, max);
 }
 
 void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row)

@@ -79,7 +79,7 @@ typedef struct MvdeintRow {
 /** Functions for samples of one or two bytes; rows and areas are of bytes or uint16_t. */
 typedef struct MvdeintSamples {
     /**
-     * Computes a line of the estimate from three fields.
+     * Computes a line of the estimate from three fields; may read and write 7 more samples.
      * @param reach set to how far each sample can be from the mean of the neighbouring fields; max for MVDEINT_ALONE
      */
     void (*estimate)(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
@@ -97,8 +97,8 @@ typedef struct MvdeintSamples {
                 MvdeintChange *columns, int w, int depth);
     /**
      * Moves a line of the estimate towards the neighbouring fields where these and the field change little. Reads two
-     * more samples on each side.
-     * @param columns buffer for w + 4 entries
+     * more samples on each side; may read and write 7 more samples.
+     * @param columns buffer for w + 16 entries
      */
     void (*weave)(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w, int depth);
     /**
@@ -115,10 +115,14 @@ typedef struct MvdeintSamples {
     void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
                     const uint16_t *samples, int w, int depth);
     /**
-     * Adds the squared differences of a compensated line of w samples and the field's line. w is at most
-     * MVDEINT_BLOCK.
+     * Sums the squared differences of known lines and of the same lines of four compensated areas.
+     * @param line   first of nb lines; always reads MVDEINT_BLOCK samples of each
+     * @param stride from one of these lines to the next, in bytes
+     * @param areas  the first of these lines in each area
+     * @param w      at most MVDEINT_BLOCK
      */
-    unsigned (*squares)(const uint8_t *line, const uint16_t *samples, int w, int depth);
+    void (*squares)(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
+                    int nb, int depth);
     /** Adds the residual to a compensated row; may read and write 7 more samples. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
@@ -140,6 +144,13 @@ typedef struct MvdeintSamples {
     void (*limit)(uint8_t *dst, const MvdeintRow *row);
 
     /* functions that do not depend on the type of samples */
+    /**
+     * Blends four areas of w x h samples. May read and write MVDEINT_BLOCK samples of each line.
+     * @param fits   how well the areas fit, for each pair of lines
+     * @param wx, wy weights of the areas on the right and below
+     */
+    void (*blend)(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
+                  const uint8_t *wx, const uint8_t *wy, int w, int h);
     /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */
     void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
                      const uint8_t *known_b, int w, int depth);
@@ -152,6 +163,8 @@ typedef struct MvdeintSamples {
 void ff_mvdeint_samples_init(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth);
 void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth);
+/** MvdeintSamples.estimate for bytes. */
+void ff_mvdeint_estimate_8(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
 /** MvdeintSamples.combine for bytes, and for uint16_t. */
 void ff_mvdeint_combine_8(uint8_t *dst, const MvdeintRow *row);
 void ff_mvdeint_combine_16(uint8_t *dst, const MvdeintRow *row);

@@ -170,18 +170,23 @@ static void FUNC(compare)(int *error, int *activity, const uint8_t *line, const 
     }
 }
 
-static unsigned FUNC(squares)(const uint8_t *line, const uint16_t *samples, int w, int depth)
+static void FUNC(squares)(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas,
+                          int w, int nb, int depth)
 {
-    const SAMPLE *l = (const SAMPLE *)line;
     const int fraction = mvdeint_fraction(depth);
-    unsigned sum = 0;
 
-    for (int x = 0; x < w; x++) {
-        const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+    for (int y = 0; y < nb; y++)
+        for (int i = 0; i < 4; i++) {
+            const SAMPLE *l = (const SAMPLE *)(line + y * stride);
+            const uint16_t *samples = areas[i] + 2 * y * MVDEINT_BLOCK;
 
-        sum += difference * difference;
-    }
-    return sum;
+            sums[y][i] = 0;
+            for (int x = 0; x < w; x++) {
+                const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+
+                sums[y][i] += difference * difference;
+            }
+        }
 }
 
 static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,

@@ -48,7 +48,15 @@ w_start_ %+ D: times 16 dw 8 * COST + D
 pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
+d_64:    times 8 dd 64
 d_128:   times 8 dd 128
+q_256:   times 4 dq 256.0
+q_most:  times 4 dq 4294967295.0
+; factors of the estimate from three fields: of pairs of lines of the fields around, and of the field itself
+w_near:  times 8 dw 5570, -3801
+w_far:   times 8 dw 1016, 0
+w_own:   times 8 dw 4309, -213
+w_alone: times 8 dw 5077, -981
 w_4080:  times 16 dw 4080
 w_1023:  times 16 dw 1023
 w_1:     times 16 dw 1
@@ -896,9 +904,149 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     jl .loop
     RET
 
+; void ff_mvdeint_squares_8_avx2(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride,
+;                                const uint16_t *const *areas, int w, int nb)
+cglobal mvdeint_squares_8, 6, 9, 8, sums, line, stride, areas, w, nb, right, below, corner
+    lea       rightq, [w_mask + 16]
+    movsxdifnidn    wq, wd
+    add             wq, wq
+    sub       rightq, wq
+    movu           xm5, [rightq]
+    mova           xm6, [w_1023]
+    pxor           xm7, xm7
+    mov       rightq, [areasq + 8]
+    mov       belowq, [areasq + 16]
+    mov      cornerq, [areasq + 24]
+    mov         areasq, [areasq]
+.loop:
+    pmovzxbw       xm4, [lineq]
+    psllw          xm4, 4
+    psubw          xm0, xm4, [areasq]
+    psubw          xm1, xm4, [rightq]
+    psubw          xm2, xm4, [belowq]
+    psubw          xm3, xm4, [cornerq]
+%assign i 0
+%rep 4
+    pabsw      xm %+ i, xm %+ i
+    pavgw      xm %+ i, xm7
+    pminsw     xm %+ i, xm6
+    pand       xm %+ i, xm5
+    pmaddwd    xm %+ i, xm %+ i
+%assign i i + 1
+%endrep
+    phaddd         xm0, xm1
+    phaddd         xm2, xm3
+    phaddd         xm0, xm2
+    movu       [sumsq], xm0
+    add          sumsq, 16
+    add          lineq, strideq
+    add         areasq, 32
+    add       rightq, 32
+    add       belowq, 32
+    add      cornerq, 32
+    dec            nbd
+    jg .loop
+    RET
+
+; void ff_mvdeint_blend_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas,
+;                            const unsigned (*fits)[4], const uint8_t *wx, const uint8_t *wy, int w, int h)
+cglobal mvdeint_blend, 8, 10, 13, dst, stride, areas, fits, wx, wy, right, h, below, corner
+    mov       rightq, [areasq + 8]
+    mov       belowq, [areasq + 16]
+    mov      cornerq, [areasq + 24]
+    mov         areasq, [areasq]
+    add        strideq, strideq
+    ; weights of the areas on the left (m9), on the right (m8), and both in turn (m10)
+    vpmovzxbd       m8, [wxq]
+    mova            m9, [d_64]
+    psubd           m9, m8
+    pslld           m8, 16
+    por            m10, m8, m9
+    mova           m11, [q_most]
+    mova           m12, [d_2048]
+.line:
+    movzx          wxd, byte [wyq]
+    movd           xm1, wxd
+    vpbroadcastd   xm1, xm1
+    mova           xm2, [d_64]
+    psubd          xm2, xm1
+    vpblendd       xm1, xm1, xm2, 3
+    pmulld         xm1, [fitsq]
+    packssdw       xm1, xm1
+    pshufd         xm2, xm1, q1111
+    vpbroadcastd    m1, xm1
+    vpbroadcastd    m2, xm2
+    ; the weights of the last three areas are in m1, m4, m2
+    pmaddwd         m3, m10, m1
+    pmaddwd         m1, m8
+    pmaddwd         m4, m9, m2
+    pmaddwd         m2, m8
+    paddd           m3, m4
+    paddd           m3, m2
+    cvtdq2pd        m5, xm3
+    vextracti128   xm3, m3, 1
+    cvtdq2pd        m3, xm3
+    divpd           m5, m11, m5
+    divpd           m3, m11, m3
+    cvttpd2dq      xm5, m5
+    cvttpd2dq      xm3, m3
+    vinserti128     m5, m5, xm3, 1
+    pmulld          m1, m5
+    pmulld          m4, m5
+    pmulld          m2, m5
+    psrld           m1, 20
+    psrld           m4, 20
+    psrld           m2, 20
+    vpmovzxwd       m3, [areasq]
+    vpmovzxwd       m0, [rightq]
+    vpmovzxwd       m5, [belowq]
+    vpmovzxwd       m6, [cornerq]
+    psubd           m0, m3
+    psubd           m5, m3
+    psubd           m6, m3
+    pmulld          m0, m1
+    pmulld          m5, m4
+    pmulld          m6, m2
+    pslld           m3, 12
+    paddd           m3, m12
+    paddd           m3, m0
+    paddd           m3, m5
+    paddd           m3, m6
+    psrad           m3, 12
+    vextracti128   xm0, m3, 1
+    packusdw       xm3, xm0
+    movu        [dstq], xm3
+    add           dstq, strideq
+    add         areasq, 16
+    add       rightq, 16
+    add       belowq, 16
+    add      cornerq, 16
+    inc            wyq
+    dec             hd
+    test            hd, 1
+    jnz .line
+    add          fitsq, 16
+    test            hd, hd
+    jg .line
+    RET
+
 ; offsets in MvdeintLines
-%define LINE_EARLIER 64
-%define LINE_LATER   104
+%define LINE_ABOVE        0
+%define LINE_BELOW        8
+%define LINE_ABOVE3       16
+%define LINE_BELOW3       24
+%define LINE_BEFORE_ABOVE 32
+%define LINE_BEFORE_BELOW 40
+%define LINE_AFTER_ABOVE  48
+%define LINE_AFTER_BELOW  56
+%define LINE_EARLIER      64
+%define LINE_LATER        104
+
+; m%1 = eight samples of a line as words. offset in MvdeintLines
+%macro LOAD_LINE 2
+    mov           tmpq, [linesq + %2]
+    pmovzxbw      xm%1, [tmpq + xq]
+%endmacro
 
 ; m%1 = differences, m%2 = sums of line %3 of both fields. xm7: clobbered
 %macro FIELDS 3
@@ -953,6 +1101,37 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     paddd          m%1, [%2 + 16]
 %endmacro
 
+; m3 = share of the squares of m1 in the squares of m1 and m2, times a scale in doubles. m0, m1, m2, m4, m5: clobbered
+%macro SHARE 1
+    ; shifts both sums right by the same number of bits, to at most 12 bits
+    por             m0, m1, m2
+    por             m0, [d_1]
+    LOG2            m3, m0, m4
+    psubd           m3, [d_11]
+    pxor            m4, m4
+    pmaxsd          m3, m4
+    vpsrlvd         m1, m1, m3
+    vpsrlvd         m2, m2, m3
+    pmaddwd         m1, m1
+    pmaddwd         m2, m2
+    paddd           m2, m1
+    pmaxsd          m2, [d_1]
+    mova            m5, [%1]
+    cvtdq2pd        m3, xm1
+    cvtdq2pd        m0, xm2
+    mulpd           m3, m5
+    divpd           m3, m0
+    cvttpd2dq      xm3, m3
+    vextracti128   xm1, m1, 1
+    vextracti128   xm2, m2, 1
+    cvtdq2pd        m1, xm1
+    cvtdq2pd        m2, xm2
+    mulpd           m1, m5
+    divpd           m1, m2
+    cvttpd2dq      xm1, m1
+    vinserti128     m3, m3, xm1, 1
+%endmacro
+
 ; void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
 ;                            uint32_t *columns, int w, int depth)
 ; The buffer has the sums of squares of differences of w + 16 columns, then the sums of differences, then the sums of
@@ -1000,34 +1179,9 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, reach, lines, columns, w, x, tmp, 
     paddd           m0, m2, m2
     pslld           m2, 2
     paddd           m2, m0
-    ; shifts both sums right by the same number of bits, to at most 12 bits
-    por             m0, m1, m2
-    por             m0, [d_1]
-    LOG2            m3, m0, m4
-    psubd           m3, [d_11]
-    pxor            m4, m4
-    pmaxsd          m3, m4
-    vpsrlvd         m1, m1, m3
-    vpsrlvd         m2, m2, m3
-    pmaddwd         m1, m1
-    pmaddwd         m2, m2
-    paddd           m2, m1
-    pmaxsd          m2, [d_1]
-    mova            m5, [q_192]
-    cvtdq2pd        m3, xm1
-    cvtdq2pd        m0, xm2
-    mulpd           m3, m5
-    divpd           m3, m0
-    cvttpd2dq      xm3, m3
-    vextracti128   xm1, m1, 1
-    vextracti128   xm2, m2, 1
-    cvtdq2pd        m1, xm1
-    cvtdq2pd        m2, xm2
-    mulpd           m1, m5
-    divpd           m1, m2
-    cvttpd2dq      xm1, m1
-    vinserti128     m3, m3, xm1, 1
+    SHARE        q_192
     vpmovzxbd       m0, [reachq + xq]
+    pxor            m4, m4
     pcmpeqd         m0, m4
     pandn           m3, m0, m3
     vpmovzxbd       m0, [dstq + xq]
@@ -1041,6 +1195,180 @@ cglobal mvdeint_mix_8, 6, 10, 10, dst, intra, reach, lines, columns, w, x, tmp, 
     packusdw       xm0, xm1
     packuswb       xm0, xm0
     movq   [dstq + xq], xm0
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; m%1 = half of the sum of the absolute differences of m8 and m9 from two lines; clobbers xm%2. offsets
+%macro CHANGE 4
+    LOAD_LINE       %1, %3
+    LOAD_LINE       %2, %4
+    psubw         xm%1, xm8
+    psubw         xm%2, xm9
+    pabsw         xm%1, xm%1
+    pabsw         xm%2, xm%2
+    paddw         xm%1, xm%2
+    psrlw         xm%1, 1
+%endmacro
+
+; void ff_mvdeint_estimate_8_avx2(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w)
+cglobal mvdeint_estimate_8, 4, 6, 13, dst, reach, lines, w, x, tmp
+    xor             xd, xd
+.loop:
+    ; sums of both fields, from four lines above to four below, in m0 ... m4; how much the middle line changes in m5
+    FIELDS           6, 0, 0
+    FIELDS           6, 1, 1
+    FIELDS           5, 2, 2
+    FIELDS           6, 3, 3
+    FIELDS           6, 4, 4
+    pabsw          xm5, xm5
+    paddw          xm0, xm4
+    psrlw          xm4, xm2, 1
+    LOAD_LINE        8, LINE_ABOVE
+    LOAD_LINE        9, LINE_BELOW
+    CHANGE          10, 7, LINE_BEFORE_ABOVE, LINE_BEFORE_BELOW
+    CHANGE          11, 7, LINE_AFTER_ABOVE, LINE_AFTER_BELOW
+    pmaxsw        xm10, xm11
+    psrlw         xm11, xm5, 1
+    pmaxsw        xm10, xm11
+    pxor          xm11, xm11
+    pcmpeqw       xm12, xm10, xm11
+    ; extends the reach
+    paddw          xm6, xm1, xm3
+    psrlw          xm1, 1
+    psrlw          xm3, 1
+    psubw          xm1, xm8
+    psubw          xm3, xm9
+    pminsw         xm7, xm1, xm3
+    pmaxsw         xm1, xm3
+    psubw          xm3, xm4, xm8
+    psubw         xm11, xm4, xm9
+    pmaxsw         xm7, xm3
+    pminsw         xm1, xm3
+    pmaxsw         xm7, xm11
+    pminsw         xm1, xm11
+    pmaxsw        xm10, xm1
+    pxor           xm3, xm3
+    psubw          xm1, xm3, xm7
+    pmaxsw        xm10, xm1
+    pandn         xm10, xm12, xm10
+    packuswb       xm1, xm10, xm10
+    movq  [reachq + xq], xm1
+    ; interpolates within the field (m5), and with both fields around (m2) where m12 is set
+    psubw         xm12, xm8, xm9
+    pabsw         xm12, xm12
+    pcmpgtw       xm12, xm5
+    LOAD_LINE        1, LINE_ABOVE3
+    LOAD_LINE        7, LINE_BELOW3
+    paddw          xm8, xm9
+    paddw          xm1, xm7
+    punpckhwd      xm9, xm8, xm1
+    punpcklwd      xm8, xm1
+    pmaddwd        xm5, xm8, [w_alone]
+    pmaddwd        xm1, xm9, [w_alone]
+    psrad          xm5, 13
+    psrad          xm1, 13
+    packssdw       xm5, xm1
+    punpckhwd      xm1, xm2, xm6
+    punpcklwd      xm2, xm6
+    punpckhwd      xm6, xm0, xm3
+    punpcklwd      xm0, xm3
+    pmaddwd        xm1, [w_near]
+    pmaddwd        xm2, [w_near]
+    pmaddwd        xm6, [w_far]
+    pmaddwd        xm0, [w_far]
+    pmaddwd        xm8, [w_own]
+    pmaddwd        xm9, [w_own]
+    paddd          xm1, xm6
+    paddd          xm2, xm0
+    psrad          xm1, 2
+    psrad          xm2, 2
+    paddd          xm1, xm9
+    paddd          xm2, xm8
+    psrad          xm1, 13
+    psrad          xm2, 13
+    packssdw       xm2, xm1
+    vpblendvb      xm5, xm5, xm2, xm12
+    paddw          xm0, xm4, xm10
+    psubw          xm4, xm10
+    pminsw         xm5, xm0
+    pmaxsw         xm5, xm4
+    packuswb       xm5, xm5
+    movq   [dstq + xq], xm5
+    add             xd, 8
+    cmp             xd, wd
+    jl .loop
+    RET
+
+; Adds squares of words of m%1 and m%2 to dwords of m9 and m10. xm7: clobbered
+%macro ADD_SQUARES 2
+    punpckhwd      xm7, xm%1, xm%2
+    punpcklwd     xm%1, xm%2
+    pmaddwd        xm7, xm7
+    pmaddwd       xm%1, xm%1
+    paddd          xm9, xm%1
+    paddd         xm10, xm7
+%endmacro
+
+; void ff_mvdeint_weave_8_avx2(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w)
+cglobal mvdeint_weave_8, 4, 6, 11, dst, lines, columns, w, x, tmp
+    movsxdifnidn    wq, wd
+    add             wq, 2
+    mov             xq, -2
+.columns:
+    FIELDS           0, 8, 1
+    FIELDS           1, 8, 2
+    FIELDS           2, 8, 3
+    LOAD_LINE        8, LINE_ABOVE
+    LOAD_LINE        3, LINE_BEFORE_ABOVE
+    LOAD_LINE        4, LINE_AFTER_ABOVE
+    psubw          xm3, xm8
+    psubw          xm4, xm8
+    LOAD_LINE        8, LINE_BELOW
+    LOAD_LINE        5, LINE_BEFORE_BELOW
+    LOAD_LINE        6, LINE_AFTER_BELOW
+    psubw          xm5, xm8
+    psubw          xm6, xm8
+%assign i 0
+%rep 7
+    SCALE_WORDS      i, 3
+%assign i i + 1
+%endrep
+    pxor           xm8, xm8
+    pxor           xm9, xm9
+    pxor          xm10, xm10
+    ADD_SQUARES      0, 1
+    ADD_SQUARES      2, 3
+    ADD_SQUARES      4, 5
+    ADD_SQUARES      6, 8
+    movu [columnsq + 4 * xq + 8], xm9
+    movu [columnsq + 4 * xq + 24], xm10
+    add             xq, 8
+    cmp             xq, wq
+    jl .columns
+    sub             wq, 2
+    xor             xd, xd
+.loop:
+    FIELDS           0, 6, 2
+    psrlw          xm6, 1
+    vpmovzxwd       m6, xm6
+    vpmovzxbd       m8, [dstq + xq]
+    psubd           m6, m8
+    pabsd           m1, m6
+    pslld           m1, 3
+    pminsd          m1, [d_1023]
+    pmaddwd         m1, m1
+    ADD_COLUMNS      2, columnsq + 4 * xq
+    SHARE        q_256
+    pmaddwd         m6, m3
+    paddd           m6, [d_128]
+    psrad           m6, 8
+    paddd           m6, m8
+    vextracti128   xm0, m6, 1
+    packusdw       xm6, xm0
+    packuswb       xm6, xm6
+    movq   [dstq + xq], xm6
     add             xd, 8
     cmp             xd, wd
     jl .loop

@@ -32,6 +32,12 @@ void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, c
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                                 const uint8_t *line_below, int w, int depth);
+void ff_mvdeint_squares_8_avx2(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride,
+                               const uint16_t *const *areas, int w, int nb);
+void ff_mvdeint_blend_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
+                           const uint8_t *wx, const uint8_t *wy, int w, int h);
+void ff_mvdeint_estimate_8_avx2(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w);
+void ff_mvdeint_weave_8_avx2(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w);
 void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                            MvdeintChange *columns, int w, int depth);
 void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx,
@@ -49,7 +55,9 @@ static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 &&
               offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
               sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
               sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
-              offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
+              offsetof(MvdeintLines, below3) == 24 && offsetof(MvdeintLines, before_above) == 32 &&
+              offsetof(MvdeintLines, after_below) == 56 && offsetof(MvdeintLines, earlier) == 64 &&
+              offsetof(MvdeintLines, later) == 104 &&
               sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
               MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
@@ -64,6 +72,25 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_8_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
     else
         ff_mvdeint_combine_8(dst, row);
+}
+
+static void squares(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
+                    int nb, int depth)
+{
+    ff_mvdeint_squares_8_avx2(sums, line, stride, areas, w, nb);
+}
+
+static void estimate(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)
+{
+    if (kind == MVDEINT_ALL)
+        ff_mvdeint_estimate_8_avx2(dst, reach, l, w);
+    else
+        ff_mvdeint_estimate_8(dst, reach, l, w, kind, max);
+}
+
+static void weave(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w, int depth)
+{
+    ff_mvdeint_weave_8_avx2(dst, l, columns, w);
 }
 
 static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
@@ -117,7 +144,8 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
 #if ARCH_X86_64
     if (!EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
-    s->mean = mean;
+    s->mean  = mean;
+    s->blend = ff_mvdeint_blend_avx2;
     if (depth > 8) {
         if (depth <= 12)
             s->match = match_16;
@@ -129,8 +157,11 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
         }
         return;
     }
+    s->estimate   = estimate;
     s->intra      = intra;
     s->combine    = combine;
+    s->squares    = squares;
+    s->weave      = weave;
     s->match      = match;
     s->add_errors = ff_mvdeint_add_errors_8_avx2;
     s->add_pair   = ff_mvdeint_add_pair_8_avx2;

@@ -414,38 +414,169 @@ static void check_mvdeint_residual(const MvdeintSamples *s)
     bench_new(new, b.samples[0], b.samples[1], b.first, b.intra, DEINT_W, 8);
 }
 
+typedef struct DeintLines {
+    uint8_t rows[18][DEINT_W + 2 * DEINT_AROUND];
+    uint8_t first[DEINT_W + 16];
+    MvdeintLines l;
+} DeintLines;
+
+/* Draws lines of all fields, often similar ones. */
+static void draw_deint_lines(DeintLines *d)
+{
+    const uint8_t **lines = (const uint8_t **)&d->l;
+    const int like = rnd() % 3;
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(d->rows); i++) {
+        draw_deint_row(d->rows[i], sizeof(*d->rows));
+        for (int x = 0; x < sizeof(*d->rows) && i && like; x++)
+            d->rows[i][x] = av_clip_uint8(d->rows[0][x] + (like > 1 && rnd() % 4 ? 0 : (int)(rnd() % 9) - 4));
+        lines[i] = d->rows[i] + DEINT_AROUND;
+    }
+    draw_deint_row(d->first, sizeof(d->first));
+    for (int x = 0; x < DEINT_W + 16 && like; x++)
+        d->first[x] = av_clip_uint8(d->rows[0][DEINT_AROUND + x] + (int)(rnd() % 5) - 2);
+}
+
 static void check_mvdeint_mix(const MvdeintSamples *s)
 {
-    static uint8_t src[11][DEINT_W + 2 * DEINT_AROUND];
-    static uint8_t reach[DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
+    static DeintLines d;
+    static uint8_t reach[DEINT_W + 16], new[DEINT_W + 16];
     static MvdeintChange columns[DEINT_W + 16];
-    MvdeintLines l;
     declare_func(void, uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                  MvdeintChange *columns, int w, int depth);
 
     if (!check_func(s->mix, "mvdeint_mix_8"))
         return;
     for (int i = 0; i < 300; i++) {
-        const int w = 1 + rnd() % DEINT_W, like = rnd() & 1;
+        const int w = 1 + rnd() % DEINT_W;
 
-        for (int j = 0; j < FF_ARRAY_ELEMS(src); j++)
-            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
-        for (int j = 0; j < 5; j++) {
-            l.earlier[j] = src[j] + DEINT_AROUND;
-            l.later[j]   = src[5 + j] + DEINT_AROUND;
-            for (int x = 0; x < DEINT_W + 2 * DEINT_AROUND && like; x++)
-                src[5 + j][x] = av_clip_uint8(src[j][x] + (int)(rnd() % 9) - 4);
-        }
-        draw_deint_row(ref, DEINT_W + 16);
-        memcpy(new, ref, sizeof(new));
+        draw_deint_lines(&d);
+        memcpy(new, d.first, sizeof(new));
         for (int x = 0; x < DEINT_W + 16; x++)
             reach[x] = rnd() % 4 ? rnd() : 0;
-        call_ref(ref, src[10] + DEINT_AROUND, reach, &l, columns, w, 8);
-        call_new(new, src[10] + DEINT_AROUND, reach, &l, columns, w, 8);
-        if (memcmp(ref, new, w))
+        call_ref(d.first, d.l.above, reach, &d.l, columns, w, 8);
+        call_new(new, d.l.above, reach, &d.l, columns, w, 8);
+        if (memcmp(d.first, new, w))
             fail();
     }
-    bench_new(new, src[10] + DEINT_AROUND, reach, &l, columns, DEINT_W, 8);
+    bench_new(new, d.l.above, reach, &d.l, columns, DEINT_W, 8);
+}
+
+static void check_mvdeint_weave(const MvdeintSamples *s)
+{
+    static DeintLines d;
+    static uint8_t new[DEINT_W + 16];
+    static uint32_t columns[DEINT_W + 16];
+    declare_func(void, uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w, int depth);
+
+    if (!check_func(s->weave, "mvdeint_weave_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W;
+
+        draw_deint_lines(&d);
+        memcpy(new, d.first, sizeof(new));
+        call_ref(d.first, &d.l, columns, w, 8);
+        call_new(new, &d.l, columns, w, 8);
+        if (memcmp(d.first, new, w))
+            fail();
+    }
+    bench_new(new, &d.l, columns, DEINT_W, 8);
+}
+
+static void check_mvdeint_estimate(const MvdeintSamples *s)
+{
+    static DeintLines d;
+    static uint8_t ref[2][DEINT_W + 16], new[2][DEINT_W + 16];
+    declare_func(void, uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max);
+
+    if (!check_func(s->estimate, "mvdeint_estimate_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % DEINT_W, kind = rnd() % 8 ? MVDEINT_ALL : rnd() % MVDEINT_ALL;
+
+        draw_deint_lines(&d);
+        call_ref(ref[0], ref[1], &d.l, w, kind, 255);
+        call_new(new[0], new[1], &d.l, w, kind, 255);
+        if (memcmp(ref[0], new[0], w) || memcmp(ref[1], new[1], w))
+            fail();
+    }
+    bench_new(new[0], new[1], &d.l, DEINT_W, MVDEINT_ALL, 255);
+}
+
+/* Draws four areas of samples of this many bits, often similar ones. */
+static void draw_deint_areas(uint16_t areas[4][MVDEINT_AREA], int bits)
+{
+    const int like = rnd() % 3, spread = 1 << rnd() % bits;
+
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < MVDEINT_AREA; j++)
+            areas[i][j] = like == 0 ? rnd() & ((1 << bits) - 1) : like == 1 ? -(rnd() & 1) & ((1 << bits) - 1) :
+                          av_clip((i ? areas[0][j] : 1 << (bits - 1)) + (int)(rnd() % spread) - spread / 2, 0,
+                                  (1 << bits) - 1);
+}
+
+static void check_mvdeint_squares(const MvdeintSamples *s)
+{
+    static uint8_t line[8 * MVDEINT_BLOCK];
+    LOCAL_ALIGNED_32(uint16_t, areas, [4], [MVDEINT_AREA]);
+    const uint16_t *rows[4] = { areas[0], areas[1], areas[2], areas[3] };
+    unsigned ref[4][4], new[4][4];
+    declare_func(void, unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
+                 int nb, int depth);
+
+    if (!check_func(s->squares, "mvdeint_squares_8"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int w = 1 + rnd() % MVDEINT_BLOCK, nb = 1 + rnd() % 4;
+
+        draw_deint_row(line, sizeof(line));
+        draw_deint_areas(areas, 12);
+        memset(ref, 0xa5, sizeof(ref));
+        memset(new, 0xa5, sizeof(new));
+        call_ref(ref, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, 8);
+        call_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, 8);
+        if (memcmp(ref, new, sizeof(ref)))
+            fail();
+    }
+    bench_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, MVDEINT_BLOCK, 4, 8);
+}
+
+static void check_mvdeint_blend(const MvdeintSamples *s)
+{
+    LOCAL_ALIGNED_32(uint16_t, areas, [4], [MVDEINT_AREA]);
+    LOCAL_ALIGNED_32(uint16_t, ref, [MVDEINT_BLOCK], [16]);
+    LOCAL_ALIGNED_32(uint16_t, new, [MVDEINT_BLOCK], [16]);
+    const uint16_t *of[4] = { areas[0], areas[1], areas[2], areas[3] };
+    unsigned fits[MVDEINT_BLOCK / 2][4];
+    declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
+                 const uint8_t *wx, const uint8_t *wy, int w, int h);
+
+    if (!check_func(s->blend, "mvdeint_blend"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int hsub = rnd() % 3, vsub = rnd() % 3, w = MVDEINT_BLOCK >> hsub;
+
+        draw_deint_areas(areas, i & 1 ? 12 : 16);
+        for (int j = 0; j < 4; j++) {
+            const unsigned squares[4] = { rnd() >> rnd() % 32 >> 3, rnd() >> rnd() % 32 >> 3,
+                                          rnd() >> rnd() % 32 >> 3, rnd() >> rnd() % 32 >> 3 };
+
+            mvdeint_fits(fits[j], squares);
+        }
+        memset(ref, 0xa5, MVDEINT_BLOCK * sizeof(*ref));
+        memset(new, 0xa5, MVDEINT_BLOCK * sizeof(*new));
+        call_ref(ref[0], (ptrdiff_t)16, of, fits, ff_mvdeint_window[hsub], ff_mvdeint_window[vsub], w,
+                 MVDEINT_BLOCK >> vsub);
+        call_new(new[0], (ptrdiff_t)16, of, fits, ff_mvdeint_window[hsub], ff_mvdeint_window[vsub], w,
+                 MVDEINT_BLOCK >> vsub);
+        for (int y = 0; y < MVDEINT_BLOCK; y++)
+            if (memcmp(ref[y], new[y], 2 * w) || memcmp(ref[y] + 8, new[y] + 8, 16) ||
+                (y >= MVDEINT_BLOCK >> vsub && memcmp(ref[y], new[y], 16)))
+                fail();
+    }
+    bench_new(new[0], (ptrdiff_t)16, of, fits, ff_mvdeint_window[0], ff_mvdeint_window[0], MVDEINT_BLOCK,
+              MVDEINT_BLOCK);
 }
 
 void checkasm_check_mvdeint(void)
@@ -461,6 +592,10 @@ void checkasm_check_mvdeint(void)
     check_mvdeint_compare(&s);
     check_mvdeint_residual(&s);
     check_mvdeint_mix(&s);
+    check_mvdeint_weave(&s);
+    check_mvdeint_estimate(&s);
+    check_mvdeint_squares(&s);
+    check_mvdeint_blend(&s);
     for (int depth = 9; depth <= 12; depth++)
         check_mvdeint_words(depth);
     for (int depth = 9; depth <= 10; depth++)
