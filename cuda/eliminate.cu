@@ -19,9 +19,9 @@
  *      (note()), and evaluates these (evaluate()), eight lanes each.
  *    At the end a lane of each block stores its best candidate. If a warp has more candidates to
  *    evaluate than are worth it, it adds its square to the list of remaining squares instead.
- * 2. The kernel of scan.cu or, with more than 8 bits, of bounded.cu, which searches the remaining
- *    squares. If nearly all squares of the previous picture have remained, as in noise, most tiles
- *    of bytes are left to it at once (gpume_expects_remaining()).
+ * 2. The kernel of scan.cu, which searches the remaining squares. If nearly all squares of the
+ *    previous picture have remained, as in noise, most tiles are left to it at once
+ *    (gpume_expects_remaining()).
  *
  * The warp's functions are in three structs, each of which adds to the one before: GpumeSeaEvaluator
  * evaluates candidates, GpumeSeaBounds bounds single ones, GpumeSeaWarp bounds all of a chunk.
@@ -527,9 +527,7 @@ struct GpumeSeaWarp : GpumeSeaBounds {
 /**
  * Returns whether to leave a tile to the kernel that evaluates all candidates, before any is
  * tested. This is so if nearly all squares of the previous search have remained, as in noise; one
- * tile of eight is still tested to see when this ends. The vectors do not depend on it. Tiles with
- * samples of two bytes are always tested, because the other kernel begins with the costs found
- * here.
+ * tile of eight is still tested to see when this ends. The vectors do not depend on it.
  * @param before  number of squares that remained in the previous search
  */
 static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArgs &a, GpumeU32 before)
@@ -537,7 +535,7 @@ static __device__ __forceinline__ int gpume_expects_remaining(const GpumeCudaArg
     const GpumeU32 nb = gpume_blocks(a.params.width,  GPUME_CUDA_SEA_SQUARE) *
                         gpume_blocks(a.params.height, GPUME_CUDA_SEA_SQUARE) * a.nb_fields;
 
-    return sizeof(Sample) == 1 && before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
+    return before > nb - nb / 32 && (blockIdx.x + 3 * blockIdx.y) % 8;
 }
 
 /** Adds all squares of a tile to the remaining squares. The first warp calls it. */
@@ -575,12 +573,7 @@ gpume_end_square(const GpumeCudaArgs &a, const GpumeSeaTile &t, const GpumeSeaWa
         remaining->squares[atomicAdd(&remaining->nb[a.parity], 1)] =
             GPUME_CUDA_SQUARE((t.x + w.x) / GPUME_CUDA_SEA_SQUARE, (t.y + w.y) / GPUME_CUDA_SEA_SQUARE, blockIdx.z);
     }
-    if (w.lane % w.lanes || x0 >= a.params.width || y0 >= a.params.height)
-        return;
-    /* the search of remaining squares begins with these costs; for bytes, it does not read them */
-    if (!settled && sizeof(Sample) > 1)
-        ((GpumeU32 *)a.costs)[gpume_place(a, blockIdx.z, x0 / SIDE, y0 / SIDE)] = (GpumeU32)(w.best >> 32);
-    if (!settled)
+    if (!settled || w.lane % w.lanes || x0 >= a.params.width || y0 >= a.params.height)
         return;
 
     const GpumeBox b = gpume_box(&a.params, SIDE, x0 / SIDE, y0 / SIDE);

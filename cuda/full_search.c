@@ -119,41 +119,8 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
     return module;
 }
 
-/*
- * Shapes the search of candidates whose bound is below the lowest cost, for blocks of up to 16
- * samples with more than 8 bits.
- */
-static const GpumeCudaModule *shape_bounded(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
-{
-    const GpumeParams *p = &a->params;
-    const int rows   = GPUME_CUDA_BOUNDED_ROWS, height = GPUME_CUDA_BOUNDED_PARTS(p->block) * p->block;
-    const int fixed  = GPUME_CUDA_BOUNDED_FIXED(p->block, GPUME_CUDA_FULL_THREADS);
-    const int ny     = FFMIN(2 * p->range, p->height - FFMIN(p->height, p->block)) + 1;
-    const int runs   = gpume_blocks(ny, rows);
-    /* words at which candidates begin; the first word may begin up to 3 samples early */
-    const int columns = (2 * p->range + 3) / 4 + 1;
-    int pieces = 0, words;
-
-    a->full.copy_words = FFALIGN(columns + GPUME_CUDA_TILE_WIDTH / 4 - 1, 4);
-    /* load as much of the window as fits, in parts of equal size */
-    do {
-        a->full.runs = gpume_blocks(runs, ++pieces);
-        words        = (a->full.runs * rows + height - 1) * GPUME_CUDA_BOUNDED_PITCH(a->full.copy_words);
-    } while (4 * (words + fixed) > GPUME_CUDA_MAX_SHARED);
-    l->threads = remaining || p->block < 16 ? 128 : 64;
-    /* the smallest thread blocks that fill a multiprocessor, because warps of a thread block wait for each other */
-    while (!remaining && l->threads < GPUME_CUDA_FULL_THREADS &&
-           cuda->multiprocessor_shared / (4 * (words + fixed) + RESERVED_SHARED) * l->threads <
-           2 * GPUME_CUDA_FULL_THREADS)
-        l->threads *= 2;
-    set_grid(p, l, GPUME_CUDA_TILE_WIDTH, height);
-    a->full.shared_words = FFALIGN(words, 4);
-    l->shared            = 4 * (a->full.shared_words + fixed);
-    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_bounded, p->block, 0);
-}
-
 /* Shapes the search of blocks of any size and depth. */
-static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int remaining)
+static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l)
 {
     const GpumeParams *p = &a->params;
 
@@ -163,47 +130,14 @@ static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a,
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_any, 0, 0);
 }
 
-/**
- * Kernels that search blocks of one size. The first row that fits is taken if the device can run
- * its kernel. As measured, blocks of 8 samples with 9 and 10 bits have few candidates below their
- * bounds from some range on, and remaining squares have a known cost.
- *
- * A kernel for a special case must be 1.25 times as fast as the general one. Measured at 1080p on an
- * H100, against scan: eliminate16_8 2.4 at +-32 and 4.3 at +-64, eliminate8_8 2.3 at +-64,
- * eliminate16_10 1.8 and 3.5, bounded8_16 with 9 and 10 bits 1.1 and 1.4.
- */
-static const struct {
-    int min_depth, max_depth;
-    int sides;                  ///< sum of the sides of blocks; 0: any side, and any cost
-    int max_range;
-    int remaining;              ///< nonzero: also searches the squares that elimination leaves
-    int bounds;                 ///< nonzero: skips candidates by bounds
-    GpumeCudaShape *shape;
-} table[] = {
-    { 8,  8, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 0, shape_scan },
-    { 9, 10, 4 |     16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
-    { 9, 10,     8,      27,                        0, 0, shape_scan },
-    { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 1, 1, shape_bounded },
-    { 9, 16, 4 | 8 | 16, GPUME_CUDA_FULL_MAX_RANGE, 0, 0, shape_scan },
-    { 8, 16, 0,          GPUME_MAX_RANGE,           1, 0, shape_all },
-};
-
 const GpumeCudaModule *ff_gpume_cuda_shape_full(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
                                                 int remaining)
 {
     const GpumeParams *p = &a->params;
+    const int can_scan   = p->range <= GPUME_CUDA_FULL_MAX_RANGE && p->block <= 16 && p->cost == GPUME_COST_SAD;
+    const GpumeCudaModule *module = can_scan ? shape_scan(cuda, a, l, remaining) : NULL;
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(table); i++) {
-        const GpumeCudaModule *found = NULL;
-
-        if (p->depth >= table[i].min_depth && p->depth <= table[i].max_depth && p->range <= table[i].max_range &&
-            (!table[i].sides || (p->block & table[i].sides && p->cost == GPUME_COST_SAD)) &&
-            (table[i].remaining || !remaining) && (!table[i].bounds || !p->exhaustive))
-            found = table[i].shape(cuda, a, l, remaining);
-        if (found)
-            return found;
-    }
-    return NULL;
+    return module ? module : shape_all(cuda, a, l);
 }
 
 /* Sets the chunks with the fewest sums in total, if any chunks fit into shared memory. */
@@ -246,21 +180,20 @@ const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaA
     const int bytes  = p->depth > 8 ? 2 : 1;
     const int square = GPUME_CUDA_SEA_SQUARE / p->block;
     const int side   = 2 * p->range + 1;
+    const int least_range = p->block == 16 || p->depth > 10 ? 24 : bytes == 2 ? 40 : 48;
 
-    /* bounds of bytes are faster for 8x8 samples of more than 8 bits (measured) */
-    if (p->block != 16 && (p->block != 8 || bytes == 2))
+    if (p->block != 16 && p->block != 8)
         return NULL;
     l->threads = GPUME_CUDA_SEA_THREADS;
     set_grid(p, l, GPUME_CUDA_SEA_TILE_WIDTH, GPUME_CUDA_SEA_TILE_HEIGHT);
     /*
-     * With few candidates, or with few but long-running thread blocks, evaluating all candidates or
-     * bounding them by bytes is faster.
+     * With few candidates, or with few but long-running thread blocks, evaluating all candidates is
+     * faster. Measured at 1080p on an H200, elimination takes 1/2.0 of the time of the scan at +-32
+     * and 1/3.6 at +-64 with 16x16 samples of 8 bits, 1/2.0 and 1/3.5 with 10 bits, 1/2.8 and 1/4.8
+     * with 12 bits; with 8x8 samples, at +-64, 1/1.25, 1/1.4 and 1/2.1.
      */
-    if (bytes == 2 && !p->always_sea && p->range < 24)
-        return NULL;
-    if (bytes == 1 && !p->always_sea &&
-        (p->range < (p->block == 8 ? 48 : 24) ||
-         l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
+    if (!p->always_sea &&
+        (p->range < least_range || bytes == 1 && l->grid[0] * l->grid[1] < (p->block == 8 ? 768 : 256)))
         return NULL;
 
     shape_chunks(a, l, bytes);

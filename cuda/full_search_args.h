@@ -84,28 +84,6 @@ typedef struct GpumeCudaTreeSearch {
                                 ///< blocks
 } GpumeCudaTreeSearch;
 
-/*
- * Blocks of up to 16 samples of more than 8 bits, by bounds (bounded.cu). Shared memory has four
- * copies of the window.
- */
-
-/** Rows of displacements of a thread. */
-#define GPUME_CUDA_BOUNDED_ROWS 11
-/** Rows of blocks of a side in a tile. */
-#define GPUME_CUDA_BOUNDED_PARTS(side) (GPUME_CUDA_TILE_WIDTH / (side))
-/** Words of each warp: two that other warps read, and eight bytes for the key of each block. */
-#define GPUME_CUDA_BOUNDED_WARP_WORDS 10
-/**
- * All words at fixed positions: the tile's samples, its samples as bytes, the words of warps, and
- * the lowest cost of each block.
- */
-#define GPUME_CUDA_BOUNDED_FIXED(side, threads)                                                 \
-    (GPUME_CUDA_BOUNDED_PARTS(side) * (side) * GPUME_CUDA_TILE_WIDTH * 3 / 4 +                  \
-     GPUME_CUDA_BOUNDED_PARTS(side) * GPUME_CUDA_TILE_WIDTH / (side) +                          \
-     GPUME_CUDA_BOUNDED_WARP_WORDS * (threads) / 32)
-/** Words between rows of the window of bounded: consecutive rows are in different banks, four words at a time. */
-#define GPUME_CUDA_BOUNDED_PITCH(copy_words) (4 * (copy_words) + 4)
-
 /** How these kernels divide a picture. */
 typedef struct GpumeCudaFullShape {
     int across, down;           ///< a scan: tiles in a row and in a column

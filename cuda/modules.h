@@ -47,10 +47,9 @@
     M(scan8to32_10,    scan,      10, 32,               8, SAD) \
     M(scan4to32_16,    scan,      16, 32,               4, SAD) \
     M(scan8to32_16,    scan,      16, 32,               8, SAD) \
-    M(bounded4_16,     bounded,   16, 0,                4, SAD) \
-    M(bounded8_16,     bounded,   16, 0,                8, SAD) \
-    M(bounded16_16,    bounded,   16, 0,               16, SAD) \
     M(eliminate8_8,    eliminate,  8, 0,                8, SAD) \
+    M(eliminate8_10,   eliminate, 10, 0,                8, SAD) \
+    M(eliminate8_16,   eliminate, 16, 0,                8, SAD) \
     M(eliminate16_8,   eliminate,  8, 0,               16, SAD) \
     M(eliminate16_10,  eliminate, 10, 0,               16, SAD) \
     M(eliminate16_16,  eliminate, 16, 0,               16, SAD) \
@@ -152,7 +151,6 @@
 enum GpumeCudaFamily {
     GPUME_CUDA_any,
     GPUME_CUDA_scan,
-    GPUME_CUDA_bounded,
     GPUME_CUDA_eliminate,
     GPUME_CUDA_pattern,
     GPUME_CUDA_wavefront,

@@ -248,7 +248,8 @@ $(combinations PREDICTIVE check=1 smooth=2:check=1:pel=4)
 ds:smooth=2 ds:check=1:block=8 ds:range=64:smooth=2:check=1:pel=4 fs:range=8:pel=2:block=4"
     for clip in "$gpu"/clips/*; do
         case $clip in
-            *.md) continue ;;
+            # devices do not decode AV1 of 64x64 samples
+            *.md|*/av1.mkv) continue ;;
         esac
         rm -rf "$tmp/on-cpu" "$tmp/on-gpu"
         mkdir "$tmp/on-cpu" "$tmp/on-gpu"
