@@ -406,6 +406,8 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             __syncwarp();
             if (k < nb)
                 whose = lanes[k];
+            /* the next call writes there */
+            __syncwarp();
 
             const GpumeVector v = gpume_of_word(gpume_of_lane(gpume_vector_of(dx, dy), whose));
 
