@@ -365,7 +365,7 @@ unsigned test_draw(TestRandom *r, unsigned n)
 
 int test_draw_range(TestRandom *r, int min, int max)
 {
-    return min + (int)test_draw(r, max - min + 1);
+    return (int)(min + test_draw(r, (unsigned)max - min + 1));
 }
 
 void test_each_choice(const char *text, void (*run)(const void *opaque, const char *text),
