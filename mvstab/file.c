@@ -130,7 +130,8 @@ static av_cold int read_rows(MvstabFile *f, const char *path, void *log_ctx)
     if (ret < 0)
         return ret;
     av_freep(&f->rows);
-    f->next = 0;
+    f->next  = 0;
+    f->taken = -1;
     ret = find_rows(data, size, &f->nb);
     if (ret < 0) {
         av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
@@ -164,12 +165,14 @@ int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx)
 {
     const int length = strlen(f->path) - 4;
 
-    while (1) {
+    while (f->error >= 0) {
         GpumeFileIdentity id;
-        int exists, ret = 0;
+        int exists;
         char *name;
 
         while (f->next < f->nb && f->rows[f->next][10] < seconds - TOLERANCE)
+            f->next++;
+        while (f->next + 1 < f->nb && fabs(f->rows[f->next + 1][10] - seconds) < fabs(f->rows[f->next][10] - seconds))
             f->next++;
         if (f->next < f->nb)
             return !(f->rows[f->next][10] > seconds + TOLERANCE);
@@ -178,19 +181,30 @@ int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx)
             return AVERROR(ENOMEM);
         exists = !ff_gpume_system_identify(name, &id);
         if (exists)
-            ret = read_rows(f, name, log_ctx);
+            f->error = read_rows(f, name, log_ctx);
         f->number += exists;
         av_free(name);
-        if (!exists || ret < 0)
-            return ret;
+        if (!exists)
+            return 0;
     }
+    return f->error;
 }
 
 MvstabStep ff_mvstab_file_take(MvstabFile *f)
 {
-    const double *row = f->rows[f->next++];
-    MvstabStep step = { .inliers = row[8], .begins = row[9] != 0 };
+    const int64_t first = f->taken < 0 ? f->next : f->taken + 1;
+    MvstabStep step = { .motion = ff_mvstab_identity, .inliers = INFINITY };
 
-    memcpy(step.motion.m, row, sizeof(step.motion.m));
+    /* the motions of frames that are not in the stream are part of the motion of the frame behind them */
+    for (int64_t i = first; i <= f->next; i++) {
+        const double *row = f->rows[i];
+        MvstabMatrix motion;
+
+        memcpy(motion.m, row, sizeof(motion.m));
+        step.motion  = ff_mvstab_product(&step.motion, &motion);
+        step.inliers = FFMIN(step.inliers, row[8]);
+        step.begins |= row[9] != 0;
+    }
+    f->taken = f->next++;
     return step;
 }

@@ -26,6 +26,8 @@ typedef struct MvstabFile {
     int64_t nb;                 ///< number of rows that were written, or that the file has
     double (*rows)[MVSTAB_FILE_VALUES];     ///< the rows of a file that is read
     int64_t next;               ///< the row that is taken next
+    int64_t taken;              ///< the row that was taken last; -1: none of this file
+    int error;                  ///< an AVERROR code of a file behind the first
     int number;                 ///< number in the name of the file that is read
     const char *path;           ///< the first file that is read
 } MvstabFile;
@@ -59,7 +61,7 @@ int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
  */
 int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx);
 
-/** Takes the row that was found. */
+/** Takes the row that was found. Its motion begins at the row that was taken before, whose next rows it includes. */
 MvstabStep ff_mvstab_file_take(MvstabFile *f);
 
 #endif /* AVFILTER_GPUME_MVSTAB_FILE_H */

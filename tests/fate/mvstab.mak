@@ -51,9 +51,14 @@ FATE_MVSTAB_PICTURES += fate-mvstab-read-later
 MVSTAB_LATER = $(call MVSTAB_CRC,$(MVSTAB_10)$(GPUME_COMMA)select=gte(n\,4)$(GPUME_COMMA)mvstab=smoothing=2:zoom=1.1$(1))
 fate-mvstab-read-later: CMD = { ffmpeg -v error -lavfi "$(MVSTAB_10),mvstab=smoothing=2:file=$(GPUME_TMP).npy" -f null - && $(call MVSTAB_LATER,) && $(call MVSTAB_LATER,:file=$(GPUME_TMP).npy:read=1); }
 
+# The row of the first frame behind a cut is skipped: the next frame begins a shot.
+FATE_MVSTAB_TEXTS += fate-mvstab-read-gap
+MVSTAB_CUT = $(call MVSTAB_SRC,10)$(GPUME_COMMA)hflip=enable=gte(n\,5)$(GPUME_COMMA)negate=enable=gte(n\,5)
+fate-mvstab-read-gap: CMD = { ffmpeg -v error -lavfi "$(MVSTAB_CUT),mvstab=file=$(GPUME_TMP).npy" -f null - && ffmpeg -v error -lavfi "$(MVSTAB_CUT),select=not(eq(n\,5)),mvstab=file=$(GPUME_TMP).npy:read=1,metadata=print:key=lavfi.mvstab.begins:file=-" -f null -; }
+
 # Metadata and messages
 MVSTAB_FAILS = { ffmpeg -v error -lavfi "$(1)" -f null - 2>&1 | sed -n -e "s/^.Parsed_mvstab[^]]*. //p"; }
-FATE_MVSTAB_TEXTS = $(foreach N,metadata error-interlaced error-ending error-options error-rows error-file,fate-mvstab-$(N))
+FATE_MVSTAB_TEXTS += $(foreach N,metadata error-interlaced error-ending error-options error-rows error-file,fate-mvstab-$(N))
 fate-mvstab-metadata:         CMD = { ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=mode=tripod:border=keep,metadata=print:file=-" -f null - | sed "s/\(\.[0-9][0-9]\)[0-9]*/\1/g"; }
 fate-mvstab-error-interlaced: CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)setfield=tff$(GPUME_COMMA)mvstab)
 fate-mvstab-error-ending:     CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=file=path.csv)
