@@ -61,7 +61,7 @@ int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
  */
 int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx);
 
-/** Takes the row that was found. Its motion begins at the row that was taken before, whose next rows it includes. */
+/** Takes the row that was found. Its motion includes those of the rows between it and the row that was taken before. */
 MvstabStep ff_mvstab_file_take(MvstabFile *f);
 
 #endif /* AVFILTER_GPUME_MVSTAB_FILE_H */
