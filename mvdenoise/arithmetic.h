@@ -27,6 +27,8 @@
 /** Maximum number of vectors that are tried for a match: those of several positions, and the zero vector. */
 #define MVDENOISE_PLACES        7
 #define MVDENOISE_CANDIDATES    (MVDENOISE_PLACES + 1)
+/** Number of patches whose matches of the first pass the second pass tries. */
+#define MVDENOISE_NEAR          5
 
 /** A standard deviation of 1 in samples of 8 bits. */
 #define MVDENOISE_SIGMA_ONE     256

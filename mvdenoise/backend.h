@@ -26,6 +26,8 @@ typedef struct MvdenoiseStep {
     int second;                                 ///< whether this is the second pass
     int radius;
     int slots[MVDENOISE_MAX_STACK];             ///< slots of the pictures from distance -radius to radius; -1: none
+    int matches;                                ///< where the first of two passes keeps the picture's matches for the
+                                                ///< second: 0 to radius; -1: there is one pass
     int keep;                                   ///< whether the picture passes unchanged
     /**
      * Noise of the current picture for each tone; sigma 0: the component is not denoised. Backends that

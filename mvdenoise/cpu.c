@@ -47,6 +47,9 @@ typedef struct CPUBackend {
     GpumePixels pixels;
     Slot slots[MVDENOISE_MAX_SLOTS];
     GpumeCellField fields[MVDENOISE_MAX_STACK];
+    GpumeCellVector *matches[MVDENOISE_MAX_RADIUS + 1];     ///< of the first pass: by picture of the window, patch
+    size_t first[GPUME_COMPONENTS];     ///< number of patches of the components before each
+    size_t nb_patches;                  ///< and of all
 
     /* results of each component */
     MvdenoiseResults results[GPUME_COMPONENTS];
@@ -96,6 +99,8 @@ static void forget(CPUBackend *s)
         av_freep(&s->blocks[i]);
         av_freep(&s->halved[i]);
     }
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->matches); i++)
+        av_freep(&s->matches[i]);
     av_freep(&s->means);
     av_freep(&s->scratch);
 }
@@ -133,10 +138,13 @@ static int set_layout(void *priv, const GpumeLayout *l)
     s->means   = av_malloc(nb_blocks(&l->components[0]) * sizeof(*s->means) + 1);
     if (!s->scratch || !s->means)
         return AVERROR(ENOMEM);
+    s->nb_patches = 0;
     for (int i = 0; i < l->nb_components; i++) {
         const GpumeComponent *c = &l->components[i];
         const size_t nb = nb_patches(c, mvdenoise_log2_step(s->cfg));
 
+        s->first[i]    = s->nb_patches;
+        s->nb_patches += nb;
         s->results[i].samples = av_malloc_array(nb, sizeof(*s->results[i].samples));
         s->results[i].weights = av_malloc_array(nb, sizeof(*s->results[i].weights));
         s->blocks[i]          = av_malloc(nb_blocks(c) * sizeof(**s->blocks) + 1);
@@ -387,7 +395,8 @@ static void make_patches(void *arg, int worker, int start, int end)
             const size_t at = j * (size_t)nb + mvdenoise_result(i, nb, log2_step);
             uint16_t *dst   = s->results[component].samples[at];
 
-            spot.x = mvdenoise_place(i, c->w, log2_step);
+            spot.x     = mvdenoise_place(i, c->w, log2_step);
+            spot.patch = s->first[component] + j * (size_t)nb + i;
             ff_mvdenoise_stack(&stack, &s->window, component, &spot, noise);
             s->results[component].weights[at] = ff_mvdenoise_filter(&s->transform, dst, &stack, noise,
                                                                     s->step->second, s->layout->depth, log2_step);
@@ -467,14 +476,25 @@ static int make(void *priv, const MvdenoiseStep *step)
     s->copies = s->slot->pilot;
     s->window = (MvdenoiseWindow) {
         .layout = s->layout, .samples = &s->samples, .cells = s->cells, .radius = step->radius,
-        .second = step->second, .textured = ff_mvdenoise_textured(s->layout),
+        .second = step->second, .log2_step = mvdenoise_log2_step(s->cfg),
+        .textured = ff_mvdenoise_textured(s->layout),
     };
+    memcpy(s->window.first, s->first, sizeof(s->first));
+    if (step->matches >= 0 && !s->matches[step->matches]) {
+        s->matches[step->matches] = av_malloc_array(2 * step->radius * s->nb_patches + 1, sizeof(**s->matches));
+        if (!s->matches[step->matches])
+            return AVERROR(ENOMEM);
+    }
     for (int i = 0; i < 2 * step->radius + 1; i++)
         if (step->slots[i] >= 0) {
             const Slot *slot = &s->slots[step->slots[i]];
+            /* not of the current picture itself */
+            GpumeCellVector *matches = step->matches < 0 || i == step->radius ? NULL :
+                s->matches[step->matches] + (i - (i > step->radius)) * s->nb_patches;
 
             s->window.members[i] = (MvdenoiseMember) {
-                slot->noisy_sources, slot->pilot_sources, s->slot->cells[i]
+                slot->noisy_sources, slot->pilot_sources, step->second ? matches : s->slot->cells[i],
+                step->second ? NULL : matches
             };
         }
     if (!step->out && (ret = alloc_copies(s->slot->pilot, s->slot->pilot_sources, s->layout)) < 0)

@@ -100,7 +100,8 @@ typedef struct CUDABackend {
     MvdenoiseCudaComponents blocks[2];              ///< blocks of the picture, and of it at half the size
     int nb_patches, nb_blocks[2];
     int patch_grid, stack_grid, block_grid[2];      ///< number of thread blocks for them
-    GpumeCudaBuffer matches;        ///< matches in all fields
+    /** Matches in all fields: of the first of two passes, see MvdenoiseStep.matches; then of the last pass. */
+    GpumeCudaBuffer matches[MVDENOISE_MAX_RADIUS + 2];
     GpumeCudaBuffer results, weights;
     GpumeCudaBuffer bins;           ///< MvdenoiseBins of each component, 0
     GpumeCudaBuffer measured;       ///< MvdenoiseBlock of each block
@@ -219,7 +220,7 @@ static av_cold int init(void *priv, const void *config)
 static void forget(CUDABackend *s)
 {
     GpumeCudaBuffer *const buffers[] = {
-        &s->matches, &s->results, &s->weights, &s->bins, &s->measured, &s->means,
+        &s->results, &s->weights, &s->bins, &s->measured, &s->means,
     };
 
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
@@ -229,6 +230,8 @@ static void forget(CUDABackend *s)
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(buffers); i++)
         ff_gpume_cuda_free(buffers[i]);
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->matches); i++)
+        ff_gpume_cuda_free(&s->matches[i]);
     ff_gpume_cuda_cells_forget(&s->reader);
 }
 
@@ -302,9 +305,6 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
                                 "patches");
     if (ret >= 0)
         ret = ff_gpume_shell_memory(&s->shell, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
-    if (ret >= 0 && s->cfg->radius)
-        ret = ff_gpume_shell_memory(&s->shell, &s->matches,
-                                    2 * s->cfg->radius * (size_t)s->nb_patches * sizeof(uint32_t), "matches");
     if (ret >= 0 && !s->cfg->sigma)
         ret = get_measures(s);
     return ret;
@@ -504,20 +504,25 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
     const int radius   = step->radius, current = step->slots[radius];
     const size_t cells = (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
     const size_t size  = s->nb_patches * sizeof(uint32_t);
+    GpumeCudaBuffer *before = step->matches < 0 ? NULL : &s->matches[step->matches];
+    GpumeCudaBuffer *now    = before && !step->second ? before : &s->matches[MVDENOISE_MAX_RADIUS + 1];
     MvdenoiseCudaMatchArgs args = {
         .components = s->patches, .cells = s->cells, .plane = s->padding.size, .noise = noise_of(s, current),
         .own = step->second ? s->slots[current].pilot.data : s->slots[current].noisy.data, .second = step->second,
         .depth = s->layout->depth,
     };
+    int ret = ff_gpume_shell_memory(&s->shell, now, 2 * radius * size, "matches");
 
+    if (ret < 0)
+        return ret;
     for (int i = 0; i < 2 * radius; i++) {
         const int slot = step->slots[i + (i >= radius)], nb = args.nb;
 
         if (slot < 0)
             continue;
         args.pictures[nb] = step->second ? s->slots[slot].pilot.data : s->slots[slot].noisy.data;
-        args.vectors[nb]  = s->slots[current].cells.data + i * cells;
-        args.matches[nb]  = s->matches.data + i * size;
+        args.vectors[nb]  = step->second ? before->data + i * size : s->slots[current].cells.data + i * cells;
+        args.matches[nb]  = now->data + i * size;
         stacks->matches[MVDENOISE_MAX_RADIUS - radius + i] = args.matches[nb];
         args.nb++;
     }
@@ -572,7 +577,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
         ret = wait_for_noise(s, next_slot(s, current));
     if (ret >= 0 && step->keep)
         return combine(s, step);
-    if (ret >= 0)
+    if (ret >= 0 && radius)
         ret = find_matches(s, step, &args);
     if (ret >= 0)
         ret = ff_gpume_shell_launch(&s->shell, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args);

@@ -147,7 +147,7 @@ typedef struct MvdenoiseCudaMatchArgs {
     GpumeCells cells;
     unsigned long long own;             ///< copies of the current picture, and of the pictures that are searched
     unsigned long long pictures[MVDENOISE_CUDA_FIELDS];
-    unsigned long long vectors[MVDENOISE_CUDA_FIELDS];  ///< cells
+    unsigned long long vectors[MVDENOISE_CUDA_FIELDS];  ///< cells; second pass: matches of the first
     unsigned long long matches[MVDENOISE_CUDA_FIELDS];  ///< GpumeCellVector of each patch
     unsigned plane;
     unsigned long long noise;           ///< MvdenoiseNoise of each component, by tones

@@ -30,10 +30,15 @@ template<int> struct SquaresOf   { typedef GpumeU32 Squares; };
 template<> struct SquaresOf<1>  { typedef GpumeU64 Squares; };
 typedef SquaresOf<WIDE>::Squares Squares;
 
-/** Offsets of the samples from which candidates are taken: four signed bytes, the first in the lowest byte. */
+/**
+ * Offsets of the samples from which candidates are taken: signed bytes, the first in the lowest byte. In the second
+ * pass the first MVDENOISE_NEAR lanes have candidates; the others repeat the first one, which is not tried again.
+ */
 #define BYTES4(a, b, c, d) (((U64)(a) & 255) | ((U64)(b) & 255) << 8 | ((U64)(c) & 255) << 16 | ((U64)(d) & 255) << 24)
 #define PLACES_X (BYTES4(0, 7, 0, 7) | BYTES4(-8, 15, 3, 0) << 32)
 #define PLACES_Y (BYTES4(0, 0, 7, 7) | BYTES4(3, 3, -8, 0) << 32)
+#define NEAR_X   (BYTES4(0, -12, 12, -8) | BYTES4(8, 0, 0, 0) << 32)
+#define NEAR_Y   (BYTES4(0, -8, 8, 12) | BYTES4(-12, 0, 0, 0) << 32)
 
 /** Position of a row of a patch. Strides are multiples of 8. */
 struct Row {
@@ -119,21 +124,25 @@ static __device__ __forceinline__ void add_squares(Squares *sum, GpumeU32 a, Gpu
     }
 }
 
-/** Returns the cell whose vector a lane tries. */
-static __device__ __forceinline__ int cell_of(const GpumeCells &g, const MvdenoiseCudaComponent &c, int x, int y,
-                                              int lane)
+/** Returns the cell, or in the second pass the patch, whose vector a lane tries. */
+static __device__ __forceinline__ int cell_of(const MvdenoiseCudaMatchArgs &args, const MvdenoiseCudaComponent &c,
+                                              int x, int y, int lane)
 {
-    const int i = (signed char)(PLACES_X >> 8 * lane), j = (signed char)(PLACES_Y >> 8 * lane);
-    const int col = av_clip((x + i) * (1 << c.hsub) >> MVDENOISE_LOG2_CELL, 0, g.cols - 1);
-    const int row = av_clip((y + j) * (1 << c.vsub) >> MVDENOISE_LOG2_CELL, 0, g.rows - 1);
+    const int i = (signed char)((args.second ? NEAR_X : PLACES_X) >> 8 * lane);
+    const int j = (signed char)((args.second ? NEAR_Y : PLACES_Y) >> 8 * lane);
+    const int cols = args.second ? c.cols : args.cells.cols, rows = args.second ? c.rows : args.cells.rows;
+    const int log2_side = args.second ? args.components.log2_step : MVDENOISE_LOG2_CELL;
+    const int col = av_clip((x + i) * (1 << (args.second ? 0 : c.hsub)) >> log2_side, 0, cols - 1);
+    const int row = av_clip((y + j) * (1 << (args.second ? 0 : c.vsub)) >> log2_side, 0, rows - 1);
 
-    return row * g.cols + col;
+    return row * cols + col + (args.second ? c.number : 0);
 }
 
 /** Returns this lane's candidate, in quarters of the component's samples. The last lane's candidate is zero. */
-static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaComponent &c, GpumeU32 word, int lane)
+static __device__ __forceinline__ GpumeU32 candidate(const MvdenoiseCudaMatchArgs &args,
+                                                     const MvdenoiseCudaComponent &c, GpumeU32 word, int lane)
 {
-    return lane == MVDENOISE_PLACES ? 0 : !mvdenoise_is_vector(word) ? word :
+    return lane == MVDENOISE_PLACES ? 0 : args.second || !mvdenoise_is_vector(word) ? word :
            mvdenoise_of_vector(mvdenoise_subsampled((short)(word & 0xffff), c.hsub),
                                mvdenoise_subsampled((short)(word >> 16), c.vsub));
 }
@@ -359,7 +368,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
     const int x = mvdenoise_place(u.col, c.w, args.components.log2_step);
     const int y = mvdenoise_place(u.row, c.h, args.components.log2_step);
-    const GpumeU32 cell = (GpumeU32)cell_of(args.cells, c, x, y, lane);
+    const GpumeU32 cell = (GpumeU32)cell_of(args, c, x, y, lane);
     GpumeU32 listed = 0, word, sum;
     int all;
     Shared s;
@@ -375,7 +384,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     __syncthreads();
     word = mvdenoise_word(s.places[1] + 4ull * cell);
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
-        const GpumeU32 vector = candidate(c, word, lane);
+        const GpumeU32 vector = candidate(args, c, word, lane);
 
         /* loads the word for the next picture in advance */
         word = mvdenoise_word(s.places[3 * gpume_min(i + 1, args.nb - 1) + 1] + 4ull * cell);

@@ -205,6 +205,8 @@ static int make(Mvdenoise *s, int64_t number, int second, AVFrame *out)
     MvdenoiseStep step = { .second = second, .radius = radius, .out = out };
     const Picture *p = picture(s, number);
 
+    /* the pilots of the radius pictures after a picture are made before its second pass */
+    step.matches = s->cfg.passes > 1 ? number % (radius + 1) : -1;
     step.keep = out && p->flags & MVDENOISE_IS_KEPT;
     for (int i = -radius; i <= radius; i++) {
         const int exists = number + i >= 0 && number + i < s->sequence.nb_in && !is_repeated(s, number, i);

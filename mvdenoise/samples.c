@@ -54,14 +54,9 @@ static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *fiel
     unsigned mask = 0;
 
     for (int i = 0; i < MVDENOISE_CANDIDATES; i++) {
-        GpumeCellVector v = { 0, 0 };
-        int is_new = 1, x, y;
+        GpumeCellVector v = mvdenoise_cell(field, spot, i);
+        int is_new = v.x != GPUME_NO_VECTOR, x, y;
 
-        if (i < MVDENOISE_PLACES) {
-            x = (spot->x + spot->beside[i]) * (1 << spot->hsub) >> spot->log2_cell;
-            v = field[spot->rows[i] + av_clip(x, 0, spot->last_column)];
-            is_new = v.x != GPUME_NO_VECTOR;
-        }
         v.x = mvdenoise_subsampled(v.x, spot->hsub);
         v.y = mvdenoise_subsampled(v.y, spot->vsub);
         list[i] = v;

@@ -30,7 +30,10 @@ typedef struct MvdenoiseSource {
     ptrdiff_t stride;           ///< bytes
 } MvdenoiseSource;
 
-/** The position of a patch, as its candidates need it. Cells are in samples of the first component. */
+/**
+ * The position of a patch, as its candidates need it. Cells are in samples of the first component; in the second
+ * pass there is one for each patch, in samples of its component, which then is not subsampled.
+ */
 typedef struct MvdenoiseSpot {
     int32_t beside[MVDENOISE_CANDIDATES];   ///< offsets to the right of the samples whose cells' vectors are tried;
                                             ///< then 0
@@ -40,6 +43,7 @@ typedef struct MvdenoiseSpot {
     int32_t hsub, vsub;                     ///< subsampling of the component
     int32_t stride, log2_bytes;
     int32_t log2_cell, last_column;
+    size_t patch;                           ///< number of the patch among those of all components
 } MvdenoiseSpot;
 
 /** Targets of vectors: offsets in bytes from a source's samples, and the part of the source. */
@@ -54,6 +58,14 @@ static inline MvdenoisePatch mvdenoise_match(const MvdenoiseSource *source, cons
     const MvdenoisePatch *part = &source->parts[c->parts[i]];
 
     return (MvdenoisePatch) { { part->from[0] + c->offsets[i], part->from[1] + c->offsets[i] } };
+}
+
+/** Returns the cell of candidate i of a patch. */
+static inline GpumeCellVector mvdenoise_cell(const GpumeCellVector *field, const MvdenoiseSpot *spot, int i)
+{
+    const int x = (spot->x + spot->beside[i]) * (1 << spot->hsub) >> spot->log2_cell;
+
+    return i < MVDENOISE_PLACES ? field[spot->rows[i] + av_clip(x, 0, spot->last_column)] : (GpumeCellVector) { 0, 0 };
 }
 
 /** Maximum number of pictures in which matches are searched. */

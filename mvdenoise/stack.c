@@ -17,6 +17,11 @@ static const int8_t places[MVDENOISE_PLACES][2] = {
     { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
 };
 
+/** The same for the second pass: positions of patches whose matches are tried. */
+static const int8_t near[MVDENOISE_NEAR][2] = {
+    { 0, 0 }, { -12, -8 }, { 12, 8 }, { -8, 12 }, { 8, -12 },
+};
+
 /** Penalties of the second pass: pilots have little noise. */
 static const unsigned long long no_penalties[16];
 
@@ -39,8 +44,11 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     const GpumeLayout *l    = w->layout;
     const GpumeComponent *c = &l->components[component];
     const GpumeCells *g     = &w->cells;
+    const int cols = w->second ? mvdenoise_patches(c->w, w->log2_step) : g->cols;
+    const int rows = w->second ? mvdenoise_patches(c->h, w->log2_step) : g->rows;
     MvdenoiseSpot s = {
-        .y = y, .hsub = c->hsub, .vsub = c->vsub, .log2_cell = g->log2_side, .last_column = g->cols - 1,
+        .y = y, .log2_cell = w->second ? w->log2_step : g->log2_side, .last_column = cols - 1,
+        .hsub   = w->second ? 0 : c->hsub, .vsub = w->second ? 0 : c->vsub,
         .least  = mvdenoise_inside(INT_MIN, 0),
         .most_x = mvdenoise_inside(INT_MAX, c->w),
         .most_y = mvdenoise_inside(INT_MAX, c->h),
@@ -48,8 +56,10 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     };
 
     for (int i = 0; i < MVDENOISE_PLACES; i++) {
-        s.beside[i] = places[i][0];
-        s.rows[i]   = av_clip((y + places[i][1]) * (1 << c->vsub) >> g->log2_side, 0, g->rows - 1) * g->cols;
+        const int8_t *place = w->second ? near[i % MVDENOISE_NEAR] : places[i];
+
+        s.beside[i] = place[0];
+        s.rows[i]   = av_clip((y + place[1]) * (1 << s.vsub) >> s.log2_cell, 0, rows - 1) * cols;
     }
     return s;
 }
@@ -62,6 +72,14 @@ static MvdenoisePatch patch_at(const MvdenoiseSource *source, const MvdenoiseSpo
     return (MvdenoisePatch) { { from, from } };
 }
 
+/* Returns the vector of a candidate, in quarters of the component's samples. */
+static GpumeCellVector vector_of(const GpumeCellVector *field, const MvdenoiseSpot *spot, int i)
+{
+    const GpumeCellVector v = mvdenoise_cell(field, spot, i);
+
+    return (GpumeCellVector) { mvdenoise_subsampled(v.x, spot->hsub), mvdenoise_subsampled(v.y, spot->vsub) };
+}
+
 void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int component, const MvdenoiseSpot *spot,
                         const MvdenoiseNoise *noise)
 {
@@ -71,6 +89,7 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
     LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
     MvdenoisePatch *next = s->patches;
     MvdenoiseSearch search;
+    const GpumeCellVector *fields[MVDENOISE_OTHERS];
     int nb = 0, mean;
 
     s->stride   = spot->stride;
@@ -89,7 +108,8 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
 
         if (!m->noisy || m == current)
             continue;
-        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], m->cells, spot) << 8 * nb;
+        fields[nb]   = m->vectors + (second ? w->first[component] : 0);
+        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], fields[nb], spot) << 8 * nb;
         search.sources[nb] = &(second ? m->pilot : m->noisy)[component];
         search.limits[nb]  = noise->accept[second] + 1;
         search.best[nb++]  = -1;
@@ -110,9 +130,11 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
                 *next++ = patch_at(&m->pilot[component], spot);
             continue;
         }
-        best = search.best[nb];
-        if (best >= 0) {
-            best -= 8 * nb;
+        best = search.best[nb] - 8 * nb;
+        if (m->matches)
+            m->matches[spot->patch] = search.best[nb] < 0 ? (GpumeCellVector) { GPUME_NO_VECTOR, 0 }
+                                                          : vector_of(fields[nb], spot, best);
+        if (search.best[nb] >= 0) {
             *next++ = mvdenoise_match(&m->noisy[component], &search.candidates[nb], best);
             if (second)
                 *next++ = mvdenoise_match(&m->pilot[component], &search.candidates[nb], best);

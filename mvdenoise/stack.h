@@ -20,8 +20,12 @@
 typedef struct MvdenoiseMember {
     const MvdenoiseSource *noisy;           ///< NULL: there is no picture, or no field into it
     const MvdenoiseSource *pilot;           ///< set in the second pass
-    const GpumeCellVector *cells;           ///< vectors of the current picture into it; NULL: it is the current
-                                            ///< picture
+    /**
+     * Vectors of the current picture into it: cells or, in the second pass, the first pass's match of each patch of
+     * the component; NULL: it is the current picture.
+     */
+    const GpumeCellVector *vectors;
+    GpumeCellVector *matches;               ///< where the first of two passes puts its matches
 } MvdenoiseMember;
 
 /** The current picture and its neighbours. */
@@ -29,6 +33,8 @@ typedef struct MvdenoiseWindow {
     const GpumeLayout *layout;
     const MvdenoiseSamples *samples;
     GpumeCells cells;
+    int log2_step;                          ///< logarithm of the distance between patches
+    size_t first[GPUME_COMPONENTS];         ///< number of patches of the components before each
     int radius;
     int second;                             ///< whether this is the second pass
     unsigned textured;                      ///< bit mask of components that may have texture

@@ -37,6 +37,7 @@ typedef struct DenoiseComponent {
     int clipped[DENOISE_MAX_FRAMES][32];        ///< C_k
     int estimate[DENOISE_MAX_FRAMES][9];        ///< estimates of each level, then of all levels
     int was_matched;                            ///< whether a picture had matches since the last cut
+    int *matches[DENOISE_MAX_FRAMES];           ///< x, y and whether there is one, of patches and windows: first pass
 } DenoiseComponent;
 
 /** A sequence. The caller allocates pilot and out of the components. */
@@ -648,10 +649,56 @@ static int denoise_tone(const DenoisePlane *s, int x, int y)
     return (sum >> 6) / denoise_pow2(s->d - 5);
 }
 
-static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, int t, int x, int y, int second)
+/* Returns the number of patches of a row or column. */
+static int denoise_patches(const Denoise *s, int length)
+{
+    const int step = s->dense ? 2 : 4;
+
+    return length <= 8 ? 1 : (length - 9 + step) / step + 1;
+}
+
+/* Returns the first pass's match of a patch of picture t in picture u. */
+static int *denoise_match(const Denoise *s, const DenoiseComponent *c, int t, int u, int i, int j)
+{
+    return c->matches[t] + 3 * ((j * denoise_patches(s, c->w) + i) * (2 * s->radius + 1) + u - t + s->radius);
+}
+
+/* Sets *x and *y to candidate i of the patch at (x0, y0), 7 being the zero vector. Returns 0 if there is none. */
+static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, int t, int u, int x0, int y0, int second,
+                             int i, int *x, int *y)
+{
+    static const int at[8][2] = {
+        { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
+    };
+    static const int around[5][2] = {
+        { 0, 0 }, { -12, -8 }, { 12, 8 }, { -8, 12 }, { 8, -12 },
+    };
+    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8, log2_step = s->dense ? 1 : 2;
+    int found;
+
+    *x = *y = 0;
+    if (i == 7)
+        return denoise_has_entry(s, t, u - t);
+    if (second) {
+        const int col = denoise_clip((x0 + around[i % 5][0]) >> log2_step, 0, denoise_patches(s, c->w) - 1);
+        const int row = denoise_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patches(s, c->h) - 1);
+        const int *match = denoise_match(s, c, t, u, col, row);
+
+        *x = match[0];
+        *y = match[1];
+        return i < 5 && match[2];
+    }
+    found = denoise_cell(s, t, u - t, denoise_clip(((x0 + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1),
+                         denoise_clip(((y0 + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1), x, y);
+    *x = (*x + ((1 << c->sx) >> 1)) >> c->sx;
+    *y = (*y + ((1 << c->sy) >> 1)) >> c->sy;
+    return found;
+}
+
+static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, int t, int x, int y, int second,
+                          int col, int row)
 {
     static const int lost[4][4] = { { 0, 15, 11, 15 }, { 15, 25, 23, 25 }, { 11, 23, 20, 23 }, { 15, 25, 23, 25 } };
-    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
     const DenoisePlane own = { second ? c->pilot[t] : c->noisy[t], c->w, c->h, s->d };
     const int64_t strength = c->strength[t][denoise_tone(&own, x, y)];
     const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 320)) >> 16;
@@ -668,18 +715,11 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             continue;
         denoise_read(patch, &own, x, y, 0, 0);
         for (int i = 0; i < 8 && u != t; i++) {
-            static const int at[8][2] = {
-                { 0, 0 }, { 7, 0 }, { 0, 7 }, { 7, 7 }, { -8, 3 }, { 15, 3 }, { 3, -8 },
-            };
-            const int cx = denoise_clip(((x + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1);
-            const int cy = denoise_clip(((y + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1);
             int64_t sum = 0;
-            int vx = 0, vy = 0;
+            int vx, vy;
 
-            if (i < 7 ? !denoise_cell(s, t, u - t, cx, cy, &vx, &vy) : !denoise_has_entry(s, t, u - t))
+            if (!denoise_candidate(s, c, t, u, x, y, second, i, &vx, &vy))
                 continue;
-            vx = (vx + ((1 << c->sx) >> 1)) >> c->sx;
-            vy = (vy + ((1 << c->sy) >> 1)) >> c->sy;
             denoise_read(match, look, x, y, vx, vy);
             for (int n = 0; n < 64; n++) {
                 const int64_t difference = (match[n] + 1) / 2 - patch[n] / 2;
@@ -693,6 +733,13 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
                 dx    = vx;
                 dy    = vy;
             }
+        }
+        if (!second) {
+            int *found = denoise_match(s, c, t, u, col, row);
+
+            found[0] = dx;
+            found[1] = dy;
+            found[2] = least >= 0;
         }
         if (u != t && least < 0)
             continue;
@@ -854,9 +901,9 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
 }
 
 /* Returns the first sample of patch i of a row, or -1 if the row has fewer patches. */
-static int denoise_place(int i, int length, int step)
+static int denoise_place(const Denoise *s, int i, int length)
 {
-    const int nb = length <= 8 ? 1 : (length - 9 + step) / step + 1;
+    const int nb = denoise_patches(s, length), step = s->dense ? 2 : 4;
 
     return i >= nb ? -1 : step * i < length - 8 ? step * i : length > 8 ? length - 8 : 0;
 }
@@ -915,7 +962,7 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         { 20, 33, 41, 44, 44, 41, 33, 20 }, { 12, 20, 24, 26, 26, 24, 20, 12 },
     };
     const DenoisePlane noisy = { c->noisy[t], c->w, c->h, s->d };
-    const int f = s->d < 10 ? 10 - s->d : 0, step = s->dense ? 2 : 4;
+    const int f = s->d < 10 ? 10 - s->d : 0;
     int64_t *n, *m;
 
     if (!c->strength[t][0] || (s->is_kept[t] && second == s->passes - 1)) {
@@ -924,12 +971,14 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
     }
     n = calloc(c->w * c->h, sizeof(*n));
     m = calloc(c->w * c->h, sizeof(*m));
-    for (int j = 0, y; (y = denoise_place(j, c->h, step)) >= 0; j++)
-        for (int i = 0, x; (x = denoise_place(i, c->w, step)) >= 0; i++) {
+    if (!second)
+        c->matches[t] = calloc(denoise_patches(s, c->w) * denoise_patches(s, c->h), 3 * 9 * sizeof(int));
+    for (int j = 0, y; (y = denoise_place(s, j, c->h)) >= 0; j++)
+        for (int i = 0, x; (x = denoise_place(s, i, c->w)) >= 0; i++) {
             DenoiseStack k;
             int64_t result[64], weight;
 
-            denoise_stack(s, &k, c, t, x, y, second);
+            denoise_stack(s, &k, c, t, x, y, second, i, j);
             weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second, s->dense,
                                     c->textured);
             for (int b = 0; b < 8; b++)
@@ -957,6 +1006,10 @@ static void mvdenoise_oracle_make(Denoise *s)
                 DenoiseComponent *c = &s->components[i];
 
                 denoise_component(s, c, t, second, second == s->passes - 1 ? c->out[t] : c->pilot[t]);
+                if (second == s->passes - 1) {
+                    free(c->matches[t]);
+                    c->matches[t] = NULL;
+                }
             }
 }
 
