@@ -9,17 +9,19 @@
 static av_always_inline int FUNC(count_columns)(SAMPLE *restrict counts, const uint8_t *const *noisy, int first, int nb,
                                                 SAMPLE v)
 {
+    const SAMPLE *rows[2 * MVDENOISE_AROUND + 1];
     SAMPLE any = 0;
 
-    memset(counts, 0, nb * sizeof(*counts));
-    for (int j = 0; j < 2 * MVDENOISE_AROUND + 1; j++) {
-        const SAMPLE *samples = (const SAMPLE *)noisy[j] + first;
+    for (int j = 0; j < FF_ARRAY_ELEMS(rows); j++)
+        rows[j] = (const SAMPLE *)noisy[j] + first;
+    for (int i = 0; i < nb; i++) {
+        SAMPLE count = 0;
 
-        for (int i = 0; i < nb; i++)
-            counts[i] += samples[i] == v;
+        for (int j = 0; j < FF_ARRAY_ELEMS(rows); j++)
+            count += rows[j][i] == v;
+        counts[i] = count;
+        any |= count;
     }
-    for (int i = 0; i < nb; i++)
-        any |= counts[i];
     return any;
 }
 
@@ -40,29 +42,34 @@ static int FUNC(count)(SAMPLE *counts, const uint8_t *const *noisy, int x, int w
     return any;
 }
 
-static av_always_inline int FUNC(sum)(const SAMPLE *counts)
+/* Counts them in the areas around the samples, which are whole columns. */
+static void FUNC(add_columns)(SAMPLE *restrict sums, const SAMPLE *counts)
 {
-    int sum = 0;
+    for (int i = 0; i < PART; i++) {
+        SAMPLE sum = 0;
 
-    for (int i = 0; i < 2 * MVDENOISE_AROUND + 1; i++)
-        sum += counts[i];
-    return sum;
+        for (int j = 0; j < 2 * MVDENOISE_AROUND + 1; j++)
+            sum += counts[i + j];
+        sums[i] = sum;
+    }
 }
 
 static void FUNC(unclip)(uint8_t *row, const uint8_t *const *noisy, const MvdenoiseUnclip *u, int x)
 {
     const int max = (1 << u->depth) - 1;
     SAMPLE *dst   = (SAMPLE *)row + x * (ptrdiff_t)u->step;
-    SAMPLE least[COLUMNS], greatest[COLUMNS];
+    SAMPLE least[COLUMNS], greatest[COLUMNS], nb_least[PART], nb_greatest[PART];
     const int is_low  = FUNC(count)(least,    noisy, x, u->w, 0);
     const int is_high = FUNC(count)(greatest, noisy, x, u->w, max << u->noisy_shift);
 
     if (!is_low && !is_high)
         return;
+    FUNC(add_columns)(nb_least,    least);
+    FUNC(add_columns)(nb_greatest, greatest);
     for (int i = 0; i < FFMIN(PART, u->w - x); i++) {
         const int v = dst[i * u->step] >> u->shift, sigma = u->sigma[mvdenoise_tone(v, u->depth)];
-        const int low  = is_low  && mvdenoise_is_near(v, sigma, u->depth)       ? FUNC(sum)(least + i)    : 0;
-        const int high = is_high && mvdenoise_is_near(max - v, sigma, u->depth) ? FUNC(sum)(greatest + i) : 0;
+        const int low  = mvdenoise_is_near(v, sigma, u->depth)       ? nb_least[i]    : 0;
+        const int high = mvdenoise_is_near(max - v, sigma, u->depth) ? nb_greatest[i] : 0;
 
         if (low || high)
             dst[i * u->step] = mvdenoise_unclipped(ff_mvdenoise_shifts, v, low, high, sigma, u->depth) << u->shift;
