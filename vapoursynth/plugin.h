@@ -21,6 +21,7 @@
 #include "libavutil/fifo.h"
 #include "libavutil/frame.h"
 #include "libavutil/mathematics.h"
+#include "libavutil/opt.h"
 #include "libavfilter/avfilter.h"
 #include "libavfilter/vf_gpume.h"
 
@@ -34,7 +35,12 @@
 /** Maximum number of equal frames among which the first one is searched. */
 #define MAX_STILL 100
 
-enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, STABILIZE, VECTORS, ANALYSE, ANALYSE_MANY, SCDETECT };
+enum Kind { DENOISE, FPS, VIEW, DEINTERLACE, STABILIZE, VECTORS, ANALYSE, ANALYSE_MANY, SCDETECT, NB_KINDS };
+
+/** A function. Its arguments: first, then the options of the filter except those of without, then last. */
+typedef struct PluginFunction {
+    const char *name, *filter, *without, *first, *last;
+} PluginFunction;
 
 /** A graph to which frames are fed. */
 typedef struct Lane {
@@ -90,6 +96,21 @@ typedef struct Clip {
 typedef struct Request {
     int first, end;
 } Request;
+
+/* options.c: arguments */
+
+extern const PluginFunction functions[NB_KINDS];
+
+/** Returns the type of the argument for an option of the filter, or NULL if the option is not an argument. */
+const char *argument_type(enum Kind kind, const AVOption *o);
+/** Returns the option of the function's filter after another one, or NULL. @param o NULL: the first one */
+const AVOption *next_option(enum Kind kind, const AVOption *o);
+/**
+ * Sets the chain of filters from the arguments.
+ * @param message memory for the error message
+ * @return an error message, or NULL
+ */
+const char *set_options(Clip *c, const VSMap *in, char *message, size_t size);
 
 /* frames.c: conversion between frames of VapourSynth and of libavutil */
 
