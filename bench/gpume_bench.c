@@ -48,68 +48,6 @@ void bench_check(Bench *b, CUresult err, const char *what)
         exit(1);
 }
 
-void bench_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs)
-{
-    for (int i = 0; i < nb_jobs; i++)
-        job(arg, i, nb_jobs);
-}
-
-AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format)
-{
-    AVBufferRef *ref = av_hwframe_ctx_alloc(b->device);
-    AVHWFramesContext *frames;
-    int ret;
-
-    if (!ref)
-        bench_die("frames", AVERROR(ENOMEM));
-    frames            = (AVHWFramesContext *)ref->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = sw_format;
-    frames->width     = b->width;
-    frames->height    = b->height;
-    ret = av_hwframe_ctx_init(ref);
-    if (ret < 0)
-        bench_die("frames", ret);
-    return ref;
-}
-
-AVFrame *bench_get_frame(AVBufferRef *frames)
-{
-    AVFrame *frame = av_frame_alloc();
-    int ret = frame ? av_hwframe_get_buffer(frames, frame, 0) : AVERROR(ENOMEM);
-
-    if (ret < 0)
-        bench_die("a frame", ret);
-    return frame;
-}
-
-AVFrame *bench_host_frame(const Bench *b, const AVBufferRef *frames)
-{
-    AVFrame *host = av_frame_alloc();
-    int ret = AVERROR(ENOMEM);
-
-    if (host) {
-        host->format = ((const AVHWFramesContext *)frames->data)->sw_format;
-        host->width  = b->width;
-        host->height = b->height;
-        ret = av_frame_get_buffer(host, 0);
-    }
-    if (ret < 0)
-        bench_die("a frame in system memory", ret);
-    return host;
-}
-
-AVFrame *bench_upload(AVBufferRef *frames, AVFrame *host)
-{
-    AVFrame *frame = bench_get_frame(frames);
-    const int ret  = av_hwframe_transfer_data(frame, host, 0);
-
-    if (ret < 0)
-        bench_die("an upload", ret);
-    av_frame_free(&host);
-    return frame;
-}
-
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -421,6 +359,7 @@ static int wanted(const char *parts, const char *part)
 
 int main(int argc, char **argv)
 {
+    static const char *const filters[] = { "mvview", "mvfps", "mvdenoise", "mvdeint", "mvstab", "mvstereo" };
     Bench bench = { .repeats = 9 }, *b = &bench;
     const char *parts = NULL;
     int arg = 1;
@@ -474,22 +413,9 @@ int main(int argc, char **argv)
                 bench_free_pictures(b);
             }
         }
-        if (wanted(parts, "mvview"))
-            bench_mvview(b);
-        for (int depth = 8; depth <= 16 && wanted(parts, "mvfps"); depth += 8) {
-            bench_load_pictures(b, path, depth);
-            bench_mvfps(b);
-            bench_free_pictures(b);
-        }
-        for (b->depth = 8; b->depth <= 16 && wanted(parts, "mvdenoise"); b->depth += 8)
-            bench_mvdenoise(b, path);
-        b->depth = 8;
-        if (wanted(parts, "mvdeint"))
-            bench_mvdeint(b, path);
-        if (wanted(parts, "mvstab"))
-            bench_mvstab(b, path);
-        if (wanted(parts, "mvstereo"))
-            bench_mvstereo(b, path);
+        for (int j = 0; j < FF_ARRAY_ELEMS(filters); j++)
+            if (wanted(parts, filters[j]))
+                bench_filter(b, filters[j], path);
         bench_load_pictures(b, path, 8);
         if (wanted(parts, "seed"))
             bench_seed(b, path);

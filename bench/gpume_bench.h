@@ -133,47 +133,6 @@ typedef struct BenchSearch {
     size_t nb_vectors;
 } BenchSearch;
 
-/** Runs the parts of a job one after the other. */
-void bench_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs);
-/** Returns a pool of frames on the device with the size of the pictures. The caller unreferences it. */
-AVBufferRef *bench_alloc_frames(Bench *b, enum AVPixelFormat sw_format);
-/** Returns a frame of the pool. The caller frees it. */
-AVFrame *bench_get_frame(AVBufferRef *frames);
-/** Returns a frame in system memory with the size of the pictures and the pool's format of samples. */
-AVFrame *bench_host_frame(const Bench *b, const AVBufferRef *frames);
-/** Returns a frame of the pool with the samples of a frame in system memory, and frees that. */
-AVFrame *bench_upload(AVBufferRef *frames, AVFrame *host);
-
-/* Launches of a filter, each between two events */
-
-/** Intercepts the driver's launches. Must be called before the filter is opened. */
-void bench_begin_launches(Bench *b);
-void bench_end_launches(Bench *b);
-/** Must be called when another filter is opened. */
-void bench_forget_kernels(void);
-/** Keeps the device busy until launches are queued, after it has finished all earlier work. */
-void bench_keep_busy(Bench *b);
-void bench_record_launches(int recording);
-/**
- * Begins a timed section, and keeps the device busy until its launches are queued.
- * @param recording whether the launches are recorded
- * @return the time, for bench_end()
- */
-int64_t bench_begin(Bench *b, int recording);
-/** Ends a timed section that has made nb pictures. Sets the time of a picture on the device and on the host. */
-void bench_end(Bench *b, int64_t began, int nb, double *device_us, double *host_us);
-/**
- * Prints the recorded time of each kernel, and writes rows.
- * @param nb number of pictures that were made
- */
-void bench_print_launches(Bench *b, BenchRow row, int nb);
-
-/**
- * Searches pictures with gpume, and takes them over.
- * @param out the pictures with their vectors on the device
- */
-void bench_find_vectors(Bench *b, AVBufferRef *frames, AVFrame **in, AVFrame **out, int nb, const char *options);
-
 /** @param before a search on another stream that alternates with this one, or NULL */
 void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
                        int exhaustive, BenchSearch *before);
@@ -198,19 +157,8 @@ void bench_nvofa(Bench *b, const char *path);
  * block in raster order.
  */
 void bench_flow(Bench *b, const char *path);
-/** Measures mvview; the contents of the pictures do not matter. */
-void bench_mvview(Bench *b);
-/** Measures mvfps. */
-void bench_mvfps(Bench *b);
-/** Measures mvdenoise, with noise added to the pictures of a file. */
-void bench_mvdenoise(Bench *b, const char *path);
-/** Measures mvdeint; the fields are those of pictures of the file. */
-void bench_mvdeint(Bench *b, const char *path);
-
-/** Measures mvstab; the frames are pictures of the file. */
-void bench_mvstab(Bench *b, const char *path);
-/** Measures mvstereo; each view is a shifted picture of the file. */
-void bench_mvstereo(Bench *b, const char *path);
+/** Measures a filter that uses vectors, with pictures of a file. */
+void bench_filter(Bench *b, const char *filter, const char *path);
 void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

@@ -132,8 +132,7 @@ def filters(r):
         rows.append([name, f'{rate(time)} {unit}' if time else ''])
 
     for mode in ('flow+arrows', 'blocks'):
-        add(f'`mvview=mode={mode}`, vectors of 8x8', r.get('mvview', mode, 'time on the device', 8, content=''),
-            'frames/s')
+        add(f'`mvview=mode={mode}`, vectors of 8x8', r.get('mvview', mode, 'time on the device', 8), 'frames/s')
     add('`mvfps`, an interpolated frame, vectors of 8x8', r.get('mvfps', 'mci', 'time on the device', 8), 'frames/s')
     for depth in (8, 10):
         add(f'`mvdenoise`, {depth} bits', r.get('mvdenoise', 'radius 2', 'time on the device', 8, depth=depth),
