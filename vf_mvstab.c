@@ -142,8 +142,8 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret = open_mvstab(ctx, in->hw_frames_ctx);
 
     if (ret >= 0 && s->file && !s->path.rows && !s->path.file.f)
-        ret = s->read ? ff_mvstab_file_read(&s->path, s->file, ctx) :
-                        ff_mvstab_file_create(&s->path, s->file, s->overwrite, ctx);
+        ret = s->read ? ff_mvstab_file_read(&s->path, s->file, inlink->w, inlink->h, ctx) :
+                        ff_mvstab_file_create(&s->path, s->file, s->overwrite, inlink->w, inlink->h, ctx);
     if (ret < 0) {
         s->failed = 1;
         return ret;
@@ -219,7 +219,7 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
 {
     MvstabContext *s = ctx->priv;
     const int is_interlaced = !!(frame->flags & AV_FRAME_FLAG_INTERLACED);
-    const int has_row       = !s->read || ff_mvstab_file_find(&s->path, seconds(ctx, frame), ctx) > 0;
+    const int has_row       = !s->read || ff_mvstab_file_find(&s->path, seconds(ctx, frame));
 
     if (is_interlaced && messages)
         av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "libavutil/attributes.h"
-#include "libavutil/avstring.h"
 #include "libavutil/error.h"
 #include "libavutil/file.h"
 #include "libavutil/intfloat.h"
@@ -35,31 +35,59 @@ static int write_header(MvstabFile *f)
     return ff_gpume_file_write(&f->file, header, sizeof(header));
 }
 
-av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx)
+av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, int w, int h, void *log_ctx)
 {
-    int ret;
+    int ret = 0;
 
-    if (ff_gpume_is_pipe(path))
-        return ff_gpume_npy_refuse(path, log_ctx);
-    ret = ff_gpume_file_open(&f->file, path, overwrite, log_ctx);
-    if (ret >= 0 && !ff_gpume_file_can_rewind(&f->file)) {
+    f->file.in_one = 1;
+    if (!ff_gpume_is_pipe(path))
+        ret = ff_gpume_file_open(&f->file, path, overwrite, log_ctx);
+    if (ret >= 0 && (!f->file.f || !ff_gpume_file_can_rewind(&f->file))) {
+        av_log(log_ctx, AV_LOG_ERROR, "%s is a pipe or a device. 'file' must be a regular file, because its beginning is "
+               "written last.\n", path);
         f->file.failed = 1;
-        ret = ff_gpume_npy_refuse(path, log_ctx);
+        return AVERROR(ESPIPE);
     }
+    if (ret >= 0 && f->file.goes_on)
+        ret = ff_mvstab_file_read(f, path, w, h, log_ctx);
     return ret < 0 ? ret : write_header(f);
+}
+
+static int write_row(MvstabFile *f, const double *values)
+{
+    uint8_t row[8 * VALUES];
+
+    for (int i = 0; i < VALUES; i++)
+        AV_WL64(row + 8 * i, av_double2int(values[i]));
+    return ff_gpume_file_write(&f->file, row, sizeof(row));
+}
+
+/* Writes the rows of an earlier filter graph, unless a frame is not later: then they are those of another film. */
+static int write_rows_before(MvstabFile *f, double seconds)
+{
+    int ret = 0;
+
+    if (f->nb && seconds <= f->rows[f->nb - 1][10]) {
+        if (!f->file.overwrite) {
+            errno = EEXIST;
+            return ff_gpume_file_error(&f->file, "replace");
+        }
+        f->nb = 0;
+    }
+    for (int64_t i = 0; i < f->nb && ret >= 0; i++)
+        ret = write_row(f, f->rows[i]);
+    av_freep(&f->rows);
+    return ret;
 }
 
 int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds)
 {
-    uint8_t row[8 * VALUES];
-    int ret;
+    double row[VALUES] = { [8] = step->inliers, step->begins, isnan(seconds) ? 0 : seconds };
+    int ret = f->rows ? write_rows_before(f, seconds) : 0;
 
-    for (int i = 0; i < 8; i++)
-        AV_WL64(row + 8 * i, av_double2int(step->motion.m[i]));
-    AV_WL64(row + 8 * 8, av_double2int(step->inliers));
-    AV_WL64(row + 8 * 9, av_double2int(step->begins));
-    AV_WL64(row + 8 * 10, av_double2int(isnan(seconds) ? 0 : seconds));
-    ret = ff_gpume_file_write(&f->file, row, sizeof(row));
+    memcpy(row, step->motion.m, sizeof(step->motion.m));
+    if (ret >= 0)
+        ret = write_row(f, row);
     f->nb++;
     return ret < 0 ? ret : ff_gpume_file_flush(&f->file);
 }
@@ -68,54 +96,71 @@ av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 {
     int ret = 0, err;
 
-    av_freep(&f->rows);
-    if (!f->file.f)
-        return 0;
     f->file.failed |= failed;
-    if (!f->file.failed && ff_gpume_system_seek(f->file.f, 0, SEEK_SET))
-        ret = ff_gpume_file_error(&f->file, "seek in");
-    if (!f->file.failed)
-        ret = write_header(f);
+    if (f->file.f && !f->file.failed) {
+        if (f->rows)
+            ret = write_rows_before(f, NAN);
+        if (ret >= 0 && ff_gpume_system_seek(f->file.f, 0, SEEK_SET))
+            ret = ff_gpume_file_error(&f->file, "seek in");
+        if (ret >= 0)
+            ret = write_header(f);
+    }
     err = ff_gpume_file_close(&f->file);
     ret = ret < 0 ? ret : err;
     if (!f->file.failed)
         ret = ff_gpume_file_complete(&f->file, 1);
     ff_gpume_file_uninit(&f->file);
+    av_freep(&f->rows);
     memset(f, 0, sizeof(*f));
     return ret;
 }
 
-/* Finds the rows in the bytes of a file. Returns their offset, or AVERROR_INVALIDDATA. */
-static int find_rows(const uint8_t *data, size_t size, int64_t *nb)
+/* Finds the rows in the bytes of a file. Returns their offset, or AVERROR_INVALIDDATA with a message. */
+static int find_rows(const uint8_t *data, size_t size, int64_t *nb, const char *path, void *log_ctx)
 {
     char header[256] = "";
-    int length = size < 10 ? 0 : AV_RL16(data + 8), end = 0;
+    int length = size < 10 ? 0 : AV_RL16(data + 8), values = 0;
     const char *shape;
 
-    if (!length || memcmp(data, "\x93NUMPY\x01", 7) || size < 10 + length)
-        return AVERROR_INVALIDDATA;
-    memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
-    shape = strstr(header, "'shape': (");
-    if (!shape || !strstr(header, "'<f8'") || !strstr(header, "False") ||
-        sscanf(shape, "'shape': (%"SCNd64", 11)%n", nb, &end) != 1 || !end ||
-        *nb < 0 || *nb > (size - 10 - length) / (8 * VALUES))
-        return AVERROR_INVALIDDATA;
-    return 10 + length;
+    if (length && !memcmp(data, "\x93NUMPY\x01", 7) && size >= 10 + length) {
+        memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
+        shape = strstr(header, "'shape': (");
+        if (shape && strstr(header, "'<f8'") && strstr(header, "False") &&
+            sscanf(shape, "'shape': (%"SCNd64", %d)", nb, &values) == 2 && values == VALUES && *nb >= 0 &&
+            *nb <= (size - 10 - length) / (8 * VALUES))
+            return 10 + length;
+    }
+    if (values == 10)
+        av_log(log_ctx, AV_LOG_ERROR, "%s has 10 columns: an older version of mvstab wrote it, without the times of "
+               "frames. Write it anew, without 'read'.\n", path);
+    else
+        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
+               "its end is missing. Write it anew, without 'read'.\n", path, VALUES, path);
+    return AVERROR_INVALIDDATA;
 }
 
-/* Returns whether the transform of a row can be that of a camera from frame to frame. */
-static int is_motion(const double *m)
+/* Returns whether a row can be that of a camera from frame to frame. Otherwise says why not. */
+static int check_row(const double *m, int64_t number, int w, int h, const char *path, void *log_ctx)
 {
-    const double area = m[0] * m[4] - m[1] * m[3];
+    const struct { const char *name; double value, least, most; } limits[] = {
+        { "entry 0", m[0], -16, 16 }, { "entry 1", m[1], -16, 16 }, { "entry 2, a shift,", m[2], -65536, 65536 },
+        { "entry 3", m[3], -16, 16 }, { "entry 4", m[4], -16, 16 }, { "entry 5, a shift,", m[5], -65536, 65536 },
+        { "the growth of areas", m[0] * m[4] - m[1] * m[3], 1 / 16., 16 },
+        { "the perspective (entries 6 and 7) at a corner", fabs(m[6]) * w / 2 + fabs(m[7]) * h / 2, 0, 15 / 16. },
+        { "inliers", m[8], 0, 1 }, { "begins", m[9], 0, 1 }, { "the time", m[10], -1e12, 1e12 },
+    };
 
-    for (int i = 0; i < VALUES; i++)
-        if (!isfinite(m[i]))
+    for (int i = 0; i < FF_ARRAY_ELEMS(limits); i++)
+        if (!(limits[i].value >= limits[i].least && limits[i].value <= limits[i].most)) {
+            av_log(log_ctx, AV_LOG_ERROR, "Frame %"PRId64" of %s does not move as by a camera: %s is %g; it must be %g "
+                   "to %g. Correct row %"PRId64", or write the file anew, without 'read'.\n", number, path,
+                   limits[i].name, limits[i].value, limits[i].least, limits[i].most, number);
             return 0;
-    return area > 1 / 16. && area < 16 && fabs(m[2]) <= 65536 && fabs(m[5]) <= 65536;
+        }
+    return 1;
 }
 
-/* Reads all rows of a file. */
-static av_cold int read_rows(MvstabFile *f, const char *path, void *log_ctx)
+av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, void *log_ctx)
 {
     GpumeFileIdentity id;
     uint8_t *data;
@@ -129,65 +174,28 @@ static av_cold int read_rows(MvstabFile *f, const char *path, void *log_ctx)
     ret = av_file_map(path, &data, &size, 0, log_ctx);
     if (ret < 0)
         return ret;
-    av_freep(&f->rows);
-    f->next  = 0;
     f->taken = -1;
-    ret = find_rows(data, size, &f->nb);
-    if (ret < 0) {
-        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
-               "its end is missing.\n", path, VALUES, path);
-    } else {
+    ret = find_rows(data, size, &f->nb, path, log_ctx);
+    if (ret >= 0) {
         f->rows = av_malloc_array(f->nb + 1, sizeof(*f->rows));
         for (int64_t i = 0; i < f->nb * VALUES && f->rows; i++)
             f->rows[i / VALUES][i % VALUES] = av_int2double(AV_RL64(data + ret + 8 * i));
         ret = f->rows ? 0 : AVERROR(ENOMEM);
     }
     av_file_unmap(data, size);
-    for (int64_t i = 0; i < f->nb && ret >= 0; i++)
-        if (!is_motion(f->rows[i])) {
-            av_log(log_ctx, AV_LOG_ERROR, "Row %"PRId64" of %s is no motion of a camera: its values must be finite, "
-                   "shifts at most 65536 samples, and areas between 1/16 and 16 times as large.\n", i, path);
+    for (int64_t i = 0; ret >= 0 && i < f->nb; i++)
+        if (!check_row(f->rows[i], i, w, h, path, log_ctx))
             ret = AVERROR_INVALIDDATA;
-        }
-    if (ret < 0)
-        f->nb = 0;
     return ret;
 }
 
-av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
+int ff_mvstab_file_find(MvstabFile *f, double seconds)
 {
-    f->path   = path;
-    f->number = 1;
-    return read_rows(f, path, log_ctx);
-}
-
-int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx)
-{
-    const int length = strlen(f->path) - 4;
-
-    while (f->error >= 0) {
-        GpumeFileIdentity id;
-        int exists;
-        char *name;
-
-        while (f->next < f->nb && f->rows[f->next][10] < seconds - TOLERANCE)
-            f->next++;
-        while (f->next + 1 < f->nb && fabs(f->rows[f->next + 1][10] - seconds) < fabs(f->rows[f->next][10] - seconds))
-            f->next++;
-        if (f->next < f->nb)
-            return !(f->rows[f->next][10] > seconds + TOLERANCE);
-        name = av_asprintf("%.*s-%d%s", length, f->path, f->number + 1, f->path + length);
-        if (!name)
-            return AVERROR(ENOMEM);
-        exists = !ff_gpume_system_identify(name, &id);
-        if (exists)
-            f->error = read_rows(f, name, log_ctx);
-        f->number += exists;
-        av_free(name);
-        if (!exists)
-            return 0;
-    }
-    return f->error;
+    while (f->next < f->nb && f->rows[f->next][10] < seconds - TOLERANCE)
+        f->next++;
+    while (f->next + 1 < f->nb && fabs(f->rows[f->next + 1][10] - seconds) < fabs(f->rows[f->next][10] - seconds))
+        f->next++;
+    return f->next < f->nb && !(f->rows[f->next][10] > seconds + TOLERANCE);
 }
 
 MvstabStep ff_mvstab_file_take(MvstabFile *f)

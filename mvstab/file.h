@@ -24,20 +24,17 @@
 typedef struct MvstabFile {
     GpumeFile file;             ///< the file that is written
     int64_t nb;                 ///< number of rows that were written, or that the file has
-    double (*rows)[MVSTAB_FILE_VALUES];     ///< the rows of a file that is read
+    double (*rows)[MVSTAB_FILE_VALUES];     ///< rows that are read, or were written before the filter graph was set up anew
     int64_t next;               ///< the row that is taken next
-    int64_t taken;              ///< the row that was taken last; -1: none of this file
-    int error;                  ///< an AVERROR code of a file behind the first
-    int number;                 ///< number in the name of the file that is read
-    const char *path;           ///< the first file that is read
+    int64_t taken;              ///< the row that was taken last; -1: none
 } MvstabFile;
 
 /**
- * Creates a file.
+ * Creates a file, or goes on behind the rows of one that an earlier filter graph of this process has completed.
  * @param path must remain valid
  * @return 0, or an AVERROR code with a message
  */
-int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx);
+int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, int w, int h, void *log_ctx);
 
 /** Writes the next row. @param seconds time of the frame; NAN: unknown. @return 0 or an AVERROR code with a message */
 int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
@@ -45,21 +42,14 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
 /** Completes a file that was created, or removes it if failed is set. Frees a file that was read. */
 int ff_mvstab_file_close(MvstabFile *f, int failed);
 
-/**
- * Reads all rows of a file.
- * @param path must remain valid
- * @return 0, or an AVERROR code with a message
- */
-int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
+/** Reads all rows of a file, for w x h samples. @return 0, or an AVERROR code with a message */
+int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, void *log_ctx);
 
 /**
- * Finds the row of a frame by its time, not before the row that was taken last. ffmpeg sets up a filter graph anew when
- * the size of frames changes: behind the last row, rows follow in the files that ff_gpume_file_open() names NAME-2.npy,
- * NAME-3.npy and so on.
+ * Finds the row of a frame by its time, not before the row that was taken last. Returns whether it has one.
  * @param seconds time of the frame; NAN: unknown, the next row is its row
- * @return 1; 0: it has none; or an AVERROR code
  */
-int ff_mvstab_file_find(MvstabFile *f, double seconds, void *log_ctx);
+int ff_mvstab_file_find(MvstabFile *f, double seconds);
 
 /** Takes the row that was found. Its motion includes those of the rows between it and the row that was taken before. */
 MvstabStep ff_mvstab_file_take(MvstabFile *f);

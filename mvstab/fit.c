@@ -327,9 +327,10 @@ static double cost_of(const MvstabFit *f, int nb, const MvstabMatrix *a)
 }
 
 /* Returns whether a transform is far from what a camera does from frame to frame. */
-static int is_wild(const MvstabMatrix *a)
+static int is_wild(const MvstabFit *f, const MvstabMatrix *a)
 {
-    return fabs(a->m[0] - 1) > 0.5 || fabs(a->m[4] - 1) > 0.5 || fabs(a->m[1]) > 0.5 || fabs(a->m[3]) > 0.5;
+    return fabs(a->m[0] - 1) > 0.5 || fabs(a->m[4] - 1) > 0.5 || fabs(a->m[1]) > 0.5 || fabs(a->m[3]) > 0.5 ||
+           fabs(a->m[6]) * f->w + fabs(a->m[7]) * f->h > 1;
 }
 
 double ff_mvstab_fit(MvstabFit *f, MvstabMatrix *motion, enum MvstabModel model)
@@ -364,7 +365,7 @@ double ff_mvstab_fit(MvstabFit *f, MvstabMatrix *motion, enum MvstabModel model)
 
         inliers += r < d2;
     }
-    if (is_wild(&a) || inliers < LEAST_INLIERS * f->nb)
+    if (is_wild(f, &a) || inliers < LEAST_INLIERS * f->nb)
         return 0;
     *motion = a;
     return inliers / (double)f->nb;

@@ -215,8 +215,9 @@ static av_cold int name_target(GpumeFile *file, GpumeClaim *claim)
     claim->requested = hash_name(spelling);
     av_free(spelling);
     number = take_completed_file(file->path, claim->requested);
-    claim->number = number + 1;
-    if (number) {
+    file->goes_on = number && file->in_one;
+    claim->number = file->goes_on ? 1 : number + 1;
+    if (claim->number > 1) {
         file->numbered = number_name(file->path, claim->number);
         if (!file->numbered)
             return AVERROR(ENOMEM);
@@ -351,7 +352,7 @@ static av_cold int open_named(GpumeFile *file)
         return ret;
     errno  = 0;
     exists = !ff_gpume_system_identify(file->path, &id);
-    if (exists && !file->overwrite)
+    if (exists && !file->overwrite && !file->goes_on)
         errno = EEXIST;
     /* part_open() shortens the temporary name, so a final name that is too long is rejected here */
     else if (exists ? ff_gpume_system_may_replace(file->path) : errno != ENAMETOOLONG)
@@ -420,7 +421,7 @@ av_cold int ff_gpume_file_complete(GpumeFile *file, int in_midstream)
     if (!file->part)
         return 0;
     errno = 0;
-    if (ff_gpume_system_rename(file->part, file->target, file->overwrite)) {
+    if (ff_gpume_system_rename(file->part, file->target, file->overwrite || file->goes_on)) {
         const int err = AVERROR(errno ? errno : EIO);
 
         file->failed = 1;

@@ -15,7 +15,7 @@
  * The process keeps a list of the regular files that it writes, so that two of its filters cannot
  * write the same file under two names. ffmpeg replaces a filter graph in mid-stream when the picture's size changes;
  * the new graph does not replace the file of the old graph, but writes NAME-2.csv, then NAME-3.csv
- * and so on.
+ * and so on, or takes the content of the old file over (in_one).
  */
 
 #ifndef AVFILTER_GPUME_OUTPUT_FILE_H
@@ -35,6 +35,8 @@ typedef struct GpumeFile {
     char *part;             ///< name of the incomplete file
     FILE *f;
     int overwrite;          ///< whether target may exist
+    int in_one;             ///< whether one file is written instead of several with numbers; set before it is opened
+    int goes_on;            ///< whether an earlier graph has completed that one file, which this one replaces
     int failed;             ///< whether an error has been reported; later errors are not reported
     void *log_ctx;
 } GpumeFile;

@@ -20,7 +20,9 @@
 
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
+#include "libavfilter/gpume/mvstab/file.h"
 #include "libavfilter/gpume/mvstab/mvstab.h"
+#include "libavfilter/gpume/output/system.h"
 
 #include "gpume_harness.h"
 #include "gpume_filter_harness.h"
@@ -568,8 +570,45 @@ static void limit_angles(void)
         }
 }
 
+/* Writes rows at these seconds as a filter graph does. */
+static void write_path(const char *path, const double *times, int nb, int overwrite, int wanted)
+{
+    const MvstabStep step = { .motion = ff_mvstab_identity, .inliers = 0.5 };
+    MvstabFile f = { .nb = 0 };
+    int ret = ff_mvstab_file_create(&f, path, overwrite, 64, 64, NULL), err;
+
+    for (int i = 0; i < nb && ret >= 0; i++)
+        ret = ff_mvstab_file_write(&f, &step, times[i]);
+    err = ff_mvstab_file_close(&f, ret < 0);
+    CHECK((ret < 0 ? ret : err) == wanted, "%s: %s", path, av_err2str(ret));
+}
+
+/* Tests that a graph after a change of size goes on in the file of the one before, and another film begins anew. */
+static void go_on(void)
+{
+    const double times[] = { 0, 1, 2, 3, 4, 5, 6 };
+    MvstabFile f = { .nb = 0 };
+    char path[64];
+
+    snprintf(test_context, sizeof(test_context), "a path in several filter graphs");
+    snprintf(path, sizeof(path), "gpume_mvstab-%d.npy", ff_gpume_system_process());
+    write_path(path, times, 3, 1, 0);
+    write_path(path, times + 3, 2, 0, 0);
+    write_path(path, times, 0, 0, 0);
+    write_path(path, times, 2, 0, AVERROR(EEXIST));
+    CHECK(ff_mvstab_file_read(&f, path, 64, 64, NULL) >= 0 && f.nb == 5 && ff_mvstab_file_find(&f, 4) && f.next == 4,
+          "%" PRId64 " rows, row %" PRId64, f.nb, f.next);
+    ff_mvstab_file_close(&f, 0);
+    write_path(path, times, 2, 1, 0);
+    write_path(path, times + 1, 3, 1, 0);
+    CHECK(ff_mvstab_file_read(&f, path, 64, 64, NULL) >= 0 && f.nb == 3, "%" PRId64 " rows", f.nb);
+    ff_mvstab_file_close(&f, 0);
+    ff_gpume_system_remove(path);
+}
+
 static void in_memory(int nb)
 {
+    go_on();
     follow_pan();
     limit_angles();
     find_motion(CONTENT_SHAKE, 0.03);

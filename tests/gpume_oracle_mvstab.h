@@ -344,7 +344,7 @@ static double stab_fit(Stab *s, StabM *motion)
     for (int i = 0; i < s->nb; i++)
         near += stab_near(&s->blocks[i], &a, 1) > 0.5;
     if (near < 0.08 * s->nb || fabs(a.a[0][0] - 1) > 0.5 || fabs(a.a[1][1] - 1) > 0.5 || fabs(a.a[0][1]) > 0.5 ||
-        fabs(a.a[1][0]) > 0.5)
+        fabs(a.a[1][0]) > 0.5 || fabs(a.a[2][0]) * s->w + fabs(a.a[2][1]) * s->h > 1)
         return 0;
     *motion = a;
     return near / (double)s->nb;
