@@ -43,8 +43,8 @@ av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite
     if (!ff_gpume_is_pipe(path))
         ret = ff_gpume_file_open(&f->file, path, overwrite, log_ctx);
     if (ret >= 0 && (!f->file.f || !ff_gpume_file_can_rewind(&f->file))) {
-        av_log(log_ctx, AV_LOG_ERROR, "%s is a pipe or a device. 'file' must be a regular file, because its beginning is "
-               "written last.\n", path);
+        av_log(log_ctx, AV_LOG_ERROR, "%s is a pipe or a device; 'file' must be a regular file, because its "
+               "beginning is written last.\n", path);
         f->file.failed = 1;
         return AVERROR(ESPIPE);
     }

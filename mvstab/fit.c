@@ -21,7 +21,10 @@
 #define HYPOTHESES 5
 #define NEAR       3
 /** A tensor of this trace is halved. */
-#define TRACE_HALVED (100. * 4 * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK / 2)
+#define TRACE_HALVED (100. * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
+/** Inverse of the share of blocks that are taken for noise, and how much of their texture is. */
+#define NOISE_SHARE 10
+#define NOISE_PART  (15 / 16.)
 /** Least trace of a tensor that tells a motion. */
 #define LEAST_TRACE  (2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
 /** Weight of blocks at the left, right and upper edge when a hypothesis is chosen, and share of the picture there. */
@@ -66,7 +69,7 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
         for (int x0 = 0; x0 < f->w; x0 += MVSTAB_BLOCK, mvs++, tensors++) {
             const double x = (x0 + FFMIN(x0 + MVSTAB_BLOCK, f->w) - f->w) / 2.;
             const double y = (y0 + FFMIN(y0 + MVSTAB_BLOCK, f->h) - f->h) / 2.;
-            const double trace = (double)tensors->xx + tensors->yy, damping = 1 / (1 + trace / TRACE_HALVED);
+            const int trace = tensors->xx + tensors->yy;
             double px = x, py = y;
 
             if (inside)
@@ -80,7 +83,7 @@ void ff_mvstab_fit_read(MvstabFit *f, const AVMotionVector *mvs, const MvstabTen
             f->blocks[f->nb++] = (MvstabBlock) {
                 .x  = x, .qx = x + mvs->motion_x / (double)mvs->motion_scale,
                 .y  = y, .qy = y + mvs->motion_y / (double)mvs->motion_scale,
-                .xx = tensors->xx * damping, .xy = tensors->xy * damping, .yy = tensors->yy * damping,
+                .xx = tensors->xx, .xy = tensors->xy, .yy = tensors->yy,
             };
         }
 }
@@ -223,6 +226,34 @@ static void refit(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
         refit_model(blocks, nb, a, 8, 0);
 }
 
+/* Takes out of the tensors what noise adds to each, and damps large ones. nb blocks are those of the sample. */
+static void weigh(MvstabFit *f, int nb)
+{
+    double noise = 0;
+
+    /* the least trace that at most a tenth of the sample is below; traces are less than 2^25 */
+    for (int bit = 1 << 24; bit; bit >>= 1) {
+        int below = 0;
+
+        for (int i = 0; i < nb; i++) {
+            const MvstabBlock *b = &f->blocks[i * (int64_t)f->nb / nb];
+
+            below += b->xx + b->yy < noise + bit;
+        }
+        if (NOISE_SHARE * below <= nb)
+            noise += bit;
+    }
+    for (int i = 0; i < f->nb; i++) {
+        MvstabBlock *b = &f->blocks[i];
+        const double half = (b->xx + b->yy) / 2, h = (b->xx - b->yy) / 2, r = sqrt(h * h + b->xy * b->xy);
+        const double part = FFMIN(noise * NOISE_PART / 2, half - r), damping = 1 / (1 + 2 * (half - part) / TRACE_HALVED);
+
+        b->xx  = (b->xx - part) * damping;
+        b->xy *= damping;
+        b->yy  = (b->yy - part) * damping;
+    }
+}
+
 static int bin_of(const MvstabBlock *b)
 {
     const int x = av_clip((int)floor(b->qx - b->x + 0.5), -MAX_BIN, MAX_BIN);
@@ -231,12 +262,13 @@ static int bin_of(const MvstabBlock *b)
     return (y + MAX_BIN + 1) * BINS + x + MAX_BIN + 1;
 }
 
-/* Takes evenly spread blocks, and lets them vote. Returns their number; *all becomes the sum of the votes. */
+/* Weighs blocks, takes evenly spread ones, and lets these vote. Returns their number; *all becomes the sum of votes. */
 static int take_sample(MvstabFit *f, double *all)
 {
     const int nb = FFMIN(f->nb, MVSTAB_SAMPLE);
     double mean = 0;
 
+    weigh(f, nb);
     for (int i = 0; i < nb; i++) {
         f->sample[i] = f->blocks[i * (int64_t)f->nb / nb];
         f->bins[i]   = bin_of(&f->sample[i]);

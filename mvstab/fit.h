@@ -29,7 +29,7 @@ enum MvstabModel {
 typedef struct MvstabBlock {
     double x, y;                ///< its middle
     double qx, qy;              ///< where that is in the other picture
-    double xx, xy, yy;          ///< its tensor, damped where it is large
+    double xx, xy, yy;          ///< its tensor; for a fit without noise, and damped where it is large
     double vote;                ///< weight in the choice of a hypothesis; only in the sample
 } MvstabBlock;
 

@@ -153,9 +153,9 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
             continue;
         b.qx = b.x + v[i].x / 4.;
         b.qy = b.y + v[i].y / 4.;
-        b.xx = xx * (1 / (1 + (xx + yy) / 102400.));
-        b.xy = xy * (1 / (1 + (xx + yy) / 102400.));
-        b.yy = yy * (1 / (1 + (xx + yy) / 102400.));
+        b.xx = xx;
+        b.xy = xy;
+        b.yy = yy;
         s->blocks[s->nb++] = b;
     }
 }
@@ -312,6 +312,31 @@ static double stab_cost(const StabBlock *b, int nb, const StabM *m)
     return sum;
 }
 
+static int stab_ascending(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Weighs the used blocks, nb of which are the sample. */
+static void stab_weigh(Stab *s, int nb)
+{
+    int traces[512];
+
+    for (int i = 0; i < nb; i++)
+        traces[i] = s->blocks[i * s->nb / nb].xx + s->blocks[i * s->nb / nb].yy;
+    qsort(traces, nb, sizeof(*traces), stab_ascending);
+    for (int i = 0; i < s->nb; i++) {
+        StabBlock *b = &s->blocks[i];
+        const double half = (b->xx + b->yy) / 2, g = (b->xx - b->yy) / 2;
+        const double least = half - sqrt(g * g + b->xy * b->xy), noise = traces[nb / 10] * 0.9375 / 2;
+        const double part = least < noise ? least : noise, factor = 1 / (1 + 2 * (half - part) / 51200.);
+
+        b->xx = (b->xx - part) * factor;
+        b->xy = b->xy * factor;
+        b->yy = (b->yy - part) * factor;
+    }
+}
+
 /* Returns the inliers. */
 static double stab_fit(Stab *s, StabM *motion)
 {
@@ -323,6 +348,7 @@ static double stab_fit(Stab *s, StabM *motion)
     *motion = stab_identity();
     if (s->nb < 6)
         return 0;
+    stab_weigh(s, nb);
     for (int i = 0; i < nb; i++)
         sample[i] = s->blocks[i * s->nb / nb];
     s->nb_sampled += nb < s->nb;
