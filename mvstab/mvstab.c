@@ -29,8 +29,9 @@ const GpumeSequenceKind ff_mvstab_kind = { "mvstab", ff_gpume_layout_supports, b
 #define MAX_SEARCHED 64
 /** Number of frames that must agree in a row before they begin a shot. */
 #define RUN 3
-/** Share of the picture that must show the key frame. */
+/** Share of the picture that must show the key frame, and inverse of the share of the blocks there that must fit. */
 #define LEAST_OVERLAP 0.5
+#define FITS          4
 
 /** A frame of the sequence. */
 typedef struct Frame {
@@ -54,13 +55,15 @@ struct Mvstab {
     int has_texture;            ///< whether the last lost frame has texture
     MvstabPicture key;          ///< MVSTAB_TRIPOD: the key frame
     MvstabMatrix key_pose, pose;    ///< map the key frame to the first one of the shot; the last frame to the key frame
+    MvstabPicture aligned;      ///< frame nb_known where the key frame shows it, while it is searched there; else empty
+    MvstabMatrix before;        ///< inverse of the pose of the frame before that
     Frame *frames;              ///< a ring
     int size;
     int64_t nb_searched;        ///< number of frames that were searched
     int64_t nb_known;           ///< number of frames whose step is known; at most RUN - 1 fewer
     int64_t nb_smoothed;        ///< number of frames whose matrix is known
     int64_t nb_out;
-    AVFrame *before;            ///< MVSTAB_KEEP: the previous output frame
+    AVFrame *last_out;          ///< MVSTAB_KEEP: the previous output frame
 };
 
 /* Returns the number of frames before and after a frame with which its zoom is smoothed. */
@@ -77,7 +80,7 @@ av_cold int ff_mvstab_open(Mvstab **mvstab, const MvstabConfig *cfg)
     if (!s)
         return AVERROR(ENOMEM);
     s->cfg    = *cfg;
-    s->size   = 2 * cfg->smoothing + 2 * zoom_radius(s) + MAX_SEARCHED + RUN;
+    s->size   = 2 * cfg->smoothing + 2 * zoom_radius(s) + MAX_SEARCHED + RUN + 1;
     s->frames = av_calloc(s->size, sizeof(*s->frames));
     ret = s->frames ? ff_gpume_sequence_open(&s->sequence, &ff_mvstab_kind, cfg->hw_frames, &s->cfg, cfg->log_ctx) :
                       AVERROR(ENOMEM);
@@ -112,8 +115,9 @@ static void forget(Mvstab *s)
         free_picture(&s->frames[i].picture);
     }
     free_picture(&s->key);
+    free_picture(&s->aligned);
     av_frame_free(&s->anchor);
-    av_frame_free(&s->before);
+    av_frame_free(&s->last_out);
     s->sequence.nb_in = s->nb_searched = s->nb_known = s->nb_smoothed = s->nb_out = 0;
     s->sequence.flushed = s->run = 0;
 }
@@ -159,21 +163,22 @@ static int open_engine(const Mvstab *s, GpumeEngine **engine, const AVFrame *pic
                                               picture->hw_frames_ctx);
 }
 
-/* Searches a picture in another. */
-static int search_pair(Mvstab *s, const AVFrame *picture, const AVFrame *reference, GpumeResult *result)
+/* Begins to search a picture in another. */
+static int search_pair(Mvstab *s, const AVFrame *picture, const AVFrame *reference)
 {
     int ret = open_engine(s, &s->pair_engine, picture, 1);
+    GpumeResult result = { NULL };
 
     for (int i = 0; i < 2 && ret >= 0; i++) {
         AVFrame *frame = av_frame_clone(i ? picture : reference);
 
-        ff_gpume_result_uninit(result);
         if (!frame)
             return AVERROR(ENOMEM);
         ret = i ? ff_gpume_engine_push(s->pair_engine, &frame) : ff_gpume_engine_push_reference(s->pair_engine, &frame);
         av_frame_free(&frame);
         if (ret >= 0)
-            ret = ff_gpume_engine_pull(s->pair_engine, result);
+            ret = i ? ff_gpume_engine_start(s->pair_engine) : ff_gpume_engine_pull(s->pair_engine, &result);
+        ff_gpume_result_uninit(&result);
     }
     return ret;
 }
@@ -188,53 +193,66 @@ static int set_key(Mvstab *s, const MvstabPicture *picture)
     return s->key.frame ? 0 : AVERROR(ENOMEM);
 }
 
-/* Searches a frame once more in the key frame, because the errors of steps add up. */
-static int refine(Mvstab *s, Frame *f)
+/*
+ * Begins to find where the next frame is in its shot: searches it once more in the key frame, because the errors of
+ * steps add up.
+ */
+static int begin_locating(Mvstab *s)
 {
-    MvstabMatrix to_frame = ff_mvstab_inverse(&s->pose), rest;
-    MvstabPicture aligned = { NULL };
-    GpumeResult result = { NULL };
-    int overlap = 0, ret = backend_of(s)->align(s->sequence.priv, &aligned, f->picture.frame, &to_frame);
-
-    if (ret >= 0)
-        ret = search_pair(s, aligned.frame, s->key.frame, &result);
-    if (ret >= 0 && result.set.nb) {
-        ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result.set, 0),
-                           (const MvstabTensor *)aligned.tensors->data, &to_frame);
-        overlap = s->fit.nb_inside >= LEAST_OVERLAP * s->fit.nb_all;
-        if (ff_mvstab_fit(&s->fit, &rest, s->cfg.model) > 0)
-            s->pose = ff_mvstab_product(&rest, &s->pose);
-    }
-    ff_gpume_result_uninit(&result);
-    free_picture(&aligned);
-    return ret >= 0 && !overlap ? set_key(s, &f->picture) : ret;
-}
-
-/* Finds where a frame is in its shot, from its step. */
-static int locate(Mvstab *s, Frame *f)
-{
-    const MvstabMatrix before = ff_mvstab_product(&s->key_pose, &s->pose);
-    MvstabMatrix pose;
-    int ret = 0;
+    Frame *f = frame_at(s, s->nb_known);
+    const int is_placed = f->is_given || f->step.inliers <= 0;
+    MvstabMatrix pose = ff_mvstab_product(&s->key_pose, &s->pose);
+    int ret;
 
     if (f->step.begins) {
-        s->key_pose = s->pose = ff_mvstab_identity;
-        f->matrix   = ff_mvstab_identity;
+        s->key_pose = s->pose = f->matrix = ff_mvstab_identity;
+        s->nb_known++;
         return set_key(s, &f->picture);
     }
-    s->pose = ff_mvstab_product(&s->pose, &f->step.motion);
-    if (!f->is_given)
-        ret = refine(s, f);
-    if (ret < 0)
-        return ret;
-    pose      = ff_mvstab_product(&s->key_pose, &s->pose);
+    s->before = ff_mvstab_inverse(&pose);
+    s->pose   = ff_mvstab_product(&s->pose, &f->step.motion);
+    pose      = is_placed ? ff_mvstab_product(&s->key_pose, &s->pose) : s->pose;
     f->matrix = ff_mvstab_inverse(&pose);
-    if (!f->is_given) {
-        pose = ff_mvstab_inverse(&before);
-        f->step.motion = ff_mvstab_product(&pose, &s->key_pose);
-        f->step.motion = ff_mvstab_product(&f->step.motion, &s->pose);
+    if (is_placed) {
+        s->nb_known++;
+        return 0;
     }
-    return 0;
+    ret = backend_of(s)->align(s->sequence.priv, &s->aligned, f->picture.frame, &f->matrix);
+    return ret < 0 ? ret : search_pair(s, s->aligned.frame, s->key.frame);
+}
+
+/* Ends what begin_locating() has begun. */
+static int end_locating(Mvstab *s)
+{
+    Frame *f = frame_at(s, s->nb_known);
+    int is_same = 0, ret;
+    MvstabMatrix rest;
+    GpumeResult result;
+
+    if (!s->aligned.frame)
+        return 0;
+    ret = ff_gpume_engine_pull(s->pair_engine, &result);
+    if (ret >= 0 && result.set.nb) {
+        double inliers;
+
+        ff_mvstab_fit_read(&s->fit, gpume_field_mvs(&result.set, 0),
+                           (const MvstabTensor *)s->aligned.tensors->data, &f->matrix);
+        inliers = ff_mvstab_fit(&s->fit, &rest, s->cfg.model);
+        is_same = inliers > 0 && FITS * (inliers * s->fit.nb) >= s->fit.nb_textured;
+        if (is_same)
+            s->pose = ff_mvstab_product(&rest, &s->pose);
+        is_same &= s->fit.nb_inside >= LEAST_OVERLAP * s->fit.nb_all;
+    }
+    ff_gpume_result_uninit(&result);
+    free_picture(&s->aligned);
+    if (ret >= 0 && !is_same)
+        ret = set_key(s, &f->picture);
+    rest      = ff_mvstab_product(&s->key_pose, &s->pose);
+    f->matrix = ff_mvstab_inverse(&rest);
+    rest      = ff_mvstab_product(&s->before, &s->key_pose);
+    f->step.motion = ff_mvstab_product(&rest, &s->pose);
+    s->nb_known++;
+    return ret;
 }
 
 /*
@@ -257,7 +275,7 @@ static int read_motion(Mvstab *s, Frame *f, const GpumeResult *result)
 /* Holds the path in the frames whose step is not yet known, up to a frame. */
 static void hold(const Mvstab *s, int64_t end)
 {
-    for (int64_t i = s->nb_known; i < end; i++) {
+    for (int64_t i = s->nb_known + !!s->aligned.frame; i < end; i++) {
         frame_at(s, i)->step.motion  = ff_mvstab_identity;
         frame_at(s, i)->step.inliers = 0;
     }
@@ -268,8 +286,12 @@ static int find_again(Mvstab *s, Frame *f)
 {
     const MvstabStep step = f->step;
     GpumeResult result = { NULL };
-    int ret = search_pair(s, f->picture.frame, s->anchor, &result);
+    int ret = end_locating(s);
 
+    if (ret >= 0)
+        ret = search_pair(s, f->picture.frame, s->anchor);
+    if (ret >= 0)
+        ret = ff_gpume_engine_pull(s->pair_engine, &result);
     if (ret >= 0)
         ret = read_motion(s, f, &result) && f->step.inliers > 0;
     ff_gpume_result_uninit(&result);
@@ -309,17 +331,23 @@ static int find_step(Mvstab *s, Frame *f, const GpumeResult *result)
     return s->anchor ? 0 : AVERROR(ENOMEM);
 }
 
-/* Decides on the frames that were searched, without those that wait for frames after them. */
+/*
+ * Decides on the frames that were searched, without those that wait for frames after them. The last one may still be
+ * searched in the key frame, while the step of the next one is found.
+ */
 static int decide(Mvstab *s)
 {
+    const int64_t end = s->nb_searched - s->run;
     int ret = 0;
 
-    while (ret >= 0 && s->nb_known < s->nb_searched - s->run) {
-        if (s->cfg.mode == MVSTAB_TRIPOD)
-            ret = locate(s, frame_at(s, s->nb_known));
-        s->nb_known++;
+    if (s->cfg.mode != MVSTAB_TRIPOD)
+        s->nb_known = end;
+    while (ret >= 0 && s->nb_known + !!s->aligned.frame < end) {
+        ret = end_locating(s);
+        if (ret >= 0)
+            ret = begin_locating(s);
     }
-    return ret;
+    return ret >= 0 && s->sequence.flushed && end == s->sequence.nb_in ? end_locating(s) : ret;
 }
 
 /* Takes the result of the search of the next frame. */
@@ -565,13 +593,13 @@ int ff_mvstab_make(Mvstab *s, AVFrame *out)
     if (ret < 1)
         return ret < 0 ? ret : AVERROR_BUG;
     warp.matrix = next.matrix;
-    warp.before = f->step.begins ? NULL : s->before;
+    warp.before = f->step.begins ? NULL : s->last_out;
     describe(s, &warp, out);
     ret = backend_of(s)->warp(s->sequence.priv, out, f->picture.frame, &warp);
     if (ret >= 0 && s->cfg.border == MVSTAB_KEEP) {
-        av_frame_free(&s->before);
-        s->before = av_frame_clone(out);
-        ret = s->before ? 0 : AVERROR(ENOMEM);
+        av_frame_free(&s->last_out);
+        s->last_out = av_frame_clone(out);
+        ret = s->last_out ? 0 : AVERROR(ENOMEM);
     }
     if (ret < 0)
         return ret;

@@ -493,6 +493,8 @@ static void stab_tripod(Stab *s, int t, StabM *k, StabM *b, int *key)
     static uint16_t aligned[256 * STAB_MAX_BLOCKS];
     StabVector v[STAB_MAX_BLOCKS];
     StabM before = stab_times(*k, *b), inverse, found;
+    double inliers;
+    int fits;
 
     if (s->begins[t]) {
         *k = *b = s->matrix[t] = stab_identity();
@@ -500,13 +502,18 @@ static void stab_tripod(Stab *s, int t, StabM *k, StabM *b, int *key)
         return;
     }
     *b = stab_times(*b, s->motion[t]);
+    s->matrix[t] = stab_inverse(stab_times(*k, *b));
+    if (!s->inliers[t])
+        return;
     inverse = stab_inverse(*b);
     stab_warp(s, &s->components[0], aligned, s->components[0].frames[t], NULL, &inverse, STAB_CROP);
     s->search(s, v, aligned, s->components[0].frames[*key]);
     stab_read(s, aligned, v, &inverse);
-    if (stab_fit(s, &found) > 0)
+    inliers = stab_fit(s, &found);
+    fits    = inliers > 0 && 4 * (inliers * s->nb) >= s->nb_textured;
+    if (fits)
         *b = stab_times(found, *b);
-    if (2 * s->nb_inside < s->nb_all) {
+    if (!fits || 2 * s->nb_inside < s->nb_all) {
         *k   = stab_times(*k, *b);
         *b   = stab_identity();
         *key = t;
