@@ -21,7 +21,7 @@
 #define HYPOTHESES 5
 #define NEAR       3
 /** A tensor of this trace is halved. */
-#define TRACE_HALVED (100. * 2 * MVSTAB_BLOCK * MVSTAB_BLOCK)
+#define TRACE_HALVED (100. * 4 * MVSTAB_BLOCK * MVSTAB_BLOCK)
 /** Inverse of the share of blocks that are taken for noise, and how much of their texture is. */
 #define NOISE_SHARE 10
 #define NOISE_PART  (15 / 16.)

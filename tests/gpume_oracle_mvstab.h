@@ -329,7 +329,7 @@ static void stab_weigh(Stab *s, int nb)
         StabBlock *b = &s->blocks[i];
         const double half = (b->xx + b->yy) / 2, g = (b->xx - b->yy) / 2;
         const double least = half - sqrt(g * g + b->xy * b->xy), noise = traces[nb / 10] * 0.9375 / 2;
-        const double part = least < noise ? least : noise, factor = 1 / (1 + 2 * (half - part) / 51200.);
+        const double part = least < noise ? least : noise, factor = 1 / (1 + 2 * (half - part) / 102400.);
 
         b->xx = (b->xx - part) * factor;
         b->xy = b->xy * factor;
