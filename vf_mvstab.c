@@ -225,8 +225,8 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
         av_log(ctx, AV_LOG_ERROR, "A frame is interlaced. Insert mvdeint or bwdif before mvstab; or setfield=prog, if "
                "the frame is only marked so.\n");
     else if (!has_row && messages)
-        av_log(ctx, AV_LOG_ERROR, "%s has no row for the frame at %g s. Write it anew, without 'read'.\n", s->file,
-               seconds(ctx, frame));
+        av_log(ctx, AV_LOG_ERROR, "%s has no row for the frame at %g s. If ffmpeg seeks with -ss, add -copyts. "
+               "Otherwise write the file anew, without 'read'.\n", s->file, seconds(ctx, frame));
     return !is_interlaced && has_row;
 }
 

@@ -32,8 +32,10 @@ typedef struct CPUBackend {
     const GpumeLayout *layout;
     MvstabDSP dsp;
     AVBufferPool *pictures, *tensors;
-    MvstabPoint *meshes[GPUME_COMPONENTS];  ///< of the components; those of one place share a mesh
-    Row *rows;                  ///< of each thread
+    MvstabPoint *meshes;        ///< that of each component, mesh_size points apart
+    size_t mesh_size;
+    uint8_t *rows;              ///< the memory of the rows of all threads, row_size bytes apart
+    size_t row_size, row_width;
 
     /* the current work */
     GpumePadded picture;
@@ -54,14 +56,8 @@ static av_cold int init(void *priv, const void *config)
 
 static void forget(CPUBackend *s)
 {
-    for (int i = 0; s->rows && i < s->cfg->executor.nb_threads; i++) {
-        av_freep(&s->rows[i].sources);
-        av_freep(&s->rows[i].outside);
-        av_freep(&s->rows[i].samples);
-    }
     av_freep(&s->rows);
-    for (int i = 0; i < GPUME_COMPONENTS; i++)
-        av_freep(&s->meshes[i]);
+    av_freep(&s->meshes);
     av_buffer_pool_uninit(&s->pictures);
     av_buffer_pool_uninit(&s->tensors);
 }
@@ -82,26 +78,12 @@ static int set_layout(void *priv, const GpumeLayout *l)
     ff_mvstab_dsp_init(&s->dsp, l->depth);
     s->pictures = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);
     s->tensors  = av_buffer_pool_init(nb_blocks * sizeof(MvstabTensor), av_buffer_allocz);
-    s->rows     = av_calloc(s->cfg->executor.nb_threads, sizeof(*s->rows));
-    if (!s->pictures || !s->tensors || !s->rows)
-        return AVERROR(ENOMEM);
-    for (int i = 0; i < l->nb_components; i++) {
-        const GpumeComponent *c = &l->components[i];
-
-        s->meshes[i] = av_calloc(mvstab_points(c->w), mvstab_points(c->h) * sizeof(**s->meshes));
-        if (!s->meshes[i])
-            return AVERROR(ENOMEM);
-    }
-    for (int i = 0; i < s->cfg->executor.nb_threads; i++) {
-        const size_t w = mvstab_points(l->w) * MVSTAB_CELL;
-
-        s->rows[i].sources = av_calloc(w, sizeof(*s->rows[i].sources));
-        s->rows[i].outside = av_mallocz(w);
-        s->rows[i].samples = av_malloc(2 * w);
-        if (!s->rows[i].sources || !s->rows[i].outside || !s->rows[i].samples)
-            return AVERROR(ENOMEM);
-    }
-    return 0;
+    s->row_width = mvstab_points(l->w) * MVSTAB_CELL;
+    s->row_size  = s->row_width * (sizeof(MvstabSource) + 3);
+    s->mesh_size = mvstab_points(l->w) * (size_t)mvstab_points(l->h);
+    s->rows      = av_calloc(s->cfg->executor.nb_threads, s->row_size);
+    s->meshes    = av_calloc(l->nb_components, s->mesh_size * sizeof(*s->meshes));
+    return s->pictures && s->tensors && s->rows && s->meshes ? 0 : AVERROR(ENOMEM);
 }
 
 /* Places the components of a picture in its memory. */
@@ -133,31 +115,28 @@ static int alloc(const CPUBackend *s, MvstabPicture *picture)
     return 0;
 }
 
-#define DEFINE_MEASURE_BLOCK(bits)                                                                              \
-/* Sums the products of the derivatives of a block. */                                                          \
-static MvstabTensor measure_block_##bits(const uint8_t *first, ptrdiff_t stride, int w, int h, int shift)       \
-{                                                                                                               \
-    MvstabTensor t = { 0 };                                                                                     \
-                                                                                                                \
-    for (int y = 0; y < h; y++) {                                                                               \
-        const uint##bits##_t *row   = (const uint##bits##_t *)(first + y * stride);                             \
-        const uint##bits##_t *above = (const uint##bits##_t *)(first + y * stride - stride);                    \
-        const uint##bits##_t *below = (const uint##bits##_t *)(first + y * stride + stride);                    \
-                                                                                                                \
-        for (int x = 0; x < w; x++) {                                                                           \
-            const int dx = (uint8_t)(row[x + 1] >> shift) - (uint8_t)(row[x - 1] >> shift);                     \
-            const int dy = (uint8_t)(below[x] >> shift) - (uint8_t)(above[x] >> shift);                         \
-                                                                                                                \
-            t.xx += dx * dx;                                                                                    \
-            t.xy += dx * dy;                                                                                    \
-            t.yy += dy * dy;                                                                                    \
-        }                                                                                                       \
-    }                                                                                                           \
-    return t;                                                                                                   \
+static av_always_inline int sample_of(const uint8_t *row, int x, int bytes, int shift)
+{
+    return bytes == 1 ? row[x] : (uint8_t)(((const uint16_t *)row)[x] >> shift);
 }
 
-DEFINE_MEASURE_BLOCK(8)
-DEFINE_MEASURE_BLOCK(16)
+/* Sums the products of the derivatives of a block. */
+static av_always_inline MvstabTensor measure_block(const uint8_t *row, ptrdiff_t stride, int w, int h, int bytes,
+                                                   int shift)
+{
+    MvstabTensor t = { 0 };
+
+    for (int y = 0; y < h; y++, row += stride)
+        for (int x = 0; x < w; x++) {
+            const int dx = sample_of(row, x + 1, bytes, shift) - sample_of(row, x - 1, bytes, shift);
+            const int dy = sample_of(row + stride, x, bytes, shift) - sample_of(row - stride, x, bytes, shift);
+
+            t.xx += dx * dx;
+            t.xy += dx * dy;
+            t.yy += dy * dy;
+        }
+    return t;
+}
 
 static void load_job(void *arg, int job, int nb_jobs)
 {
@@ -177,8 +156,8 @@ static void measure_job(void *arg, int job, int nb_jobs)
         const int w = FFMIN(MVSTAB_BLOCK, c->w - x), h = FFMIN(MVSTAB_BLOCK, c->h - y);
         const uint8_t *first = c->first + y * c->stride + x * s->layout->bytes;
 
-        s->measured[i] = s->layout->bytes == 1 ? measure_block_8(first, c->stride, w, h, 0) :
-                                                 measure_block_16(first, c->stride, w, h, s->layout->depth - 8);
+        s->measured[i] = s->layout->bytes == 1 ? measure_block(first, c->stride, w, h, 1, 0) :
+                                                 measure_block(first, c->stride, w, h, 2, s->layout->depth - 8);
     }
 }
 
@@ -244,7 +223,7 @@ static int locate_row(const CPUBackend *s, const Row *row, int i, int y)
 {
     const GpumeSamples *c = &s->picture.components[i];
     const int cols = mvstab_points(c->w), cell = y >> MVSTAB_LOG2_CELL, dy = y & (MVSTAB_CELL - 1);
-    const MvstabPoint *above = s->meshes[i] + cell * cols, *below = above + cols;
+    const MvstabPoint *above = s->meshes + i * s->mesh_size + cell * cols, *below = above + cols;
     int any = 0;
 
     for (int n = 0; n + 1 < cols; n++) {
@@ -318,12 +297,16 @@ static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
 static void warp_job(void *arg, int job, int nb_jobs)
 {
     const CPUBackend *s = arg;
+    uint8_t *memory = s->rows + job * s->row_size;
+    Row row = { (MvstabSource *)memory };
 
+    row.samples = memory + s->row_width * sizeof(*row.sources);
+    row.outside = row.samples + 2 * s->row_width;
     for (int i = 0; i < (s->out ? s->layout->nb_components : 1); i++) {
         const int h = s->layout->components[i].h;
 
         for (int y = h * job / nb_jobs; y < h * (job + 1) / nb_jobs; y++)
-            warp_row(s, &s->rows[job], i, y);
+            warp_row(s, &row, i, y);
     }
 }
 
@@ -337,7 +320,7 @@ static void run_warp(CPUBackend *s, AVFrame *out, const AVFrame *picture, const 
         const GpumeComponent *c = &s->layout->components[i];
         const MvstabSite site = mvstab_site(s->layout, i, warp);
 
-        ff_mvstab_mesh(s->meshes[i], mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
+        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
     }
     gpume_execute(&s->cfg->executor, warp_job, s, s->cfg->executor.nb_threads);
 }

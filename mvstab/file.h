@@ -24,7 +24,7 @@
 typedef struct MvstabFile {
     GpumeFile file;             ///< the file that is written
     int64_t nb;                 ///< number of rows that were written, or that the file has
-    double (*rows)[MVSTAB_FILE_VALUES];     ///< rows that are read, or were written before the filter graph was set up anew
+    double (*rows)[MVSTAB_FILE_VALUES];     ///< rows that are read, or those of the filter graph before this one
     int64_t next;               ///< the row that is taken next
     int64_t taken;              ///< the row that was taken last; -1: none
 } MvstabFile;

@@ -98,26 +98,14 @@ int ff_mvstab_agrees(const MvstabFit *f)
     return ff_mvstab_has_texture(f) && AGREES * f->nb >= f->nb_textured;
 }
 
-/*
- * Returns the squared distance between a block's motion and that of a transform, times the square of the denominator.
- * @param d2 becomes the square of the denominator
- */
-static av_always_inline double distance(double *d2, const MvstabBlock *b, const MvstabMatrix *a)
+/* Returns 1 / (1 + scale r) for the squared distance r between a block's motion and that of a transform. */
+static av_always_inline double nearness(const MvstabBlock *b, const MvstabMatrix *a, double scale)
 {
     const double d = FFMAX(a->m[6] * b->x + a->m[7] * b->y + 1, 1. / 16);
     const double x = a->m[0] * b->x + a->m[1] * b->y + a->m[2] - d * b->qx;
     const double y = a->m[3] * b->x + a->m[4] * b->y + a->m[5] - d * b->qy;
 
-    *d2 = d * d;
-    return x * x + y * y;
-}
-
-/* Returns 1 / (1 + scale r) for the squared distance r of a block from a transform. */
-static av_always_inline double nearness(const MvstabBlock *b, const MvstabMatrix *a, double scale)
-{
-    double d2, r = distance(&d2, b, a);
-
-    return d2 / (d2 + scale * r);
+    return d * d / (d * d + scale * (x * x + y * y));
 }
 
 /* Solves n linear equations with a symmetric positive definite matrix. The result replaces the right-hand side. */
@@ -392,11 +380,8 @@ double ff_mvstab_fit(MvstabFit *f, MvstabMatrix *motion, enum MvstabModel model)
     }
     for (int i = 0; i < REFITS_ALL; i++)
         refit(f->blocks, f->nb, &a, n);
-    for (int i = 0; i < f->nb; i++) {
-        double d2, r = distance(&d2, &f->blocks[i], &a);
-
-        inliers += r < d2;
-    }
+    for (int i = 0; i < f->nb; i++)
+        inliers += nearness(&f->blocks[i], &a, 1) > 0.5;
     if (is_wild(f, &a) || inliers < LEAST_INLIERS * f->nb)
         return 0;
     *motion = a;
