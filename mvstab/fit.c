@@ -234,7 +234,8 @@ static void weigh(MvstabFit *f, int nb)
     for (int i = 0; i < f->nb; i++) {
         MvstabBlock *b = &f->blocks[i];
         const double half = (b->xx + b->yy) / 2, h = (b->xx - b->yy) / 2, r = sqrt(h * h + b->xy * b->xy);
-        const double part = FFMIN(noise * NOISE_PART / 2, half - r), damping = 1 / (1 + 2 * (half - part) / TRACE_HALVED);
+        const double part = FFMIN(noise * NOISE_PART / 2, half - r);
+        const double damping = 1 / (1 + 2 * (half - part) / TRACE_HALVED);
 
         b->xx  = (b->xx - part) * damping;
         b->xy *= damping;
