@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * Finds the motion of the camera between two pictures.
+ */
+
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +17,7 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/mvstab/fit.h"
+#include "libavfilter/gpume/mvstab/path.h"
 
 /** Largest bin of the histogram in each direction, and number of bins in a row, with empty ones at the ends. */
 #define MAX_BIN 256

@@ -14,7 +14,6 @@
 
 #include "libavutil/frame.h"
 
-#include "libavfilter/gpume/mvstab/fit.h"
 #include "libavfilter/gpume/mvstab/path.h"
 #include "libavfilter/gpume/picture/sequence.h"
 #include "libavfilter/gpume/util/executor.h"
