@@ -5,9 +5,9 @@
 
 /**
  * @file
- * Decides how frames are moved: finds the motion of the camera between two pictures (fit.c); transforms, the path of the
- * camera, its smoothing, limits and zoom (path.c). Functions use doubles in a fixed order of operations, so that their
- * results are the same on every processor. Those of path.c are pure.
+ * Decides how frames are moved: finds the motion of the camera between two pictures (fit.c); transforms, the path of
+ * the camera, its smoothing, limits and zoom (path.c). Functions use doubles in a fixed order of operations, so that
+ * their results are the same on every processor. Those of path.c are pure.
  */
 
 #ifndef AVFILTER_GPUME_MVSTAB_PATH_H
