@@ -503,7 +503,8 @@ static int smooth_next(Mvstab *s)
     else if (s->cfg.mode == MVSTAB_FOLLOW)
         f->matrix = follow(s, &w, number);
     ff_mvstab_limit(&f->matrix, &s->cfg.limits);
-    f->zoom = ff_mvstab_zoom(&f->matrix, l->w, l->h, MVSTAB_MAX_ZOOM);
+    if (zoom_radius(s))
+        f->zoom = ff_mvstab_zoom(&f->matrix, l->w, l->h, MVSTAB_MAX_ZOOM);
     if (!f->step.begins)
         f->zoom = FFMAX(f->zoom, frame_at(s, number - 1)->zoom);
     s->nb_smoothed++;

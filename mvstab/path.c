@@ -177,28 +177,34 @@ void ff_mvstab_limit(MvstabMatrix *a, const MvstabLimits *limits)
     }
 }
 
-double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max)
+double ff_mvstab_zoom(MvstabMatrix *a, int w, int h, double max)
 {
     const double half[2] = { (w - 1) / 2., (h - 1) / 2. };
-    double least = 1 / max, scale = 1;
+    double scale = 1, part = 1;
 
     for (int i = 0; i < 4; i++) {
-        const double x = i & 1 ? half[0] : -half[0], y = i & 2 ? half[1] : -half[1];
-        const double g = a->m[6] * x + a->m[7] * y;
+        const double corner[2] = { i & 1 ? half[0] : -half[0], i & 2 ? half[1] : -half[1] };
+        const double g = a->m[6] * corner[0] + a->m[7] * corner[1];
 
         /* the corner k (x, y) is mapped to (k n + t) / (k g + 1), and must not be beyond the edges */
         for (int j = 0; j < 2; j++) {
-            const double n = a->m[3 * j] * x + a->m[3 * j + 1] * y, t = a->m[3 * j + 2];
+            const double n = a->m[3 * j] * corner[0] + a->m[3 * j + 1] * corner[1], t = a->m[3 * j + 2];
 
             for (int side = -1; side <= 1; side += 2) {
                 const double grows = side * n - half[j] * g, room = half[j] - side * t;
+                /* how far the corner is beyond the edge at the largest zoom, with identity and with the matrix */
+                const double still = side * corner[j] - max * half[j], beyond = grows - max * room;
 
-                if (grows > room * scale)
-                    scale = FFMAX(room / grows, least);
+                if (grows * scale > room)
+                    scale = room / grows;
+                if (beyond > 0)
+                    part = FFMIN(part, still / (still - beyond));
             }
         }
     }
-    return 1 / scale;
+    for (int i = 0; i < 8 && part < 1; i++)
+        a->m[i] = ff_mvstab_identity.m[i] + part * (a->m[i] - ff_mvstab_identity.m[i]);
+    return part < 1 ? max : 1 / scale;
 }
 
 /* Converts a position to 1/256 sample of a component. */

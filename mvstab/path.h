@@ -75,8 +75,11 @@ typedef struct MvstabLimits {
 /** Limits the shift of the middle and the rotation of a matrix. */
 void ff_mvstab_limit(MvstabMatrix *a, const MvstabLimits *limits);
 
-/** Returns the least zoom, 1 to max, at which a w x h output frame has only samples of the input frame. */
-double ff_mvstab_zoom(const MvstabMatrix *a, int w, int h, double max);
+/**
+ * Returns the least zoom, 1 to max, at which a w x h output frame has only samples of the input frame. If even max is
+ * too little, moves the matrix towards identity until max is enough.
+ */
+double ff_mvstab_zoom(MvstabMatrix *a, int w, int h, double max);
 
 /** Returns the weight of a frame at distance u of the radius, -1 to 1. */
 static inline double mvstab_weight(double u)

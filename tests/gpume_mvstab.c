@@ -63,6 +63,7 @@ typedef struct Case {
 } Case;
 
 static int nb_pictures, nb_on_device, nb_outside, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts;
+static int nb_drawn;
 
 /* Draws the pose of the camera at a frame. */
 static StabM draw_pose(Case *c, const StabM *before)
@@ -410,6 +411,7 @@ static void run_case(uint64_t seed, int on_device)
     nb_keys         += c.oracle.nb_keys;
     nb_again        += c.oracle.nb_again;
     nb_cuts         += c.oracle.nb_cuts;
+    nb_drawn        += c.oracle.nb_drawn;
     for (int t = 1; t < c.oracle.nb_frames; t++)
         nb_known += c.oracle.inliers[t] > 0;
     if (on_device)
@@ -570,6 +572,30 @@ static void limit_angles(void)
         }
 }
 
+/* Tests that no corner is outside of the input frame after the zoom, and that a matrix which needs less stays. */
+static void find_zooms(void)
+{
+    snprintf(test_context, sizeof(test_context), "zooms");
+    for (int shift = 0; shift <= 400; shift += 5)
+        for (int turn = -1; turn <= 1; turn++) {
+            const MvstabMatrix before = {
+                { 1 - shift / 900., turn / 9., shift, -turn / 9., 1, -shift / 3., turn / 999. },
+            };
+            MvstabMatrix a = before;
+            const double zoom = ff_mvstab_zoom(&a, 160, 90, 1.5);
+
+            for (int i = 0; i < 4; i++) {
+                double x = (i & 1 ? 79.5 : -79.5) / zoom, y = (i & 2 ? 44.5 : -44.5) / zoom;
+
+                ff_mvstab_map(&x, &y, &a);
+                CHECK(fabs(x) < 79.5 + 1e-9 && fabs(y) < 44.5 + 1e-9, "shift %d, turn %d, zoom %g: a corner is at %g, "
+                      "%g", shift, turn, zoom, x, y);
+            }
+            CHECK(zoom == 1.5 || zoom >= 1 && zoom < 1.5 && !memcmp(&a, &before, sizeof(a)), "shift %d, turn %d, zoom "
+                  "%g: the matrix changed", shift, turn, zoom);
+        }
+}
+
 /* Writes rows at these seconds as a filter graph does. */
 static void write_path(const char *path, const double *times, int nb, int overwrite, int wanted)
 {
@@ -611,6 +637,7 @@ static void in_memory(int nb)
     go_on();
     follow_pan();
     limit_angles();
+    find_zooms();
     find_motion(CONTENT_SHAKE, 0.03);
     find_motion(CONTENT_PERSON, 0.03);
     find_shots();
@@ -618,9 +645,9 @@ static void in_memory(int nb)
         run_case(i, 0);
     snprintf(test_context, sizeof(test_context), "all cases");
     CHECK(nb < 60 || nb_outside > 1000 && nb_known > nb / 2 && nb_sampled > 2 && nb_homographies > 5 &&
-          nb_keys > 0 && nb_again > 0 && nb_cuts > 0, "%d samples outside, %d motions, %d fits from samples, "
-          "%d homographies, %d key frames, %d paths continued, %d cuts", nb_outside, nb_known, nb_sampled,
-          nb_homographies, nb_keys, nb_again, nb_cuts);
+          nb_keys > 0 && nb_again > 0 && nb_cuts > 0 && (nb < 400 || nb_drawn > 0), "%d samples outside, %d motions, "
+          "%d fits from samples, %d homographies, %d key frames, %d paths continued, %d cuts, %d drawn back",
+          nb_outside, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_drawn);
 }
 
 int main(int argc, char **argv)
@@ -646,8 +673,8 @@ int main(int argc, char **argv)
     }
     test_end_device();
     printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d fits from samples, %d homographies, %d "
-           "key frames, %d paths continued, %d cuts, %d samples outside, %d checks, %d failures\n", nb_pictures,
-           nb_on_device, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_outside, test_nb_checks,
-           test_nb_failures);
+           "key frames, %d paths continued, %d cuts, %d drawn back, %d samples outside, %d checks, %d failures\n",
+           nb_pictures, nb_on_device, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_drawn,
+           nb_outside, test_nb_checks, test_nb_failures);
     return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
 }

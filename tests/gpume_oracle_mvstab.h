@@ -56,7 +56,7 @@ typedef struct Stab {
     int begins[STAB_MAX_FRAMES];
     StabBlock blocks[STAB_MAX_BLOCKS];
     int nb, nb_all, nb_textured, nb_inside;
-    int nb_outside, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts;
+    int nb_outside, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_drawn;
 } Stab;
 
 static StabM stab_identity(void)
@@ -638,9 +638,11 @@ static void stab_limit(const Stab *s, StabM *m)
     }
 }
 
-static double stab_needs(const Stab *s, const StabM *m)
+/* Returns the zoom that frame t needs. Its matrix moves towards identity if that is more than 1.5. */
+static double stab_needs(Stab *s, int t)
 {
-    double z = 1;
+    StabM *m = &s->matrix[t], one = stab_identity();
+    double z = 1, share = 1;
 
     for (int corner = 0; corner < 4; corner++) {
         const double x = (corner & 1 ? 1 : -1) * ((s->w - 1) / 2.), y = (corner & 2 ? 1 : -1) * ((s->h - 1) / 2.);
@@ -650,12 +652,20 @@ static double stab_needs(const Stab *s, const StabM *m)
                 const double half = ((k ? s->h : s->w) - 1) / 2., g = m->a[2][0] * x + m->a[2][1] * y;
                 const double grows = side * (m->a[k][0] * x + m->a[k][1] * y) - half * g;
                 const double room = half - side * m->a[k][2];
+                const double e = grows - 1.5 * room, e1 = side * (k ? y : x) - 1.5 * half;
 
-                if (grows > room * z)
-                    z = room / grows > 1 / 1.5 ? room / grows : 1 / 1.5;
+                if (grows * z > room)
+                    z = room / grows;
+                if (e > 0 && e1 / (e1 - e) < share)
+                    share = e1 / (e1 - e);
             }
     }
-    return 1 / z;
+    if (share == 1)
+        return 1 / z;
+    s->nb_drawn++;
+    for (int i = 0; i < 8; i++)
+        m->a[i / 3][i % 3] = one.a[i / 3][i % 3] + share * (m->a[i / 3][i % 3] - one.a[i / 3][i % 3]);
+    return 1.5;
 }
 
 /* Sets the final matrix of frame t. */
@@ -764,7 +774,7 @@ static void stab_oracle(Stab *s)
         else if (!s->tripod)
             stab_smooth(s, t, first, last);
         stab_limit(s, &s->matrix[t]);
-        s->needs[t] = stab_needs(s, &s->matrix[t]);
+        s->needs[t] = s->border == STAB_CROP && s->zoom <= 0 ? stab_needs(s, t) : 1;
         if (t > first && s->needs[t - 1] > s->needs[t])
             s->needs[t] = s->needs[t - 1];
     }
