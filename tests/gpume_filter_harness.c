@@ -8,6 +8,7 @@
 
 #include "libavfilter/buffersink.h"
 #include "libavfilter/buffersrc.h"
+#include "libavutil/cpu.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/imgutils.h"
@@ -125,7 +126,7 @@ AVFrame *test_canaries(const TestShape *s, TestRandom *r)
 void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *const wanted[4], const char *what)
 {
     for (int i = 0; i < s->nb_components; i++) {
-        const int shift = test_component(s, i)->shift, w = test_width(s, i);
+        const int shift = s->is_words ? 0 : test_component(s, i)->shift, w = test_width(s, i);
         int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
 
         for (int y = 0; y < test_height(s, i); y++)
@@ -147,6 +148,12 @@ void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *
 uint8_t *test_bytes(const AVFrame *f)
 {
     return test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+}
+
+void test_check_unchanged(AVFrame *const *frames, uint8_t *const *copies, int nb)
+{
+    for (int i = 0; i < nb; i++)
+        CHECK(!memcmp(copies[i], frames[i]->buf[0]->data, frames[i]->buf[0]->size), "frame %d was written to", i);
 }
 
 static int canary(const TestShape *s)
@@ -371,7 +378,7 @@ void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *op
         int ret;
 
         snprintf(test_context, sizeof(test_context), "allocation %d fails, %s", n, what);
-        test_watch(600);
+        test_watch(TEST_SECONDS);
         next_to_fail = n;
         test_track(tracking = 1);
         ret    = run(opaque);
@@ -453,8 +460,11 @@ void test_failing_change(const char *name, const char *options, int step)
 
 /* Options */
 
-int test_options(TestOptions *o, const char *program, int argc, char **argv)
+int test_begin(TestOptions *o, const char *program, int argc, char **argv)
 {
+    test_fail_init();
+    test_init(program);
+    test_watch(TEST_SECONDS);
     *o = (TestOptions) { .only = -1 };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "-quick")) {
@@ -475,6 +485,37 @@ int test_options(TestOptions *o, const char *program, int argc, char **argv)
         }
     }
     return 0;
+}
+
+int test_nb_cases(const TestOptions *o, int quick, int full)
+{
+    return o->only >= 0 ? 1 : o->nb_cases ? o->nb_cases : o->quick ? quick : full;
+}
+
+void test_run_cases(const TestOptions *o, int nb, void (*run)(uint64_t seed, int place), int place)
+{
+    for (int i = 0; i < nb; i++)
+        run(o->only >= 0 ? o->only : i, place);
+}
+
+void test_begin_case(uint64_t seed)
+{
+    test_watch(TEST_SECONDS);
+    av_force_cpu_flags(seed & 1 ? 0 : -1);
+}
+
+GpumeExecutor test_draw_executor(TestRandom *r, TestExecutor *e)
+{
+    static const int threads[] = { 1, 2, 5 };
+
+    e->kind = test_draw(r, TEST_NB_EXECUTORS);
+    return (GpumeExecutor) { test_execute, e, threads[test_draw(r, FF_ARRAY_ELEMS(threads))] };
+}
+
+int test_end(const TestOptions *o, int nb_on_device)
+{
+    test_end_device();
+    return test_nb_failures || (o->device_only && o->only < 0 && !nb_on_device);
 }
 
 TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames)

@@ -16,6 +16,8 @@
 
 #include "gpume_harness.h"
 
+/** Seconds after which a part of a test is considered to hang. */
+#define TEST_SECONDS 600
 /** Value of the bytes of a frame that are not samples. */
 #define TEST_CANARY 0xa5
 
@@ -25,6 +27,7 @@ typedef struct TestShape {
     const AVPixFmtDescriptor *desc;
     int depth, nb_components;
     int w, h;                   ///< size of component 0
+    int is_words;               ///< whether samples are compared with the padding bits around them
 } TestShape;
 
 TestShape test_shape(enum AVPixelFormat format, int w, int h);
@@ -56,6 +59,8 @@ void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *
 uint8_t *test_bytes(const AVFrame *f);
 /** Checks that only samples differ from the copied bytes, and overwrites the samples with canaries. */
 void test_check_around(const TestShape *s, AVFrame *f, const uint8_t *before);
+/** Checks that the bytes of nb frames are still the copied ones. */
+void test_check_unchanged(AVFrame *const *frames, uint8_t *const *copies, int nb);
 
 /* On a device */
 
@@ -144,8 +149,18 @@ typedef struct TestOptions {
     int64_t only;               ///< seed of the only case, or -1
 } TestOptions;
 
-/** Reads the command line. Returns 0; or -1 after printing the usage. */
-int test_options(TestOptions *o, const char *program, int argc, char **argv);
+/** Begins a program, and reads its command line. Returns 0; or -1 after printing the usage. */
+int test_begin(TestOptions *o, const char *program, int argc, char **argv);
+/** Returns the number of cases: 1 if there is only one, or the number in the options, or one of these. */
+int test_nb_cases(const TestOptions *o, int quick, int full);
+/** Runs the only case, or the first nb cases. @param place passed to run() */
+void test_run_cases(const TestOptions *o, int nb, void (*run)(uint64_t seed, int place), int place);
+/** Begins a case: every second one is in plain C. */
+void test_begin_case(uint64_t seed);
+/** Draws an executor, and its number of threads. @param e its opaque; the kind is set */
+GpumeExecutor test_draw_executor(TestRandom *r, TestExecutor *e);
+/** Ends a program. Returns its exit status. @param nb_on_device number of cases that ran on a device */
+int test_end(const TestOptions *o, int nb_on_device);
 
 /** A frame that a filter makes, of canaries before. */
 typedef struct TestOutput {

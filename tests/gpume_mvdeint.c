@@ -16,7 +16,6 @@
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersrc.h"
 #include "libavfilter/version.h"
-#include "libavutil/cpu.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -31,9 +30,6 @@
 #include "gpume_deint_scenes.h"
 #include "gpume_oracle_mvdeint.h"
 #include "gpume_filter_harness.h"
-
-/** Seconds after which a part of the test is considered to hang. */
-#define TEST_SECONDS 600
 
 enum Content {
     CONTENT_MOTION,     ///< a texture that moves
@@ -370,9 +366,7 @@ static void make_next(Case *c, Mvdeint *m, AVBufferRef *hw_frames, int t)
         wanted[i] = c->oracle.components[i].estimate[t];
     snprintf(what, sizeof(what), "field %d", t);
     test_check_output(&c->shape, &out, ret < 0 ? NULL : wanted, what);
-    for (int i = 0; i < c->nb_frames; i++)
-        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
-              "frame %d was written to", i);
+    test_check_unchanged(c->frames, c->copies, c->nb_frames);
     nb_pictures++;
     nb_on_device += !!hw_frames;
 }
@@ -423,24 +417,20 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
 /* A seed gives the same first sequence on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
-    static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
     Mvdeint *m;
     Case c[2];
     int ret;
 
-    test_watch(TEST_SECONDS);
-    /* every second case in plain C */
-    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    test_begin_case(seed);
     draw_case(&c[0], seed);
     if (on_device && !test_fits_device(c[0].shape.format)) {
         free_case(&c[0]);
         return;
     }
     draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
-    executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
-    c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
+    c[0].cfg.executor = test_draw_executor(&c[0].r, &executor);
     /* a sequence of another size and format; sometimes the first one again */
     c[1].cfg = c[0].cfg;
     c[1].oracle.refs = c[0].oracle.refs;
@@ -609,13 +599,9 @@ static void in_memory(int nb)
 int main(int argc, char **argv)
 {
     TestOptions o;
-    int nb;
 
-    test_fail_init();
-    test_init("gpume_mvdeint");
-    if (test_options(&o, "gpume_mvdeint", argc, argv) < 0)
+    if (test_begin(&o, "gpume_mvdeint", argc, argv) < 0)
         return 1;
-    test_watch(TEST_SECONDS);
     if (getenv("MVDEINT_MEASURES")) {
         measure_clip(getenv("MVDEINT_MEASURES"));
         return !!test_nb_failures;
@@ -623,17 +609,14 @@ int main(int argc, char **argv)
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
-        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 60 : 600);
+        in_memory(test_nb_cases(&o, 60, 600));
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 20 : 150;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, 1);
+        test_run_cases(&o, test_nb_cases(&o, 20, 150), run_case, 1);
         if (o.only < 0)
             test_failing_change("mvdeint", "passes=1:deint=interlaced", o.quick ? 19 : 1);
     }
-    test_end_device();
     printf("gpume_mvdeint: %d pictures, %d of them on the device, %d samples compensated, %d of them other than the "
            "estimate, %d checks, %d failures\n", nb_pictures, nb_on_device, nb_compensated, nb_moved, test_nb_checks,
            test_nb_failures);
-    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
+    return test_end(&o, nb_on_device);
 }

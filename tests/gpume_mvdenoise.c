@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "libavfilter/avfilter.h"
-#include "libavutil/cpu.h"
 #include "libavutil/mem.h"
 #include "libavutil/motion_vector.h"
 #include "libavutil/pixdesc.h"
@@ -78,9 +77,6 @@ typedef struct Case {
     DenoiseBlock *blocks[DENOISE_MAX_FRAMES];
     int nb_blocks[DENOISE_MAX_FRAMES];
 } Case;
-
-/** Seconds after which a part of the test is considered to hang. */
-#define TEST_SECONDS 600
 
 static int nb_opponent, nb_pictures, nb_stacked, nb_estimated, nb_correlated, nb_matched, nb_on_device, nb_unclipped,
            nb_colours_unclipped;
@@ -329,9 +325,7 @@ static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
     CHECK(ret >= 0, "%s", av_err2str(ret));
     snprintf(what, sizeof(what), "picture %d", n);
     test_check_output(&c->shape, &out, ret < 0 ? NULL : (const uint16_t *const *)c->expected[n], what);
-    for (int i = 0; i < c->nb_frames; i++)
-        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
-              "frame %d was written to", i);
+    test_check_unchanged(c->frames, c->copies, c->nb_frames);
     nb_pictures++;
     nb_on_device += !!hw_frames;
 }
@@ -374,24 +368,20 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
 static void run_case(uint64_t seed, int on_device)
 {
     TestRandom flags = { .state = test_mix(seed + 77) };
-    static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
     Mvdenoise *m;
     Case c[2];
     int ret;
 
-    test_watch(TEST_SECONDS);
-    /* every second case in plain C */
-    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    test_begin_case(seed);
     draw_case(&c[0], seed);
     if (on_device && !test_fits_device(c[0].shape.format)) {
         free_case(&c[0]);
         return;
     }
     draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
-    executor.kind = test_draw(&c[0].r, TEST_NB_EXECUTORS);
-    c[0].cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c[0].r, 3)] };
+    c[0].cfg.executor = test_draw_executor(&c[0].r, &executor);
     /* frames that are not denoised, or are marked as repeats */
     for (int i = 0; i < 2 && !test_draw(&flags, 3); i++)
         for (int n = 1; n < c[i].nb_frames; n++)
@@ -1077,20 +1067,16 @@ int main(int argc, char **argv)
     TestOptions o;
     int nb, step;
 
-    test_fail_init();
-    test_init("gpume_mvdenoise");
-    if (test_options(&o, "gpume_mvdenoise", argc, argv) < 0)
+    if (test_begin(&o, "gpume_mvdenoise", argc, argv) < 0)
         return 1;
     step = o.quick ? 5 : 1;     // distance between allocations that fail
-    test_watch(TEST_SECONDS);
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
-        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 120 : 1500, step);
+        in_memory(test_nb_cases(&o, 120, 1500), step);
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, 1);
+        nb = test_nb_cases(&o, 40, 200);
+        test_run_cases(&o, nb, run_case, 1);
         if (o.only < 0) {
             run_grain(nb / 10);
             repeats(FFMIN(nb, 50), 1);
@@ -1109,10 +1095,9 @@ int main(int argc, char **argv)
         failing_searches(step);
     if (test_device && o.device_only && o.only < 0 && !nb_on_device)
         printf("  no case has a format of the device: too few cases\n");
-    test_end_device();
     printf("gpume_mvdenoise: %d pictures, %d of them on the device, %d patches in stacks, "
            "%d estimates (%d of correlated noise), %d sequences, "
            "%d checks, %d failures\n", nb_pictures, nb_on_device, nb_stacked, nb_estimated, nb_correlated, nb_sequences,
            test_nb_checks, test_nb_failures);
-    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
+    return test_end(&o, nb_on_device);
 }

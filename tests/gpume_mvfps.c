@@ -16,7 +16,6 @@
 
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersrc.h"
-#include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -444,13 +443,11 @@ static void close_target(Target *t)
 }
 
 /* Returns the expected word of a picture. With MVFPS_MCI, b must have been made. */
-static int expected_word(const Case *c, const BetweenComponent *m, int n, int i, int x, int y, int part,
+static int expected_word(const Case *c, const BetweenComponent *m, int n, int i, int at, int part,
                          enum MvfpsMode mode)
 {
-    const int at = y * m->w + x;
-
     if (mode == MVFPS_DUP)
-        return test_word(&c->shape, c->frames[n + (part > 2048)], i, x, y);
+        return test_word(&c->shape, c->frames[n + (part > 2048)], i, at % m->w, at / m->w);
     return (mode == MVFPS_MCI ? m->out[at] : mvfps_oracle_blend(m->a[at], m->c[at], part)) <<
            test_component(&c->shape, i)->shift;
 }
@@ -462,9 +459,10 @@ static int expected_word(const Case *c, const BetweenComponent *m, int n, int i,
  */
 static void check_make(Case *c, Target *t, Between *b, int n, int part, enum MvfpsMode wanted, enum MvfpsMode mode)
 {
-    AVFrame *out = t->hw_frames ? test_upload(&c->shape, t->hw_frames, NULL) : test_canaries(&c->shape, &c->r), *made;
-    uint8_t *before = t->hw_frames ? NULL : test_bytes(out);
-    int ret = ff_mvfps_make(t->mvfps, out, part, wanted);
+    TestOutput out   = test_output(&c->shape, &c->r, t->hw_frames);
+    const int ret    = ff_mvfps_make(t->mvfps, out.frame, part, wanted);
+    TestShape words  = c->shape;
+    uint16_t *all[4] = { NULL };
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     b->t = part;
@@ -476,45 +474,21 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
             .sx = test_shift_x(&c->shape, i), .sy = test_shift_y(&c->shape, i),
             .a = c->samples[n][i], .c = c->samples[n + 1][i],
         };
-        m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
+        all[i] = m->out = test_alloc(av_malloc_array(m->w * m->h, sizeof(*m->out)));
     }
     if (mode == MVFPS_MCI) {
         mvfps_oracle_make(b);
         nb_offset += !!b->nb_offsets;
     }
-    made = t->hw_frames ? test_download(&c->shape, out) : out;
-    for (int i = 0; i < c->shape.nb_components; i++) {
-        BetweenComponent *m = &b->components[i];
-        int nb_wrong = 0, wx = 0, wy = 0, is = 0, should = 0;
-
-        for (int y = 0; y < m->h; y++)
-            for (int x = 0; x < m->w; x++) {
-                const int v = test_word(&c->shape, made, i, x, y);
-                const int expected = expected_word(c, m, n, i, x, y, part, mode);
-
-                if (v != expected && !nb_wrong++) {
-                    wx     = x;
-                    wy     = y;
-                    is     = v;
-                    should = expected;
-                }
-            }
-        CHECK(!nb_wrong, "component %d has %d instead of %d at (%d,%d), and %d more are wrong",
-              i, is, should, wx, wy, nb_wrong - 1);
-        av_free(m->out);
-    }
-
-    if (t->hw_frames) {
-        test_check_beside(&c->shape, made);
-        av_frame_free(&made);
-    } else {
-        test_check_around(&c->shape, out, before);
-        for (int i = 0; i < c->nb_frames; i++)
-            CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
-                  "frame %d was written to", i);
-    }
-    av_free(before);
-    av_frame_free(&out);
+    for (int i = 0; i < c->shape.nb_components; i++)
+        for (int at = 0; at < b->components[i].w * b->components[i].h; at++)
+            all[i][at] = expected_word(c, &b->components[i], n, i, at, part, mode);
+    words.is_words = 1;
+    test_check_output(&words, &out, (const uint16_t *const *)all, "the picture");
+    if (!t->hw_frames)
+        test_check_unchanged(c->frames, c->copies, c->nb_frames);
+    for (int i = 0; i < c->shape.nb_components; i++)
+        av_free(all[i]);
     nb_made      += mode == MVFPS_MCI;
     nb_blends    += mode == MVFPS_BLEND;
     nb_copies    += mode == MVFPS_DUP;
@@ -617,18 +591,15 @@ static void check_copy(Case *c, Target *t)
 /* A seed gives the same case on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
-    static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
-    MvfpsConfig cfg = { .executor = { test_execute, &executor } };
+    MvfpsConfig cfg = { 0 };
     char name[400];
     Target t;
     Case c;
 
-    /* every second case in plain C */
-    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    test_begin_case(seed);
     draw_case(&c, seed, seed % 128 == 77);
-    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
-    cfg.executor.nb_threads = threads[test_draw(&c.r, FF_ARRAY_ELEMS(threads))];
+    cfg.executor = test_draw_executor(&c.r, &executor);
     snprintf(name, sizeof(name), "-seed %" PRIu64 "%s: %dx%d %s, %s, vectors %s in blocks of %d, "
              "%d of 8 missing, scale %d, %d threads, %s", seed, on_device ? " -device" : "", c.shape.w, c.shape.h,
              c.shape.desc->name, content_names[c.content], motion_names[c.motion], c.block, c.holes, c.scale,
@@ -1442,13 +1413,10 @@ int main(int argc, char **argv)
     TestOptions o;
     int nb;
 
-    test_fail_init();
-    test_init("gpume_mvfps");
-    if (test_options(&o, "gpume_mvfps", argc, argv) < 0)
+    if (test_begin(&o, "gpume_mvfps", argc, argv) < 0)
         return 1;
-    test_watch(600);
     if (!o.device_only) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 250 : 2500;
+        nb = test_nb_cases(&o, 250, 2500);
         if (o.only < 0) {
             side_data();
             decisions();
@@ -1459,13 +1427,11 @@ int main(int argc, char **argv)
             travelling_fields(nb / 20, 0);
             failing_allocations(0);
         }
-        for (int i = 0; i < nb; i++)
-            run_case(o.only < 0 ? i : o.only, 0);
+        test_run_cases(&o, nb, run_case, 0);
     }
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 80 : 600;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only < 0 ? i : o.only, 1);
+        nb = test_nb_cases(&o, 80, 600);
+        test_run_cases(&o, nb, run_case, 1);
         if (o.only < 0) {
             sequences_on_device(nb / 3);
             other_format_on_device();
@@ -1475,7 +1441,6 @@ int main(int argc, char **argv)
         if (o.only < 0 && !o.device_only)
             failing_allocations(1);
     }
-    test_end_device();
     if (o.only < 0) {
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb_made < 400 || nb_offset > nb_made / 8, "only %d of %d pictures have offsets", nb_offset,
@@ -1488,5 +1453,5 @@ int main(int argc, char **argv)
            "%d repeats, %d of all on the device, %d sequences, %d frames with fields, %d checks, %d failures\n",
            nb_made, nb_offset, nb_blends, nb_copies, nb_cuts, nb_fades, nb_repeats, nb_on_device, nb_sequences,
            nb_travelling, test_nb_checks, test_nb_failures);
-    return test_nb_failures || (o.device_only && !nb_on_device);
+    return test_end(&o, nb_on_device);
 }

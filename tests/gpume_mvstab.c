@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libavutil/cpu.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
@@ -27,9 +26,6 @@
 #include "gpume_harness.h"
 #include "gpume_filter_harness.h"
 #include "gpume_oracle_mvstab.h"
-
-/** Seconds after which a part of the test is considered to hang. */
-#define TEST_SECONDS 600
 
 enum Content { CONTENT_SHAKE, CONTENT_CUT, CONTENT_PERSON, CONTENT_FLAT, CONTENT_REPEATS, CONTENT_RANDOM, CONTENT_GAPS,
                CONTENT_NB };
@@ -340,9 +336,7 @@ static void make_next(Case *c, Mvstab *m, AVBufferRef *hw_frames, int t, TestOut
     if (t)
         check_frame(c, last, t - 1);
     *last = out;
-    for (int i = 0; i < c->oracle.nb_frames; i++)
-        CHECK(!memcmp(c->copies[i], c->frames[i]->buf[0]->data, c->frames[i]->buf[0]->size),
-              "frame %d was written to", i);
+    test_check_unchanged(c->frames, c->copies, c->oracle.nb_frames);
     nb_pictures++;
     nb_on_device += !!hw_frames;
 }
@@ -383,23 +377,19 @@ static void run_pictures(Case *c, Mvstab *m, int on_device)
 /* A seed gives the same first sequence on the device as in memory. */
 static void run_case(uint64_t seed, int on_device)
 {
-    static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
     Mvstab *m;
     Case c;
     int ret;
 
-    test_watch(TEST_SECONDS);
-    /* every second case in plain C */
-    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    test_begin_case(seed);
     draw_case(&c, seed);
     if (on_device && !test_fits_device(c.shape.format)) {
         free_case(&c);
         return;
     }
-    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
-    c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
+    c.cfg.executor = test_draw_executor(&c.r, &executor);
     snprintf(test_context, sizeof(test_context), "-seed %" PRIu64 "%s: %d frames of %dx%d %s, %s, mode %d, model %d, "
              "border %d, smoothing %d, %d threads, %s", seed, on_device ? " -device" : "", c.oracle.nb_frames,
              c.shape.w, c.shape.h, c.shape.desc->name, content_names[c.content], c.cfg.mode, c.cfg.model, c.cfg.border,
@@ -653,28 +643,21 @@ static void in_memory(int nb)
 int main(int argc, char **argv)
 {
     TestOptions o;
-    int nb;
 
-    test_fail_init();
-    test_init("gpume_mvstab");
-    if (test_options(&o, "gpume_mvstab", argc, argv) < 0)
+    if (test_begin(&o, "gpume_mvstab", argc, argv) < 0)
         return 1;
-    test_watch(TEST_SECONDS);
     if (!o.device_only && o.only >= 0)
         run_case(o.only, 0);
     else if (!o.device_only)
-        in_memory(o.nb_cases ? o.nb_cases : o.quick ? 60 : 400);
+        in_memory(test_nb_cases(&o, 60, 400));
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 20 : 100;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, 1);
+        test_run_cases(&o, test_nb_cases(&o, 20, 100), run_case, 1);
         if (o.only < 0)
             test_failing_change("mvstab", "smoothing=2", o.quick ? 19 : 1);
     }
-    test_end_device();
     printf("gpume_mvstab: %d pictures, %d of them on the device, %d motions, %d fits from samples, %d homographies, %d "
            "key frames, %d paths continued, %d cuts, %d drawn back, %d samples outside, %d checks, %d failures\n",
            nb_pictures, nb_on_device, nb_known, nb_sampled, nb_homographies, nb_keys, nb_again, nb_cuts, nb_drawn,
            nb_outside, test_nb_checks, test_nb_failures);
-    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
+    return test_end(&o, nb_on_device);
 }

@@ -30,9 +30,6 @@
 #include "gpume_oracle_mvstereo.h"
 #include "gpume_filter_harness.h"
 
-/** Seconds after which a part of the test is considered to hang. */
-#define TEST_SECONDS 600
-
 #define MAX_PAIRS 3
 
 enum Content {
@@ -509,22 +506,18 @@ static int make_maps(const Case *c, AVBufferRef *hw_frames, int is_complete)
     return ret;
 }
 
-static void run_case(uint64_t seed, enum Place place)
+static void run_case(uint64_t seed, int place)
 {
     static const char *const places[] = { "", " on the device", " uploaded" };
-    static const int threads[] = { 1, 2, 5 };
     TestExecutor executor = { .seed = seed };
     AVBufferRef *hw_frames = NULL;
     Case c;
 
-    test_watch(TEST_SECONDS);
-    /* every second case in plain C */
-    av_force_cpu_flags(seed & 1 ? 0 : -1);
+    test_begin_case(seed);
     if (place == ON_DEVICE && !test_fits_device(formats[seed % FF_ARRAY_ELEMS(formats)]))
         return;
     draw_case(&c, seed, place);
-    executor.kind  = test_draw(&c.r, TEST_NB_EXECUTORS);
-    c.cfg.executor = (GpumeExecutor) { test_execute, &executor, threads[test_draw(&c.r, 3)] };
+    c.cfg.executor = test_draw_executor(&c.r, &executor);
     snprintf(test_context, sizeof(test_context), "seed %" PRIu64 "%s: %dx%d %s, arrangement %d, %d to %d%s, "
              "rows %d, fast %d, temporal %d, right %d, fill %d, output %d, %s, %d threads", seed,
              places[place], c.w, c.h,
@@ -751,14 +744,11 @@ int main(int argc, char **argv)
     TestOptions o;
     int nb;
 
-    test_fail_init();
-    test_init("gpume_mvstereo");
-    if (test_options(&o, "gpume_mvstereo", argc, argv) < 0)
+    if (test_begin(&o, "gpume_mvstereo", argc, argv) < 0)
         return 1;
     if (!o.device_only) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 100 : 1200;
-        for (int i = 0; i < nb; i++)
-            run_case(o.only >= 0 ? o.only : i, IN_MEMORY);
+        nb = test_nb_cases(&o, 100, 1200);
+        test_run_cases(&o, nb, run_case, IN_MEMORY);
         snprintf(test_context, sizeof(test_context), "all cases");
         CHECK(nb < 100 || (nb_valid > 500 * nb && nb_found > nb / 5 && nb_smoothed > nb / 50 && nb_coded > nb / 50 &&
                          nb_darker > nb / 50 && nb_moved > nb && nb_steady > 20 * nb),
@@ -770,15 +760,14 @@ int main(int argc, char **argv)
             failing_allocations();
     }
     if (test_begin_device()) {
-        nb = o.only >= 0 ? 1 : o.nb_cases ? o.nb_cases : o.quick ? 40 : 200;
+        nb = test_nb_cases(&o, 40, 200);
         for (int i = 0; i < nb; i++) {
             run_case(o.only >= 0 ? o.only : i, ON_DEVICE);
             if (i % 4 == 0)
                 run_case(o.only >= 0 ? o.only : i, UPLOADED);
         }
     }
-    test_end_device();
     printf("gpume_mvstereo: %d maps, %d of them on the device, %d valid samples, %d checks, %d failures\n", nb_maps,
            nb_on_device, nb_valid, test_nb_checks, test_nb_failures);
-    return test_nb_failures || (o.device_only && o.only < 0 && !nb_on_device);
+    return test_end(&o, nb_on_device);
 }
