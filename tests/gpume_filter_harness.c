@@ -354,6 +354,40 @@ int test_filter_frame(TestFilter *f, AVFrame *frame, const TestShape *s, AVFrame
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
+void test_add_frames(TestFrames *f, const TestShape *s, AVFrame *const *frames, int nb, int on_device)
+{
+    AVBufferRef *hw_frames = on_device ? test_device_frames(s) : NULL;
+
+    for (int n = 0; n < nb; n++)
+        f->frames[f->nb++] = on_device ? test_upload(s, hw_frames, frames[n]) : test_alloc(av_frame_clone(frames[n]));
+    if (on_device)
+        f->hw_frames[f->nb_pools++] = hw_frames;
+}
+
+void test_free_frames(TestFrames *f)
+{
+    while (f->nb)
+        av_frame_free(&f->frames[--f->nb]);
+    while (f->nb_pools)
+        av_buffer_unref(&f->hw_frames[--f->nb_pools]);
+}
+
+int test_run_filter(const TestFilter *filter, const TestShape *s, const TestFrames *in, const TestShape *down,
+                    TestFrames *out)
+{
+    TestFilter f = *filter;
+    int ret;
+
+    f.hw_frames = in->hw_frames[0];
+    test_free_frames(out);
+    ret = test_open_filter(&f, s);
+    for (int n = 0; n <= in->nb && ret >= 0; n++)
+        ret = test_filter_frame(&f, n < in->nb ? in->frames[n] : NULL, down, out->frames, &out->nb,
+                                FF_ARRAY_ELEMS(out->frames));
+    avfilter_graph_free(&f.graph);
+    return ret;
+}
+
 /* Allocations that fail */
 
 static int next_to_fail, tracking;

@@ -115,6 +115,26 @@ int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out);
  */
 int test_filter_frame(TestFilter *f, AVFrame *frame, const TestShape *s, AVFrame **out, int *nb, int max);
 
+/** Frames that a filter gets or makes. */
+typedef struct TestFrames {
+    AVFrame *frames[200];
+    int nb;
+    AVBufferRef *hw_frames[4];  ///< pools of the frames that were uploaded
+    int nb_pools;
+} TestFrames;
+
+/** Adds references to frames of one shape, or uploads the frames to a pool of their own. */
+void test_add_frames(TestFrames *f, const TestShape *s, AVFrame *const *frames, int nb, int on_device);
+void test_free_frames(TestFrames *f);
+/**
+ * Sends frames to a filter in a new graph, and takes its output.
+ * @param down as s of test_take_frame()
+ * @param out  is freed before
+ * @return 0 or an AVERROR code
+ */
+int test_run_filter(const TestFilter *filter, const TestShape *s, const TestFrames *in, const TestShape *down,
+                    TestFrames *out);
+
 /* Allocations that fail */
 
 /**

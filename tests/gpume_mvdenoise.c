@@ -730,17 +730,14 @@ static void gains(void)
 /* The filter in its graph */
 
 #define MAX_CASES 3
-#define MAX_OUT   (MAX_CASES * DENOISE_MAX_FRAMES + 1)
 
 /** Successive frames of one format, and the output of mvdenoise. */
 typedef struct Sequence {
     Case cases[MAX_CASES];      ///< each with its own size
     int nb_cases;
     char options[200];
-    int nb_threads;
-    int fails;                  ///< allocations fail
-    AVFrame *out[MAX_OUT];
-    int nb_out;
+    TestFilter filter;
+    TestFrames in, out;
 } Sequence;
 
 /* Converts samples of a case between RGB of d bits and opponent colours of d + k bits. */
@@ -800,8 +797,11 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
     int pts = 0;
 
     memset(q, 0, sizeof(*q));
-    q->nb_cases   = nb_cases;
-    q->nb_threads = 1 + seed % 3;
+    q->nb_cases = nb_cases;
+    q->filter   = (TestFilter) {
+        .name = "mvdenoise", .options = q->options, .nb_threads = 1 + seed % 3, .colorspace = AVCOL_SPC_BT709,
+        .writable = 1,
+    };
     for (int i = 0; i < nb_cases; i++) {
         Case *c = &q->cases[i];
 
@@ -827,39 +827,23 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases)
              first->cfg.dense, first->cfg.planes, first->cfg.radius ? ":search=never" : "");
 }
 
-static void free_out(Sequence *q)
-{
-    for (int i = 0; i < q->nb_out; i++)
-        av_frame_free(&q->out[i]);
-    q->nb_out = 0;
-}
-
 static void free_sequence(Sequence *q)
 {
-    free_out(q);
+    test_free_frames(&q->in);
+    test_free_frames(&q->out);
     for (int i = 0; i < q->nb_cases; i++)
         free_case(&q->cases[i]);
 }
 
-/* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
-static int run_sequence(Sequence *q, AVFrame *(*uploaded)[DENOISE_MAX_FRAMES], AVBufferRef *hw_frames)
+static void set_input(Sequence *q, int on_device)
 {
-    TestFilter f = {
-        .name = "mvdenoise", .options = q->options, .nb_threads = q->nb_threads, .hw_frames = hw_frames,
-        .colorspace = q->cases[0].frames[0]->colorspace, .fails = q->fails, .writable = 1,
-    };
-    int ret;
-
-    free_out(q);
-    ret = test_open_filter(&f, &q->cases[0].shape);
     for (int i = 0; i < q->nb_cases; i++)
-        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++)
-            ret = test_filter_frame(&f, uploaded ? uploaded[i][n] : q->cases[i].frames[n], &q->cases[0].shape, q->out,
-                                    &q->nb_out, MAX_OUT);
-    if (ret >= 0)
-        ret = test_filter_frame(&f, NULL, &q->cases[0].shape, q->out, &q->nb_out, MAX_OUT);
-    avfilter_graph_free(&f.graph);
-    return ret;
+        test_add_frames(&q->in, &q->cases[i].shape, q->cases[i].frames, q->cases[i].nb_frames, on_device);
+}
+
+static int run_sequence(Sequence *q)
+{
+    return test_run_filter(&q->filter, &q->cases[0].shape, &q->in, &q->cases[0].shape, &q->out);
 }
 
 /*
@@ -872,10 +856,10 @@ static void check_out(const Sequence *q, int has_metadata)
 
     for (int i = 0; i < q->nb_cases; i++)
         for (int n = 0; n < q->cases[i].nb_frames; n++, nb++) {
-            const AVFrame *in = q->cases[i].frames[n], *out = q->out[nb];
+            const AVFrame *in = q->cases[i].frames[n], *out = q->out.frames[nb];
             const AVDictionaryEntry *number;
 
-            if (nb >= q->nb_out)
+            if (nb >= q->out.nb)
                 continue;
             number = av_dict_get(out->metadata, "number", NULL, 0);
             CHECK(out->width == in->width && out->height == in->height && out->pts == in->pts &&
@@ -884,41 +868,15 @@ static void check_out(const Sequence *q, int has_metadata)
             if (out->width == in->width && out->height == in->height)
                 compare(&q->cases[i], out, n);
         }
-    CHECK(q->nb_out == nb, "%d frames of %d", q->nb_out, nb);
+    CHECK(q->out.nb == nb, "%d frames of %d", q->out.nb, nb);
 }
 
 static int nb_sequences;
-
-/* Uploads the frames of a sequence to the device, with a pool for each size. */
-typedef struct Uploaded {
-    AVBufferRef *hw_frames[MAX_CASES];
-    AVFrame *frames[MAX_CASES][DENOISE_MAX_FRAMES];
-} Uploaded;
-
-static void upload_sequence(Uploaded *u, const Sequence *q)
-{
-    memset(u, 0, sizeof(*u));
-    for (int i = 0; i < q->nb_cases; i++) {
-        u->hw_frames[i] = test_device_frames(&q->cases[i].shape);
-        for (int n = 0; n < q->cases[i].nb_frames; n++)
-            u->frames[i][n] = test_upload(&q->cases[i].shape, u->hw_frames[i], q->cases[i].frames[n]);
-    }
-}
-
-static void free_uploaded(Uploaded *u)
-{
-    for (int i = 0; i < MAX_CASES; i++) {
-        for (int n = 0; n < DENOISE_MAX_FRAMES; n++)
-            av_frame_free(&u->frames[i][n]);
-        av_buffer_unref(&u->hw_frames[i]);
-    }
-}
 
 /* @param apart distance of their seeds */
 static void sequences(int nb, int first, int apart, int on_device)
 {
     for (int i = first; i < first + nb * apart; i += apart) {
-        Uploaded u;
         Sequence q;
         int ret;
 
@@ -927,14 +885,11 @@ static void sequences(int nb, int first, int apart, int on_device)
         if (!on_device || test_fits_device(q.cases[0].shape.format)) {
             snprintf(test_context, sizeof(test_context), "sequence %d%s, %s, %d sizes, %s", i,
                      on_device ? " on the device" : "", q.cases[0].shape.desc->name, q.nb_cases, q.options);
-            if (on_device)
-                upload_sequence(&u, &q);
-            ret = run_sequence(&q, on_device ? u.frames : NULL, on_device ? u.hw_frames[0] : NULL);
+            set_input(&q, on_device);
+            ret = run_sequence(&q);
             CHECK(ret >= 0, "%s", av_err2str(ret));
             check_out(&q, 1);
             nb_sequences++;
-            if (on_device)
-                free_uploaded(&u);
         }
         free_sequence(&q);
     }
@@ -949,8 +904,6 @@ static void sequences(int nb, int first, int apart, int on_device)
 /** A sequence that is run repeatedly. */
 typedef struct Repeated {
     Sequence q;
-    Uploaded u;
-    int on_device;
     uint64_t expected;          ///< hash of the output samples; 0: compare with the oracle
 } Repeated;
 
@@ -959,7 +912,7 @@ static uint64_t hash_out(const Sequence *q);
 static int run_again(void *opaque)
 {
     Repeated *r = opaque;
-    const int ret = run_sequence(&r->q, r->on_device ? r->u.frames : NULL, r->u.hw_frames[0]);
+    const int ret = run_sequence(&r->q);
 
     if (ret >= 0 && r->expected)
         CHECK(hash_out(&r->q) == r->expected, "other frames");
@@ -972,7 +925,7 @@ static void release_out(void *opaque)
 {
     Repeated *r = opaque;
 
-    free_out(&r->q);
+    test_free_frames(&r->q.out);
 }
 
 /*
@@ -981,7 +934,7 @@ static void release_out(void *opaque)
  */
 static void failing_allocations(int on_device, int step)
 {
-    Repeated r = { .on_device = on_device };
+    Repeated r = { 0 };
     Sequence *q = &r.q;
 
     for (uint64_t seed = SMALL_CHANGE;; seed += FF_ARRAY_ELEMS(formats)) {
@@ -991,24 +944,22 @@ static void failing_allocations(int on_device, int step)
             break;
         free_sequence(q);
     }
-    if (on_device)
-        upload_sequence(&r.u, q);
-    q->fails = 1;
+    set_input(q, on_device);
+    q->filter.fails = 1;
     test_failing_allocations(run_again, release_out, &r, step, 50, 0, on_device ? "on the device" : "in memory");
-    free_uploaded(&r.u);
     free_sequence(q);
 }
 
 /* Returns a hash of all output samples. */
 static uint64_t hash_out(const Sequence *q)
 {
-    uint64_t hash = q->nb_out;
+    uint64_t hash = q->out.nb;
 
-    for (int n = 0; n < q->nb_out; n++)
+    for (int n = 0; n < q->out.nb; n++)
         for (int i = 0; i < q->cases[0].shape.nb_components; i++)
             for (int y = 0; y < test_height(&q->cases[0].shape, i); y++)
                 for (int x = 0; x < test_width(&q->cases[0].shape, i); x++)
-                    hash = test_mix(hash ^ test_word(&q->cases[0].shape, q->out[n], i, x, y));
+                    hash = test_mix(hash ^ test_word(&q->cases[0].shape, q->out.frames[n], i, x, y));
     return hash;
 }
 
@@ -1030,12 +981,13 @@ static void failing_searches(int step)
     *strstr(q->options, ":search=") = 0;
     for (int n = 0; n < q->cases[0].nb_frames; n++)
         av_frame_remove_side_data(q->cases[0].frames[n], AV_FRAME_DATA_MOTION_VECTORS);
-    ret = run_sequence(q, NULL, NULL);
-    CHECK(ret >= 0 && q->nb_out == q->cases[0].nb_frames, "%d frames, %s", q->nb_out, av_err2str(ret));
-    CHECK(ret < 0 || av_frame_get_side_data(q->out[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
+    set_input(q, 0);
+    ret = run_sequence(q);
+    CHECK(ret >= 0 && q->out.nb == q->cases[0].nb_frames, "%d frames, %s", q->out.nb, av_err2str(ret));
+    CHECK(ret < 0 || av_frame_get_side_data(q->out.frames[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
     r.expected = hash_out(q);
-    free_out(q);
-    q->fails   = 1;
+    test_free_frames(&q->out);
+    q->filter.fails = 1;
     test_failing_allocations(run_again, release_out, &r, step, 200, 0, "with a search");
     free_sequence(q);
 }

@@ -980,18 +980,14 @@ static void side_data(void)
 /* The filter in its graph */
 
 #define MAX_CASES 3
-#define MAX_OUT   200
 
 /** Successive frames of one format, and the output of mvfps. */
 typedef struct Sequence {
     Case cases[MAX_CASES];      ///< each with its own size
     int nb_cases;
-    const char *filter, *options;
-    int fails;                  ///< allocations fail
+    TestFilter filter;
     int keep;                   ///< output frames stay on the device
-
-    AVFrame *out[MAX_OUT];      ///< in memory
-    int nb_out;
+    TestFrames in, out;
 } Sequence;
 
 static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *options)
@@ -1000,8 +996,7 @@ static void draw_sequence(Sequence *q, uint64_t seed, int nb_cases, const char *
 
     memset(q, 0, sizeof(*q));
     q->nb_cases = nb_cases;
-    q->filter   = "mvfps";
-    q->options  = options;
+    q->filter   = (TestFilter) { .name = "mvfps", .options = options, .nb_threads = 2 };
     for (int i = 0; i < nb_cases; i++) {
         draw_case(&q->cases[i], seed + (uint64_t)i * FF_ARRAY_ELEMS(formats), 0);
         for (int n = 0; n < q->cases[i].nb_frames; n++)
@@ -1027,49 +1022,40 @@ static void draw_times(Sequence *q, uint64_t seed)
         }
 }
 
-static void free_out(Sequence *q)
+static void free_frames(Sequence *q)
 {
-    for (int i = 0; i < q->nb_out; i++)
-        av_frame_free(&q->out[i]);
-    q->nb_out = 0;
+    test_free_frames(&q->in);
+    test_free_frames(&q->out);
 }
 
 static void free_sequence(Sequence *q)
 {
-    free_out(q);
+    free_frames(q);
     for (int i = 0; i < q->nb_cases; i++)
         free_case(&q->cases[i]);
 }
 
-/* @param uploaded frames, on the device if there are hw_frames; or NULL: those of the cases */
-static int run_sequence(Sequence *q, AVFrame *(*uploaded)[MAX_FRAMES], AVBufferRef *hw_frames)
+static void set_input(Sequence *q, int on_device)
 {
-    TestFilter f = {
-        .name = q->filter, .options = q->options, .nb_threads = 2, .hw_frames = hw_frames, .fails = q->fails,
-    };
-    const TestShape *shape = q->keep ? NULL : &q->cases[0].shape;
-    int ret;
-
-    free_out(q);
-    ret = test_open_filter(&f, &q->cases[0].shape);
     for (int i = 0; i < q->nb_cases; i++)
-        for (int n = 0; n < q->cases[i].nb_frames && ret >= 0; n++)
-            ret = test_filter_frame(&f, uploaded ? uploaded[i][n] : q->cases[i].frames[n], shape, q->out, &q->nb_out,
-                                    MAX_OUT);
-    if (ret >= 0)
-        ret = test_filter_frame(&f, NULL, shape, q->out, &q->nb_out, MAX_OUT);
-    avfilter_graph_free(&f.graph);
-    return ret;
+        test_add_frames(&q->in, &q->cases[i].shape, q->cases[i].frames, q->cases[i].nb_frames, on_device);
+}
+
+static int run_sequence(Sequence *q)
+{
+    const TestShape *shape = &q->cases[0].shape;
+
+    return test_run_filter(&q->filter, shape, &q->in, q->keep ? NULL : shape, &q->out);
 }
 
 static int same_out(const Sequence *q, const Sequence *other)
 {
     const Case *c = &q->cases[0];
 
-    if (q->nb_out != other->nb_out)
+    if (q->out.nb != other->out.nb)
         return 0;
-    for (int n = 0; n < q->nb_out; n++) {
-        const AVFrame *a = q->out[n], *b = other->out[n];
+    for (int n = 0; n < q->out.nb; n++) {
+        const AVFrame *a = q->out.frames[n], *b = other->out.frames[n];
 
         if (a->width != b->width || a->height != b->height || a->pts != b->pts || a->duration != b->duration ||
             !av_frame_get_side_data(a, AV_FRAME_DATA_MOTION_VECTORS) !=
@@ -1095,8 +1081,6 @@ static int nb_sequences, nb_travelling;
 static void sequences_on_device(int nb)
 {
     for (uint64_t i = 0; i < nb; i++) {
-        AVBufferRef *hw_frames[MAX_CASES] = { 0 };
-        AVFrame *uploaded[MAX_CASES][MAX_FRAMES] = { 0 };
         Sequence memory, q;
         int ret, expected;
 
@@ -1104,24 +1088,16 @@ static void sequences_on_device(int nb)
         draw_times(&q, i);
         if (fits_device(&q.cases[0])) {
             memory = q;
-            for (int k = 0; k < q.nb_cases; k++) {
-                hw_frames[k] = test_device_frames(&q.cases[k].shape);
-                for (int n = 0; n < q.cases[k].nb_frames; n++)
-                    uploaded[k][n] = test_upload(&q.cases[k].shape, hw_frames[k], q.cases[k].frames[n]);
-            }
+            set_input(&memory, 0);
+            set_input(&q, 1);
             snprintf(test_context, sizeof(test_context), "sequence %" PRIu64 ", %s, %d sizes, %s", i,
-                     q.cases[0].shape.desc->name, q.nb_cases, q.options);
-            expected = run_sequence(&memory, NULL, NULL);
-            ret      = run_sequence(&q, uploaded, hw_frames[0]);
+                     q.cases[0].shape.desc->name, q.nb_cases, q.filter.options);
+            expected = run_sequence(&memory);
+            ret      = run_sequence(&q);
             CHECK(ret == expected, "%d instead of %d", ret, expected);
-            CHECK(same_out(&q, &memory), "other frames, %d instead of %d", q.nb_out, memory.nb_out);
+            CHECK(same_out(&q, &memory), "other frames, %d instead of %d", q.out.nb, memory.out.nb);
             nb_sequences += ret >= 0;
-            free_out(&memory);
-        }
-        for (int k = 0; k < q.nb_cases; k++) {
-            for (int n = 0; n < MAX_FRAMES; n++)
-                av_frame_free(&uploaded[k][n]);
-            av_buffer_unref(&hw_frames[k]);
+            free_frames(&memory);
         }
         free_sequence(&q);
     }
@@ -1295,8 +1271,6 @@ static void travelling_fields(int nb, int on_device)
     };
 
     for (int i = 0; i < nb; i++) {
-        AVFrame *uploaded[1][MAX_FRAMES] = { 0 }, *ours[1][MAX_FRAMES] = { 0 }, *copies[1][MAX_FRAMES] = { 0 };
-        AVBufferRef *hw_frames = NULL;
         Sequence q, searched, with, without;
         Case *c = &q.cases[0];
         int ret;
@@ -1306,42 +1280,35 @@ static void travelling_fields(int nb, int on_device)
             free_sequence(&q);
             continue;
         }
-        if (on_device)
-            hw_frames = test_device_frames(&c->shape);
-        for (int n = 0; n < c->nb_frames; n++)
-            uploaded[0][n] = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
-                                       : test_alloc(av_frame_clone(c->frames[n]));
+        set_input(&q, on_device);
         snprintf(test_context, sizeof(test_context), "search %d, %dx%d %s, %s, %s", i, c->shape.w, c->shape.h,
-                 c->shape.desc->name, searches[i % FF_ARRAY_ELEMS(searches)], q.options);
+                 c->shape.desc->name, searches[i % FF_ARRAY_ELEMS(searches)], q.filter.options);
         searched = with = without = q;
-        searched.filter  = "gpume";
-        searched.options = searches[i % FF_ARRAY_ELEMS(searches)];
-        searched.keep    = 1;
-        ret = run_sequence(&searched, uploaded, hw_frames);
-        CHECK(ret >= 0 && searched.nb_out == c->nb_frames, "%d frames, %s", searched.nb_out, av_err2str(ret));
-        for (int n = 0; n < searched.nb_out; n++) {
-            const GpumeFieldSet *set = ff_gpume_frame_fields(searched.out[n]);
+        searched.filter.name    = "gpume";
+        searched.filter.options = searches[i % FF_ARRAY_ELEMS(searches)];
+        searched.keep           = 1;
+        ret = run_sequence(&searched);
+        CHECK(ret >= 0 && searched.out.nb == c->nb_frames, "%d frames, %s", searched.out.nb, av_err2str(ret));
+        for (int n = 0; n < searched.out.nb; n++) {
+            const GpumeFieldSet *set = ff_gpume_frame_fields(searched.out.frames[n]);
 
             CHECK(!set || !on_device || set->on_device, "the fields are not on the device");
             nb_travelling += !!set;
-            ours[0][n]   = searched.out[n];
-            copies[0][n] = copy_side_data(searched.out[n], 0);
+            with.in.frames[n]    = searched.out.frames[n];
+            without.in.frames[n] = copy_side_data(searched.out.frames[n], 0);
         }
-        if (searched.nb_out == c->nb_frames) {
-            const int expected = run_sequence(&without, copies, hw_frames);
+        if (searched.out.nb == c->nb_frames) {
+            const int expected = run_sequence(&without);
 
-            ret = run_sequence(&with, ours, hw_frames);
+            ret = run_sequence(&with);
             CHECK(ret == expected, "%d instead of %d", ret, expected);
-            CHECK(same_out(&with, &without), "other frames, %d instead of %d", with.nb_out, without.nb_out);
+            CHECK(same_out(&with, &without), "other frames, %d instead of %d", with.out.nb, without.out.nb);
         }
-        free_out(&with);
-        free_out(&without);
-        free_out(&searched);
-        for (int n = 0; n < MAX_FRAMES; n++) {
-            av_frame_free(&uploaded[0][n]);
-            av_frame_free(&copies[0][n]);
-        }
-        av_buffer_unref(&hw_frames);
+        for (int n = 0; n < searched.out.nb; n++)
+            av_frame_free(&without.in.frames[n]);
+        test_free_frames(&with.out);
+        test_free_frames(&without.out);
+        test_free_frames(&searched.out);
         free_sequence(&q);
     }
 }
@@ -1349,14 +1316,12 @@ static void travelling_fields(int nb, int on_device)
 /** A sequence that is run repeatedly. */
 typedef struct Repeated {
     Sequence q, good;
-    AVFrame *uploaded[MAX_CASES][MAX_FRAMES];
-    AVBufferRef *hw_frames;     ///< NULL: in memory
 } Repeated;
 
 static int run_again(void *opaque)
 {
     Repeated *r = opaque;
-    const int ret = run_sequence(&r->q, r->hw_frames ? r->uploaded : NULL, r->hw_frames);
+    const int ret = run_sequence(&r->q);
 
     CHECK(ret < 0 || same_out(&r->q, &r->good), "other frames");
     return ret;
@@ -1366,7 +1331,7 @@ static void release_out(void *opaque)
 {
     Repeated *r = opaque;
 
-    free_out(&r->q);
+    test_free_frames(&r->q.out);
 }
 
 /*
@@ -1386,24 +1351,18 @@ static void failing_allocations(int on_device)
         for (uint64_t seed = 9000 + i;; seed++) {
             draw_sequence(&r.q, seed, 1, options[i]);
             r.good = r.q;
+            set_input(&r.good, 0);
             if ((c->shape.format == AV_PIX_FMT_NV12 || c->shape.format == AV_PIX_FMT_YUV420P) && c->nb_frames == 3 &&
-                c->shape.w * c->shape.h < 500 && run_sequence(&r.good, NULL, NULL) >= 0)
+                c->shape.w * c->shape.h < 500 && run_sequence(&r.good) >= 0)
                 break;
-            free_out(&r.good);
+            free_frames(&r.good);
             free_sequence(&r.q);
         }
-        if (on_device) {
-            r.hw_frames = test_device_frames(&c->shape);
-            for (int n = 0; n < c->nb_frames; n++)
-                r.uploaded[0][n] = test_upload(&c->shape, r.hw_frames, c->frames[n]);
-        }
-        r.q.fails = 1;
+        set_input(&r.q, on_device);
+        r.q.filter.fails = 1;
         snprintf(what, sizeof(what), "%s, %s", options[i], on_device ? "on the device" : "in memory");
         test_failing_allocations(run_again, release_out, &r, 1, 50, 0, what);
-        for (int n = 0; n < MAX_FRAMES; n++)
-            av_frame_free(&r.uploaded[0][n]);
-        av_buffer_unref(&r.hw_frames);
-        free_out(&r.good);
+        free_frames(&r.good);
         free_sequence(&r.q);
     }
 }
