@@ -60,6 +60,16 @@ int test_height(const TestShape *s, int i)
     return AV_CEIL_RSHIFT(s->h, test_shift_y(s, i));
 }
 
+AVFrame *test_gray_frame(enum AVPixelFormat format, const uint16_t *samples, int w, int h)
+{
+    const TestShape s = test_shape(format, w, h);
+    AVFrame *f = test_alloc_frame(format, w, h);
+
+    for (int i = 0; i < w * h; i++)
+        test_set_word(&s, f, 0, i % w, i / w, samples[i]);
+    return f;
+}
+
 static uint8_t *address(const TestShape *s, const AVFrame *f, int i, int x, int y)
 {
     const AVComponentDescriptor *d = test_component(s, i);
@@ -217,13 +227,8 @@ AVBufferRef *test_device_frames(const TestShape *s)
 /* Returns a frame of canaries in memory, with the size of frames on the device. */
 static AVFrame *even_canaries(const TestShape *s)
 {
-    AVFrame *f = test_alloc(av_frame_alloc());
+    AVFrame *f = test_alloc_frame(s->format, FFALIGN(s->w, 2), FFALIGN(s->h, 2));
 
-    f->width  = FFALIGN(s->w, 2);
-    f->height = FFALIGN(s->h, 2);
-    f->format = s->format;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
     for (int i = 0; i < 4 && f->buf[i]; i++)
         memset(f->buf[i]->data, TEST_CANARY, f->buf[i]->size);
     return f;

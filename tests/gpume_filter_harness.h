@@ -44,6 +44,9 @@ int test_height(const TestShape *s, int i);
 int test_word(const TestShape *s, const AVFrame *f, int i, int x, int y);
 void test_set_word(const TestShape *s, AVFrame *f, int i, int x, int y, int v);
 
+/** Returns a gray frame with these samples, row by row. */
+AVFrame *test_gray_frame(enum AVPixelFormat format, const uint16_t *samples, int w, int h);
+
 /** Returns a sample of a smooth texture, 0 to 255. Samples 2 << log2_side apart are independent. */
 int test_texture(uint64_t seed, int x, int y, int log2_side);
 

@@ -104,6 +104,16 @@ void *test_alloc(void *p)
     return p;
 }
 
+AVFrame *test_alloc_frame(enum AVPixelFormat format, int w, int h)
+{
+    AVFrame *f = test_alloc(av_frame_alloc());
+
+    f->format = format;
+    f->width  = w;
+    f->height = h;
+    return test_alloc(av_frame_get_buffer(f, 0) < 0 ? NULL : f);
+}
+
 static void log_callback(void *ctx, int level, const char *fmt, va_list vl)
 {
     char line[sizeof(test_last_log)];

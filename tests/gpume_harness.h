@@ -68,6 +68,8 @@ int test_is_mine(void);
 
 /** Ends the program if p is NULL, because the test is out of memory. Returns p. */
 void *test_alloc(void *p);
+/** Returns a frame with samples that are not set. */
+AVFrame *test_alloc_frame(enum AVPixelFormat format, int w, int h);
 
 /** Makes a temporary folder with the program's name. test_remove_folder() removes it. */
 const char *test_make_folder(const char *program);

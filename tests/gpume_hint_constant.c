@@ -98,14 +98,10 @@ static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *devi
     ctx->height    = FFALIGN(frames[0]->height, 2);
     ret = av_hwframe_ctx_init(ref);
     for (int i = 0; i < nb && ret >= 0; i++) {
-        AVFrame *even = test_alloc(av_frame_alloc()), *up = test_alloc(av_frame_alloc());
         const int w = frames[i]->width, h = frames[i]->height;
-
-        even->format = frames[i]->format;
-        even->width  = w;
-        even->height = h;
         /* the buffer has space beyond the edges of the picture */
-        test_alloc(av_frame_get_buffer(even, 0) < 0 ? NULL : even);
+        AVFrame *even = test_alloc_frame(frames[i]->format, w, h), *up = test_alloc(av_frame_alloc());
+
         for (int p = 0; p < 4 && even->data[p]; p++)
             memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
                    even->buf[p] ? even->buf[p]->size : 0);

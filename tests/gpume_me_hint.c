@@ -56,14 +56,9 @@ static void draw_canvas(TestRandom *r)
 /* Draws noise, in which a search finds no slope to follow. */
 static AVFrame *draw_frame(int n)
 {
-    AVFrame *f = test_alloc(av_frame_alloc());
+    AVFrame *f = test_alloc_frame(AV_PIX_FMT_YUV420P, WIDTH, HEIGHT);
 
-    f->width  = WIDTH;
-    f->height = HEIGHT;
-    f->format = AV_PIX_FMT_YUV420P;
-    f->pts    = n;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
+    f->pts = n;
     for (int y = 0; y < HEIGHT; y++)
         memcpy(f->data[0] + y * f->linesize[0],
                &canvas[y - n * MOVE_Y][(NB_FRAMES - n) * MOVE_X], WIDTH);

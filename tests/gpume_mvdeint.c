@@ -16,13 +16,13 @@
 #include "libavfilter/avfilter.h"
 #include "libavfilter/buffersrc.h"
 #include "libavfilter/version.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
+#include "libavfilter/gpume/picture/layout.h"
 
 #include "gpume_harness.h"
 #include "gpume_deint_order.h"
@@ -239,40 +239,6 @@ static void draw_case(Case *c, uint64_t seed)
 
 /* The oracle */
 
-static enum AVPixelFormat gray_format(int depth)
-{
-    switch (depth) {
-    case 8:  return AV_PIX_FMT_GRAY8;
-    case 9:  return AV_PIX_FMT_GRAY9;
-    case 10: return AV_PIX_FMT_GRAY10;
-    case 12: return AV_PIX_FMT_GRAY12;
-    case 14: return AV_PIX_FMT_GRAY14;
-    default: return AV_PIX_FMT_GRAY16;
-    }
-}
-
-static AVFrame *luma_of(const Case *c, int t)
-{
-    const DeintComponent *m = &c->oracle.components[0];
-    AVFrame *f = test_alloc(av_frame_alloc());
-
-    f->width  = c->shape.w;
-    f->height = c->shape.h;
-    f->format = gray_format(c->shape.depth);
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
-    for (int y = 0; y < c->shape.h; y++)
-        for (int x = 0; x < c->shape.w; x++) {
-            uint8_t *p = f->data[0] + y * f->linesize[0];
-
-            if (c->shape.depth > 8)
-                AV_WN16(p + 2 * x, m->estimate[t][y * c->shape.w + x]);
-            else
-                p[x] = m->estimate[t][y * c->shape.w + x];
-        }
-    return f;
-}
-
 static void take_vectors(Case *c, GpumeEngine *e, int *t)
 {
     GpumeResult r;
@@ -312,7 +278,8 @@ static void search(Case *c)
     }
     forget_vectors(&c->oracle);
     for (int t = 0; t < 2 * c->nb_frames; t++) {
-        AVFrame *f = luma_of(c, t);
+        AVFrame *f = test_gray_frame(ff_gpume_gray_format(c->shape.depth), c->oracle.components[0].estimate[t],
+                                     c->shape.w, c->shape.h);
 
         if (!e && ff_gpume_engine_open(&e, &cfg, f->width, f->height, f->format, NULL) < 0)
             test_alloc(NULL);

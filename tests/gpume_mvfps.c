@@ -696,14 +696,9 @@ static double scene_sample(const Scenery *s, uint64_t seed, int n, double moment
 static AVFrame *draw_scene(const Scenery *s, uint64_t seed, int n)
 {
     const int nb = s->shutter > 0 ? 6 : 1;
-    AVFrame *f = test_alloc(av_frame_alloc());
+    AVFrame *f = test_alloc_frame(AV_PIX_FMT_GRAY8, SCENE_W, SCENE_H);
     TestRandom r = { .state = seed + n };
 
-    f->width  = SCENE_W;
-    f->height = SCENE_H;
-    f->format = AV_PIX_FMT_GRAY8;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
     for (int y = 0; y < SCENE_H; y++)
         for (int x = 0; x < SCENE_W; x++) {
             const double radius = s->fire * SCENE_H * (n ? 1 : .5);
@@ -1232,7 +1227,7 @@ static void cells_of_fields(void)
         const int w = 1 + test_draw(&r, 300), h = 1 + test_draw(&r, 300), block = 4 << test_draw(&r, 6);
         const int log2_side = 1 + test_draw(&r, 5), distance = (int[]) { -2, -1, 1, 2 }[i & 3];
         const GpumeCells cells = gpume_cells(w, h, log2_side, test_draw(&r, 2) << (log2_side - 1));
-        AVFrame *ours = test_alloc(av_frame_alloc()), *copy;
+        AVFrame *ours = test_alloc_frame(AV_PIX_FMT_GRAY8, w, h), *copy;
         GpumeCellVector *a, *b;
         GpumeFieldSet set;
         int has = 0;
@@ -1240,11 +1235,7 @@ static void cells_of_fields(void)
         draw_fields(&set, &r, w, h, block);
         for (int j = 0; j < set.nb; j++)
             has |= set.host[j].distance == distance;
-        ours->width  = w;
-        ours->height = h;
-        ours->format = AV_PIX_FMT_GRAY8;
-        if (av_frame_get_buffer(ours, 0) < 0 || ff_gpume_fields_attach(ours, &set) < 0)
-            test_alloc(NULL);
+        test_alloc(ff_gpume_fields_attach(ours, &set) < 0 ? NULL : ours);
         copy = copy_side_data(ours, i % 5);
         snprintf(test_context, sizeof(test_context), "fields %d, %dx%d in blocks of %d, cells of %d at %d, distance %d",
                  i, w, h, block, 1 << log2_side, cells.sample, distance);

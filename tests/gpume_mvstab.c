@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/core/engine.h"
@@ -145,27 +144,6 @@ static void draw_frames(Case *c)
     }
 }
 
-/* Returns a gray frame with these samples. */
-static AVFrame *gray(const Stab *s, const uint16_t *samples)
-{
-    AVFrame *f = test_alloc(av_frame_alloc());
-
-    f->width  = s->w;
-    f->height = s->h;
-    f->format = s->d > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
-    if (av_frame_get_buffer(f, 0) < 0)
-        test_alloc(NULL);
-    for (int i = 0; i < s->w * s->h; i++) {
-        uint8_t *row = f->data[0] + i / s->w * f->linesize[0];
-
-        if (s->d > 8)
-            AV_WN16(row + 2 * (i % s->w), samples[i]);
-        else
-            row[i % s->w] = samples[i];
-    }
-    return f;
-}
-
 /* Searches with gpume's search, which tests/gpume_unit.c tests. Its vectors do not depend on the depth. */
 static void search(Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b)
 {
@@ -176,13 +154,12 @@ static void search(Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b)
         .backend  = GPUME_BACKEND_cpu,
         .executor = { test_execute, &executor, 1 },
     };
-    AVFrame *frames[2] = { gray(s, b), gray(s, a) };
+    const enum AVPixelFormat format = ff_gpume_gray_format(s->d);
+    AVFrame *frames[2] = { test_gray_frame(format, b, s->w, s->h), test_gray_frame(format, a, s->w, s->h) };
     GpumeEngine *e = NULL;
     GpumeResult r;
 
-    for (int i = 0; i < 2; i++)
-        frames[i]->format = s->d == 8 ? AV_PIX_FMT_GRAY8 : ff_gpume_gray_format(s->d);
-    if (ff_gpume_engine_open(&e, &cfg, s->w, s->h, frames[0]->format, NULL) < 0 ||
+    if (ff_gpume_engine_open(&e, &cfg, s->w, s->h, format, NULL) < 0 ||
         ff_gpume_engine_push(e, &frames[0]) < 0)
         test_alloc(NULL);
     while (ff_gpume_engine_pull(e, &r) >= 0)
