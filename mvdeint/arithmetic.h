@@ -35,8 +35,8 @@
 #define MVDEINT_KNOWN 16
 /** Added to the share of known lines where that share is the weight of an error, so that no weight is 0. */
 #define MVDEINT_LEAST_KNOWN 2
-/** Maximum sum of weights of a mean: five columns of three lines. */
-#define MVDEINT_MAX_WEIGHTS (5 * 3 * (MVDEINT_KNOWN + MVDEINT_LEAST_KNOWN))
+/** Maximum sum of weights of a mean: five columns of two lines. */
+#define MVDEINT_MAX_WEIGHTS (5 * 2 * (MVDEINT_KNOWN + MVDEINT_LEAST_KNOWN))
 /** Largest difference, in units of 1/8 level of 8 bits. */
 #define MVDEINT_MAX_DIFFERENCE 1023
 /** Minimum number of adjacent samples without change that keep the first estimate. */
@@ -55,9 +55,6 @@
 #define MVDEINT_AREAS_AROUND 2
 /** Minimum error of a candidate that does not match, which gives it almost no weight. */
 #define MVDEINT_NO_MATCH (1u << 17)
-
-/** A candidate without a partner has this multiple of its own error in place of the difference of a pair. */
-#define MVDEINT_NO_PARTNER 4
 
 /**
  * The six taps for positions between samples, which are in eighths of a sample. Their sum is 64. For one to seven
@@ -95,7 +92,6 @@ typedef struct MvdeintCompensated {
     unsigned least;             ///< in 1/32768 of a squared level
     unsigned known;             ///< factor of the error on known lines; 1/1024
     unsigned interpolated;      ///< factor of the error on interpolated lines; 1/1024
-    unsigned pair;              ///< factor of the difference of a pair around the sample
     unsigned activity, step;    ///< factors of the activity and of the step; 1/16384
     unsigned difference;        ///< factor of the difference of a pair; 1/1024
 } MvdeintCompensated;
@@ -115,16 +111,16 @@ typedef struct MvdeintModel {
 
 /** The models of all passes. */
 #define MVDEINT_MODELS                                  \
-    {   { {  2102,  89, 121,   1, 140,  57,  23 },      \
-          {  3211,  37, 272,   1,  75,   2,  13 } },    \
+    {   { {  2102,  89, 121, 140,  57,  23 },           \
+          {  3211,  37, 272,  75,   2,  13 } },         \
         { { 60000,  486,    1,    1,   1 },             \
           {   128, 2356, 2381,   34,   1 } } },         \
-    {   { {  3695, 259, 254,   1, 165,   2,  12 },      \
-          { 60000,  36, 440,   1,   2,   1,  16 } },    \
+    {   { {  3695, 259, 254, 165,   2,  12 },           \
+          { 60000,  36, 440,   2,   1,  16 } },         \
         { { 15222,  999,    1,    1, 375 },             \
           {  1264, 1386, 4000,  118,   1 } } },         \
-    {   { {  5254, 182, 286,   1,  92,   1,  15 },      \
-          {  7577, 172, 461,   1,  14,   1,  11 } },    \
+    {   { {  5254, 182, 286,  92,   1,  15 },           \
+          {  7577, 172, 461,  14,   1,  11 } },         \
         { { 60000,  919,    1,    4,   8 },             \
           {  1942, 5002, 3448,    6,   1 } } }
 
@@ -304,12 +300,12 @@ typedef struct MvdeintAround {
 
 /** Returns the expected squared error of a compensated sample, in 1/32768 of a squared level. */
 GPUME_INLINE unsigned mvdeint_expected(const MvdeintCompensated *c, const MvdeintAround *a, int known, unsigned error,
-                                       unsigned pair, unsigned difference)
+                                       unsigned difference)
 {
     const unsigned interpolated = MVDEINT_KNOWN - known;
     const unsigned lines        = c->known * known + c->interpolated * interpolated;
     const unsigned sum          =
-        error * ((lines + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) + pair * c->pair +
+        error * ((lines + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) +
         (a->activity >> 4) * ((c->activity * interpolated + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) +
         (a->step >> 4) * ((c->step * interpolated + MVDEINT_KNOWN / 2) / MVDEINT_KNOWN) + difference * c->difference;
 
@@ -376,7 +372,7 @@ typedef struct MvdeintKnown {
     unsigned present;           ///< bit mask of the candidates that exist
     int nb;                     ///< number of candidates
     int samples[MVDEINT_MAX_CANDIDATES], known[MVDEINT_MAX_CANDIDATES];
-    unsigned errors[MVDEINT_MAX_CANDIDATES], pairs[MVDEINT_MAX_CANDIDATES];
+    unsigned errors[MVDEINT_MAX_CANDIDATES];
     int first, intra;           ///< the two interpolations
 } MvdeintKnown;
 
@@ -433,8 +429,7 @@ GPUME_INLINE int mvdeint_combine(const MvdeintModel *m, const MvdeintTables *t, 
         differences[i] = 0;
         if (!(k->present >> i & 1))
             continue;
-        expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->known[i], k->errors[i], k->pairs[i],
-                                          pair * pair);
+        expected[i]    = mvdeint_expected(&m->compensated[i >> 1], &k->around, k->known[i], k->errors[i], pair * pair);
         differences[i] = k->samples[i] - (k->first << fraction);
         least          = FFMIN(least, expected[i]);
     }

@@ -23,10 +23,9 @@
 
 /** Shared memory of a thread block; begins at line y0 and column x0. */
 struct MvdeintWindow {
-    /* Each column of each missing line has sums of weighted squares, plus sums of weights << 32, in errors and pairs,
-       and a sum of squares in activity. */
+    /* Each column of each missing line has sums of weighted squares, plus sums of weights << 32, in errors, and
+       a sum of squares in activity. */
     GpumeU64 errors[MVDEINT_MAX_CANDIDATES][MVDEINT_CUDA_WARPS][COLUMNS];
-    GpumeU64 pairs[MVDEINT_MAX_REFS][MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU32 activity[MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU16 own[LINES][COLUMNS];
     GpumeU16 samples[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
@@ -112,44 +111,22 @@ static __device__ __forceinline__ GpumeU64 measure_error(const MvdeintCudaCombin
     return sum | (GpumeU64)weights << 32;
 }
 
-/** Measures a column of the difference between a candidate and the next one, on three missing lines. */
-static __device__ __forceinline__ GpumeU64 measure_pair(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                        int n, int column, int y0, int missing, int h)
-{
-    const int bits = mvdeint_depth(args) + mvdeint_fraction(mvdeint_depth(args));
-    GpumeU32 sum = 0, weights = 0;
-
-    GPUME_UNROLL for (int i = 0; i < 3; i++) {
-        const int line = (i == 0 ? mvdeint_two_above(missing, missing) :
-                          i == 1 ? missing : mvdeint_two_below(missing, h, missing)) - y0;
-        const int weight = gpume_min(w.known[n][line][column], w.known[n + 1][line][column]) + MVDEINT_LEAST_KNOWN;
-        const int difference = mvdeint_scaled(FFABS(w.samples[n][line][column] - w.samples[n + 1][line][column]),
-                                              bits);
-
-        sum     += weight * difference * difference;
-        weights += weight;
-    }
-    return sum | (GpumeU64)weights << 32;
-}
-
 /** Measures all columns around the missing lines of a thread block. A warp computes one measure at a time. */
 static __device__ __forceinline__ void measure(const MvdeintCudaCombineArgs &args, MvdeintWindow &w, int first_y,
                                                int y0, int h)
 {
-    const int per_measure = MVDEINT_CUDA_WARPS * COLUMNS, nb = MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS + 1;
+    const int per_measure = MVDEINT_CUDA_WARPS * COLUMNS, nb = MVDEINT_MAX_CANDIDATES + 1;
 
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb * per_measure; i += MVDEINT_CUDA_THREADS) {
         const int n = i / per_measure, line = i % per_measure / COLUMNS, column = i % COLUMNS;
-        const int missing = first_y + 2 * line + !args.parity, pair = 2 * (n - MVDEINT_MAX_CANDIDATES);
+        const int missing = first_y + 2 * line + !args.parity;
 
         if (missing >= h)
             continue;
         if (n == nb - 1)
             w.activity[line][column] = measure_own(args, w, column, y0, missing, h);
-        else if (n < MVDEINT_MAX_CANDIDATES && args.present >> n & 1)
+        else if (args.present >> n & 1)
             w.errors[n][line][column] = measure_error(args, w, n, column, y0, missing, h);
-        else if (n >= MVDEINT_MAX_CANDIDATES && (args.present >> pair & 3) == 3)
-            w.pairs[pair / 2][line][column] = measure_pair(args, w, pair, column, y0, missing, h);
     }
 }
 
@@ -217,8 +194,7 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
     k.first   = *mvdeint_at(args.first, c, x, y);
     k.intra   = *mvdeint_at(args.intra, c, x, y);
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
-        k.samples[n] = k.known[n] = 0;
-        k.errors[n]  = k.pairs[n] = 0;
+        k.samples[n] = k.known[n] = k.errors[n] = 0;
         if (args.present >> n & 1) {
             k.samples[n] = w.samples[n][y - y0][column];
             k.known[n]   = w.known[n][y - y0][column];
@@ -227,14 +203,9 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
                 k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
         }
     }
-    GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
-        if (n < 2 && (args.present >> n & 5) == 5)
+    GPUME_UNROLL for (int n = 0; n < 2; n++)
+        if ((args.present >> n & 5) == 5)
             k.errors[n] = gpume_min(k.errors[n], k.errors[n + 2]);
-        k.pairs[n] = MVDEINT_NO_PARTNER * k.errors[n];
-    }
-    GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n += 2)
-        if ((args.present >> n & 3) == 3)
-            k.pairs[n] = k.pairs[n + 1] = mean(args, &w.pairs[n / 2][line][column]) >> 1;
     return mvdeint_limit(mvdeint_combine(&args.model, &tables, &k, mvdeint_depth(args)), k.first, reach,
                          (args.present & 3) == 3 ? FFABS(k.samples[0] - k.samples[1]) : 0, mvdeint_depth(args));
 }

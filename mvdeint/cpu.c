@@ -46,13 +46,13 @@ typedef struct Candidate {
 /** Buffers of a thread for a missing line. */
 typedef struct Scratch {
     MvdeintSums sums;
-    uint32_t *error[MVDEINT_MAX_CANDIDATES], *pair[MVDEINT_MAX_REFS];
+    uint32_t *error[MVDEINT_MAX_CANDIDATES];
     uint32_t *squares, *activity, *step;
     uint8_t *line;
 } Scratch;
 
 /** Number of arrays of a Scratch with 32 bits for each sample, and bytes of a Scratch for each sample. */
-enum { SCRATCH_ARRAYS = MVDEINT_MAX_CANDIDATES + MVDEINT_MAX_REFS + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
+enum { SCRATCH_ARRAYS = MVDEINT_MAX_CANDIDATES + 4, SCRATCH_BYTES = 4 * SCRATCH_ARRAYS + 4 };
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 
@@ -258,9 +258,6 @@ static Scratch scratch_of(const CPUBackend *s, int worker)
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         z.error[i] = next + i * row;
     next += MVDEINT_MAX_CANDIDATES * row;
-    for (int i = 0; i < MVDEINT_MAX_REFS; i++)
-        z.pair[i] = next + i * row;
-    next += MVDEINT_MAX_REFS * row;
     z.sums.squares = next;
     z.squares      = next + row;
     z.activity     = next + 2 * row;
@@ -634,30 +631,7 @@ static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
         for (int j = 0; j < 2; j++)
             s->samples.add_errors(&z->sums, line_of(&own, around[j]), match_at(s, component, i, 0, around[j]),
                                   known_at(s, component, i, 0, around[j]), own.w, depth);
-        s->samples.mean(z->error[i], &z->sums, own.w, 0);
-    }
-}
-
-/* Measures the differences of pairs of candidates around a missing line. */
-static void measure_pairs(const CPUBackend *s, Scratch *z, int component, int y)
-{
-    const GpumeComponent *c = &s->layout->components[component];
-    const int around[3] = { mvdeint_two_above(y, y), y, mvdeint_two_below(y, c->h, y) };
-
-    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i += 2) {
-        if (!s->candidates[i].picture || !s->candidates[i + 1].picture) {
-            const uint32_t *error = z->error[s->candidates[i].picture ? i : i + 1];
-
-            for (int x = 0; x < c->w && (s->present >> i & 3); x++)
-                z->pair[i / 2][x] = MVDEINT_NO_PARTNER * error[x];
-            continue;
-        }
-        clear_sums(z, c->w);
-        for (int j = 0; j < 3; j++)
-            s->samples.add_pair(&z->sums, match_at(s, component, i, 0, around[j]),
-                                match_at(s, component, i + 1, 0, around[j]), known_at(s, component, i, 0, around[j]),
-                                known_at(s, component, i + 1, 0, around[j]), c->w, s->layout->depth);
-        s->samples.mean(z->pair[i / 2], &z->sums, c->w, 1);
+        s->samples.mean(z->error[i], &z->sums, own.w);
     }
 }
 
@@ -721,12 +695,11 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     if (s->present)
         reject(s, z, component, y);
     take_least(s, z, first.w);
-    measure_pairs(s, z, component, y);
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         if (s->candidates[i].picture)
             row.candidates[i] = (MvdeintCandidate) {
                 .samples = match_at(s, component, i, 0, y), .known = known_at(s, component, i, 0, y),
-                .error = z->error[i], .pair = z->pair[i / 2],
+                .error = z->error[i],
             };
     s->samples.combine(dst, &row);
     s->samples.limit(dst, &row);

@@ -62,23 +62,9 @@ static void blend(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *ar
         }
 }
 
-static void add_pair(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-                     const uint8_t *known_b, int w, int depth)
-{
-    const int bits = depth + mvdeint_fraction(depth);
-
-    for (int x = 0; x < w; x++) {
-        const unsigned weight     = FFMIN(known_a[x], known_b[x]) + MVDEINT_LEAST_KNOWN;
-        const unsigned difference = mvdeint_scaled(FFABS(a[x] - b[x]), bits);
-
-        sums->squares[x] += weight * difference * difference;
-        sums->weights[x] += weight;
-    }
-}
-
 uint16_t ff_mvdeint_reciprocals[MVDEINT_MAX_WEIGHTS + 2];
 
-static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w)
 {
     uint32_t *s = sums->squares;
     uint16_t *n = sums->weights;
@@ -86,7 +72,7 @@ static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
     mvdeint_repeat_sums(sums, w);
     for (int x = 0; x < w; x++)
         dst[x] = mvdeint_mean(s[x - 2] + s[x - 1] + s[x] + s[x + 1] + s[x + 2],
-                              ff_mvdeint_reciprocals[n[x - 2] + n[x - 1] + n[x] + n[x + 1] + n[x + 2]]) >> shift;
+                              ff_mvdeint_reciprocals[n[x - 2] + n[x - 1] + n[x] + n[x + 1] + n[x + 2]]);
 }
 
 static void mean_activity(uint32_t *dst, const uint32_t *squares, int w)
@@ -123,7 +109,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
     static AVOnce once = AV_ONCE_INIT;
 
     ff_thread_once(&once, init_tables);
-    *s = (MvdeintSamples) { .blend = blend, .add_pair = add_pair, .mean = mean, .mean_activity = mean_activity };
+    *s = (MvdeintSamples) { .blend = blend, .mean = mean, .mean_activity = mean_activity };
 #define SET(n)                               \
     do {                                     \
         s->estimate     = estimate_ ## n;     \

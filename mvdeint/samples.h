@@ -62,7 +62,6 @@ typedef struct MvdeintCandidate {
     const uint16_t *samples;    ///< compensated
     const uint8_t *known;
     const uint32_t *error;      ///< for each sample
-    const uint32_t *pair;       ///< how much it and its partner differ; a multiple of its error where it has none
 } MvdeintCandidate;
 
 /** Inputs of a missing line. */
@@ -151,11 +150,8 @@ typedef struct MvdeintSamples {
      */
     void (*blend)(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
                   const uint8_t *wx, const uint8_t *wy, int w, int h);
-    /** Adds the weighted squared differences of two compensated lines to sums; may read and write 7 more samples. */
-    void (*add_pair)(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-                     const uint8_t *known_b, int w, int depth);
     /** Computes means over five columns from sums; may read and write 7 more samples. */
-    void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w, int shift);
+    void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w);
     /** Computes means over three columns. */
     void (*mean_activity)(uint32_t *dst, const uint32_t *squares, int w);
 } MvdeintSamples;

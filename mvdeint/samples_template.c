@@ -253,7 +253,6 @@ static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
                 k.samples[i] = row->candidates[i].samples[x];
                 k.known[i]   = row->candidates[i].known[x];
                 k.errors[i]  = row->candidates[i].error[x];
-                k.pairs[i]   = row->candidates[i].pair[x];
             }
         dst[x] = mvdeint_combine(row->model, &tables, &k, row->depth);
     }

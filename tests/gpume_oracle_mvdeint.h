@@ -463,23 +463,6 @@ static unsigned deint_error(const Deint *s, const DeintComponent *c, int t, cons
     return deint_mean(n, v);
 }
 
-static unsigned deint_pair(const Deint *s, const DeintComponent *c, const DeintCandidate *a, const DeintCandidate *b,
-                           int x, int y)
-{
-    const int f = deint_min(4, 16 - s->d), lines[3] = { y < 2 ? y : y - 2, y, y + 2 >= c->h ? y : y + 2 };
-    unsigned n = 0, v = 0;
-
-    for (int k = 0; k < 3; k++)
-        for (int j = x - 2; j <= x + 2; j++) {
-            const int at = lines[k] * c->w + deint_clip(j, 0, c->w - 1);
-            const int r  = deint_min(a->r[at], b->r[at]) + 2;
-
-            n += r * deint_square(deint_scaled(abs(a->c[at] - b->c[at]), s->d + f));
-            v += r;
-        }
-    return deint_mean(n, v) >> 1;
-}
-
 /* Returns the vote of area (k, l) of luma for a candidate. */
 static int deint_vote(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int k, int l)
 {
@@ -585,9 +568,8 @@ static unsigned deint_weight(unsigned m, unsigned least)
     return (unsigned)lrint(p) >> deint_min(3 * ((e >> 1) - (f >> 1)), 31);
 }
 
-/* Returns a result that is not too far from the sample of X(0). */
-static int deint_limited(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb, int x, int y,
-                         int v)
+/* Returns how far a result can be from the sample of X(0). */
+static int deint_limit(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb, int x, int y)
 {
     const int at = y * c->w + x, has_both = nb > 1 && z[0].distance == -1 && z[1].distance == 1;
     const int apart = has_both ? 2 * abs(z[0].c[at] - z[1].c[at]) >> deint_min(4, 16 - s->d) : 0;
@@ -599,16 +581,16 @@ static int deint_limited(const Deint *s, const DeintComponent *c, int t, const D
         nb_still = c->reach[t][y * c->w + i] ? 0 : nb_still + 1;
     if (m && nb_still < 8)
         limit = deint_max(3 * m - apart, m / 8) + (2 << (s->d - 8));
-    return deint_clip(v, c->first[t][at] - limit, c->first[t][at] + limit);
+    return limit;
 }
 
 static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, const DeintCandidate *z, int nb, int x,
                         int y)
 {
-    static const unsigned factors[3][2][7] = {
-        { { 2102, 89, 121, 1, 140, 57, 23 }, { 3211, 37, 272, 1, 75, 2, 13 } },
-        { { 3695, 259, 254, 1, 165, 2, 12 }, { 60000, 36, 440, 1, 2, 1, 16 } },
-        { { 5254, 182, 286, 1, 92, 1, 15 }, { 7577, 172, 461, 1, 14, 1, 11 } },
+    static const unsigned factors[3][2][6] = {
+        { { 2102, 89, 121, 140, 57, 23 }, { 3211, 37, 272, 75, 2, 13 } },
+        { { 3695, 259, 254, 165, 2, 12 }, { 60000, 36, 440, 2, 1, 16 } },
+        { { 5254, 182, 286, 92, 1, 15 }, { 7577, 172, 461, 14, 1, 11 } },
     };
     static const unsigned intra_factors[3][2][5] = {
         { { 60000, 486, 1, 1, 1 }, { 128, 2356, 2381, 34, 1 } },
@@ -620,7 +602,8 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     const unsigned S = deint_square(deint_scaled(abs(deint_at(c, c->estimate[t], x, deint_above(y)) -
                                                      deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
     const int apart = deint_scaled(abs(z0 - l), s->d);
-    int32_t record[28] = { pass, t, x, y, z0, l, A, S };
+    const int limit = deint_limit(s, c, t, z, nb, x, y);
+    int32_t record[25] = { pass, t, x, y, z0, l, A, S, limit };
     unsigned m[6], least = UINT32_MAX, blame = 0, q = 0;
     int h = 0, n = 0;
 
@@ -630,13 +613,12 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
         const unsigned *k = factors[pass][abs(z[i].distance) - 1];
         const unsigned R = z[i].r[at], made = 16 - R;
         const unsigned E = deint_least(s, c, t, z, nb, i, x, y);
-        const unsigned M = z[i].partner < 0 ? 4 * E : deint_pair(s, c, &z[i], &z[z[i].partner], x, y);
         const unsigned D = z[i].partner < 0 ? 0 : deint_square(deint_scaled(abs(z[i].c[at] - z[z[i].partner].c[at]),
                                                                             s->d + f));
 
-        memcpy(record + 8 + 5 * i, (int32_t[]) { z[i].c[at], R, E, M, D }, 5 * sizeof(*record));
-        m[i] = k[0] + ((E * ((k[1] * R + k[2] * made + 8) / 16) + M * k[3] + (A >> 4) * ((k[4] * made + 8) / 16) +
-                        (S >> 4) * ((k[5] * made + 8) / 16) + D * k[6]) >> 1);
+        memcpy(record + 9 + 4 * i, (int32_t[]) { z[i].c[at], R, E, D }, 4 * sizeof(*record));
+        m[i] = k[0] + ((E * ((k[1] * R + k[2] * made + 8) / 16) + (A >> 4) * ((k[3] * made + 8) / 16) +
+                        (S >> 4) * ((k[4] * made + 8) / 16) + D * k[5]) >> 1);
         least = m[i] < least ? m[i] : least;
     }
     if (deint_measures && nb == 4)
@@ -680,7 +662,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     }
     h = (2 * (unsigned)abs(n) + (q << f)) / (q << (f + 1));
     s->nb_moved += h != 0;
-    return deint_limited(s, c, t, z, nb, x, y, n < 0 ? z0 - h : z0 + h);
+    return deint_clip(n < 0 ? z0 - h : z0 + h, z0 - limit, z0 + limit);
 }
 
 /* Makes a field of a component. @param matches areas where each candidate matches; the call for luma sets them */

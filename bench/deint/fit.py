@@ -25,9 +25,9 @@ from scipy.optimize import minimize
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from taps import luma_of  # noqa: E402
 
-FIELDS, RECORD = 16, 28
-# c0 ... c6 of both distances, c0 ... c4 of X(0) and L. With these bounds no sum exceeds 32 bits; c0 is at least 128.
-BOUNDS = 2 * [60000, 1500, 1500, 500, 6000, 2000, 1000] + 2 * [60000, 20000, 4000, 2000, 500]
+FIELDS, RECORD = 16, 25
+# c0 ... c5 of both distances, c0 ... c4 of X(0) and L. With these bounds no sum exceeds 32 bits; c0 is at least 128.
+BOUNDS = 2 * [60000, 1500, 1500, 6000, 2000, 1000] + 2 * [60000, 20000, 4000, 2000, 500]
 NB = len(BOUNDS)
 
 
@@ -61,10 +61,11 @@ class Pass:
         self.clip = np.repeat(np.arange(len(parts)), [len(p[0]) for p in parts])
         self.counts, self.weights = np.bincount(self.clip, minlength=len(parts)), weights
         first, intra, self.activity, self.step = r[:, 4], r[:, 5], r[:, 6], r[:, 7]
-        samples, known, error, pair, apart = (r[:, 8:].reshape(-1, 4, 5)[:, :, i] for i in range(5))
+        samples, known, error, apart = (r[:, 9:].reshape(-1, 4, 4)[:, :, i] for i in range(4))
+        self.limit = r[:, 8]
         known, a, s = known / 16, self.activity[:, None] / 16, self.step[:, None] / 16
         self.moved = samples / 16 - first[:, None]
-        self.features = [np.ones_like(known), *(x / 2 for x in (error * known, error * (1 - known), pair, a * (1 - known),
+        self.features = [np.ones_like(known), *(x / 2 for x in (error * known, error * (1 - known), a * (1 - known),
                                                                 s * (1 - known), apart))]
         self.between = scaled(first - intra, 8)
         self.side    = np.where(first >= intra, self.between, -self.between)
@@ -74,7 +75,7 @@ class Pass:
 
     def errors(self, c):
         """Expected errors of the candidates."""
-        return np.concatenate([sum(f[:, 2 * d:2 * d + 2] * c[7 * d + i] for i, f in enumerate(self.features)) for d in (0, 1)], 1)
+        return np.concatenate([sum(f[:, 2 * d:2 * d + 2] * c[6 * d + i] for i, f in enumerate(self.features)) for d in (0, 1)], 1)
 
     def set_mean(self, c):
         """Sets the share of both interpolations in their difference from the candidates' mean."""
@@ -89,15 +90,15 @@ class Pass:
         """The objective and its gradient by the logarithms of coefficients, or the mean squared errors."""
         c = np.exp(log)
         own = [[self.means[j] / 2 if f is None else f for f in self.own] for j in (0, 1)]
-        m = np.concatenate([self.errors(c), *(sum(f * c[14 + 5 * j + i] for i, f in enumerate(own[j]))[:, None] for j in (0, 1))], 1)
+        m = np.concatenate([self.errors(c), *(sum(f * c[12 + 5 * j + i] for i, f in enumerate(own[j]))[:, None] for j in (0, 1))], 1)
         u = m ** -1.5
         total = u.sum(1)
         mean  = (u * self.all).sum(1) / total
-        off   = mean - self.wanted
+        off   = np.clip(mean, -self.limit, self.limit) - self.wanted
         mse   = np.bincount(self.clip, off * off, len(self.counts)) / self.counts
         if not gradient:
             return mse
-        by_mean = (self.weights / (mse + .02) / self.counts)[self.clip] * 2 * off
+        by_mean = (self.weights / (mse + .02) / self.counts)[self.clip] * 2 * off * (np.abs(mean) < self.limit)
         by_m    = (by_mean / total)[:, None] * -1.5 * u / m * (self.all - mean[:, None])
         g = np.array([(by_m[:, 2 * d:2 * d + 2] * f[:, 2 * d:2 * d + 2]).sum() for d in (0, 1) for f in self.features] +
                      [(by_m[:, 4 + j] * f).sum() for j in (0, 1) for f in own[j]])
@@ -108,7 +109,7 @@ class Pass:
         for _ in range(3 if steps else 0):
             self.set_mean(np.exp(log))
             log = minimize(self.result, log, jac=True, method='L-BFGS-B', options={'maxiter': steps},
-                           bounds=[(np.log(128) if i in (0, 7, 14, 19) else 0, np.log(b)) for i, b in enumerate(BOUNDS)]).x
+                           bounds=[(np.log(128) if i in (0, 6, 12, 17) else 0, np.log(b)) for i, b in enumerate(BOUNDS)]).x
         return np.rint(np.exp(log))
 
 
@@ -135,7 +136,7 @@ def main():
             db = 10 * np.log10(65025 / np.maximum(p.result(np.log(c), False), 1e-4))
             print('pass %d, %s: %.3f dB on average; %s' % (i, name, db.mean(), ' '.join(
                 '%s %.2f' % (os.path.basename(x[0]), v) for x, v in zip(parts, db))), file=sys.stderr)
-        rows = [new[a:b].astype(int).tolist() for a, b in ((0, 7), (7, 14), (14, 19), (19, 24))]
+        rows = [new[a:b].astype(int).tolist() for a, b in ((0, 6), (6, 12), (12, 17), (17, 22))]
         print('    {   { %s }, { %s } }' % tuple(', '.join('{ %s }' % str(r)[1:-1] for r in rows[k:k + 2]) for k in (0, 2)))
 
 

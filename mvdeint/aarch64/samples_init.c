@@ -18,9 +18,7 @@ void ff_mvdeint_match_8_neon(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t 
 void ff_mvdeint_intra_8_neon(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
 void ff_mvdeint_add_errors_8_neon(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
                                   const uint8_t *known, int w, int depth);
-void ff_mvdeint_add_pair_8_neon(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-                                const uint8_t *known_b, int w, int depth);
-void ff_mvdeint_mean_neon(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
+void ff_mvdeint_mean_neon(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w);
 void ff_mvdeint_compare_8_neon(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_neon(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
@@ -28,14 +26,14 @@ void ff_mvdeint_residual_8_neon(uint16_t *dst, const uint16_t *above, const uint
 void ff_mvdeint_mix_8_neon(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                            MvdeintChange *columns, int w, int depth);
 
-static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 32 &&
+static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 24 &&
               offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
-              offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
-              offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
-              offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
-              sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
+              offsetof(MvdeintRow, first) == 112 &&
+              offsetof(MvdeintRow, intra) == 120 && offsetof(MvdeintRow, activity) == 128 &&
+              offsetof(MvdeintRow, step) == 136 && offsetof(MvdeintRow, model) == 144 &&
+              sizeof(MvdeintCompensated) == 24 && offsetof(MvdeintModel, intra) == 48 &&
               sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
-              offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
+              offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 180 &&
               offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
               sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77,
               "samples_neon.S has them so");
@@ -53,10 +51,10 @@ static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
     ff_mvdeint_intra_8_neon(dst, lines, ff_mvdeint_line_taps, w);
 }
 
-static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w)
 {
     mvdeint_repeat_sums(sums, w);
-    ff_mvdeint_mean_neon(dst, sums, ff_mvdeint_reciprocals, w, shift);
+    ff_mvdeint_mean_neon(dst, sums, ff_mvdeint_reciprocals, w);
 }
 
 av_cold void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth)
@@ -68,7 +66,6 @@ av_cold void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth)
     s->match      = ff_mvdeint_match_8_neon;
     s->mean       = mean;
     s->add_errors = ff_mvdeint_add_errors_8_neon;
-    s->add_pair   = ff_mvdeint_add_pair_8_neon;
     s->compare    = ff_mvdeint_compare_8_neon;
     s->residual   = ff_mvdeint_residual_8_neon;
     s->mix        = ff_mvdeint_mix_8_neon;

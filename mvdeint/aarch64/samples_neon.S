@@ -9,16 +9,15 @@
 
 // offsets in MvdeintRow and MvdeintCandidate, and of the part of MvdeintModel for interpolations
 #define ROW_CANDIDATES  16
-#define ROW_FIRST       144
-#define ROW_INTRA       152
-#define ROW_ACTIVITY    160
-#define ROW_STEP        168
-#define ROW_MODEL       176
-#define CANDIDATE       32
+#define ROW_FIRST       112
+#define ROW_INTRA       120
+#define ROW_ACTIVITY    128
+#define ROW_STEP        136
+#define ROW_MODEL       144
+#define CANDIDATE       24
 #define CANDIDATE_KNOWN  8
 #define CANDIDATE_ERROR 16
-#define CANDIDATE_PAIR  24
-#define MODEL_INTRA     56
+#define MODEL_INTRA     48
 
 // offsets on the stack of arrays with values for each candidate
 #define EXPECTED        0
@@ -195,15 +194,13 @@ endfunc
 // Computes the expected errors of two partners, of which i is the first.
 .macro partners i, model
         ldr             q24, [x10, #\model]
-        ldur            q25, [x10, #\model + 12]
+        ldur            q25, [x10, #\model + 8]
         array           x9, ROW_CANDIDATES + CANDIDATE * \i, 1
         array           x11, ROW_CANDIDATES + CANDIDATE * (\i + 1), 1
         ldr             d2, [x9]
         ldr             d3, [x11]
-        array           x9, ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_PAIR, 2
         uxtl            v2.4s, v2.4h
         uxtl            v3.4s, v3.4h
-        ld1             {v5.4s}, [x9]
         uabd            v4.4s, v2.4s, v3.4s
         sub             v2.4s, v2.4s, v18.4s
         sub             v3.4s, v3.4s, v18.4s
@@ -212,7 +209,6 @@ endfunc
         umin            v4.4s, v4.4s, v31.4s
         mul             v4.4s, v4.4s, v4.4s
         mul             v4.4s, v4.4s, v25.s[3]
-        mla             v4.4s, v5.4s, v25.s[0]
         expected        \i, ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_ERROR, \
                         ROW_CANDIDATES + CANDIDATE * \i + CANDIDATE_KNOWN
         expected        (\i + 1), ROW_CANDIDATES + CANDIDATE * (\i + 1) + CANDIDATE_ERROR, \
@@ -319,7 +315,7 @@ function ff_mvdeint_combine_8_neon, export=1
         movi            v28.16b, #255
         umin            v19.4s, v19.4s, v31.4s
         partners        0, 0
-        partners        2, 28
+        partners        2, 24
 
         // v9: the mean of the candidates; v5: the share of an interpolation in its difference from the candidates
         log2            29, 28
@@ -540,23 +536,6 @@ function ff_mvdeint_add_errors_8_neon, export=1
         ret
 endfunc
 
-// void add_pair_8(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-//                 const uint8_t *known_b, int w, int depth)
-function ff_mvdeint_add_pair_8_neon, export=1
-        begin_squares
-1:      ld1             {v0.8h}, [x1], #16
-        ld1             {v2.8h}, [x2], #16
-        ld1             {v1.8b}, [x3], #8
-        ld1             {v3.8b}, [x4], #8
-        uabd            v0.8h, v0.8h, v2.8h
-        umin            v1.8b, v1.8b, v3.8b
-        uxtl            v1.8h, v1.8b
-        subs            w5, w5, #8
-        add_squares
-        b.gt            1b
-        ret
-endfunc
-
 // v\dst = sums of five adjacent columns, for four or eight results. address: that of the third column
 .macro add_columns dst, address, type, bytes
         ldur            q\dst, [\address, #(-2 * \bytes)]
@@ -570,12 +549,10 @@ endfunc
         add             v\dst\().\type, v\dst\().\type, v3.\type
 .endm
 
-// void mean(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift)
+// void mean(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w)
 function ff_mvdeint_mean_neon, export=1
         ldp             x6, x7, [x1]
-        neg             w4, w4
-        mov             w8, #270
-        dup             v6.4s, w4
+        mov             w8, #180
         dup             v7.8h, w8
 1:      add_columns     0, x7, 8h, 2
         // weights beyond the row are not set: limits them to the table
@@ -595,8 +572,6 @@ function ff_mvdeint_mean_neon, export=1
         mul             v1.4s, v1.4s, v17.4s
         ushr            v0.4s, v0.4s, #10
         ushr            v1.4s, v1.4s, #10
-        ushl            v0.4s, v0.4s, v6.4s
-        ushl            v1.4s, v1.4s, v6.4s
         subs            w3, w3, #8
         st1             {v0.4s, v1.4s}, [x0], #32
         b.gt            1b

@@ -63,7 +63,7 @@ w_1:     times 16 dw 1
 w_77:    times 16 dw 77 << 8
 w_mask:  times 8 dw -1
          times 8 dw 0
-w_270:   times 8 dw 270
+w_180:   times 8 dw 180
 
 ; the six taps for each eighth of a sample, as bytes and as words
 %macro TAPS 1
@@ -84,13 +84,13 @@ SECTION .text
 %if ARCH_X86_64
 
 ; offsets in MvdeintRow
-%define ROW_CANDIDATE(i, field) rowq + 16 + 32 * (i) + field
+%define ROW_CANDIDATE(i, field) rowq + 16 + 24 * (i) + field
 %define ROW_DEPTH    4
-%define ROW_FIRST    144
-%define ROW_INTRA    152
-%define ROW_ACTIVITY 160
-%define ROW_STEP     168
-%define ROW_MODEL    176
+%define ROW_FIRST    112
+%define ROW_INTRA    120
+%define ROW_ACTIVITY 128
+%define ROW_STEP     136
+%define ROW_MODEL    144
 
 ; values on the stack
 %define EXPECTED(i)   [rsp + 32 * (i)]
@@ -149,17 +149,13 @@ SECTION .text
     pabsd           m2, m2
     SCALE           m2
     pmaddwd         m2, m2
-    vpbroadcastd    m3, [%2 + 24]
+    vpbroadcastd    m3, [%2 + 20]
     pmulld          m2, m3
     pslld           m4, m15, 4
     psubd           m0, m4
     psubd           m1, m4
     mova  DIFFERENCE(%1), m0
     mova  DIFFERENCE(%1 + 1), m1
-    mov           tmpq, [ROW_CANDIDATE(%1, 24)]
-    vpbroadcastd    m3, [%2 + 12]
-    pmulld          m3, [tmpq + 4 * xq]
-    paddd           m2, m3
     vpbroadcastd    m5, [%2 + 8]
     vpbroadcastd    m6, [%2 + 4]
     pslld           m5, 16
@@ -178,10 +174,10 @@ SECTION .text
     mov           tmpq, [ROW_CANDIDATE(I, 16)]
     pmulld          m3, [tmpq + 4 * xq]
     paddd           m3, m2
-    FACTOR           4, %2 + 16
+    FACTOR           4, %2 + 12
     pmulld          m4, m12
     paddd           m3, m4
-    FACTOR           4, %2 + 20
+    FACTOR           4, %2 + 16
     pmulld          m4, m11
     paddd           m3, m4
     psrld           m3, 1
@@ -307,7 +303,7 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     psrld          m12, m14, 4
     psrld          m11, m13, 4
     PAIR             0, modelq
-    PAIR             2, modelq + 28
+    PAIR             2, modelq + 24
 
     ; the mean of the candidates
     LOG2            m9, m10, m2
@@ -377,8 +373,8 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     paddd           m2, m5
     pminsd          m2, [d_1023]
     pmaxsd          m2, [d_n1023]
-    INTRA            6, 5, modelq + 56, 8
-    INTRA            7, 2, modelq + 76, 8
+    INTRA            6, 5, modelq + 48, 8
+    INTRA            7, 2, modelq + 68, 8
     pminud         m10, m6
     pminud         m10, m7
 
@@ -754,9 +750,7 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
 
 ; void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
 ;                                   const uint8_t *known, int w, int depth)
-; void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-;                                 const uint8_t *known_b, int w, int depth)
-; add_errors_16 and add_pair_16 are for samples of up to 10 bits.
+; add_errors_16 is for samples of up to 10 bits.
 %macro SQUARE_SUMS 1
 %assign BITS %1
 %if BITS == 8
@@ -781,37 +775,15 @@ cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, known, w, depth, sq
     RET
 %undef xq
 %undef xd
-
-%if BITS == 8
-cglobal mvdeint_add_pair_8, 6, 8, 8, sums, a, b, known_a, known_b, w, squares, weights
-%else
-cglobal mvdeint_add_pair_16, 7, 9, 9, sums, a, b, known_a, known_b, w, depth, squares, weights
-%endif
-    BEGIN_SQUARES
-.loop:
-    movq           xm1, [known_aq + xq]
-    movq           xm2, [known_bq + xq]
-    movu           xm0, [aq + 2 * xq]
-    pminub         xm1, xm2
-    psubw          xm0, [bq + 2 * xq]
-    pmovzxbw       xm1, xm1
-    ADD_SQUARES
-    add             xd, 8
-    cmp             xd, wd
-    jl .loop
-    RET
-%undef xq
-%undef xd
 %endmacro
 
 SQUARE_SUMS 8
 SQUARE_SUMS 16
 
-; void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift)
-cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
+; void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w)
+cglobal mvdeint_mean, 4, 6, 5, dst, squares, reciprocals, w, weights, x
     mov       weightsq, [squaresq + 8]
     mov       squaresq, [squaresq]
-    movd           xm5, shiftd
     xor             xd, xd
 .loop:
     movu            m0, [squaresq + 4 * xq - 8]
@@ -825,7 +797,7 @@ cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
     paddd           m0, [squaresq + 4 * xq + 8]
     paddw          xm1, [weightsq + 2 * xq + 4]
     ; weights beyond the row are not set: limits them to the table
-    pminuw         xm1, [w_270]
+    pminuw         xm1, [w_180]
     pmovzxwd        m1, xm1
     pcmpeqd         m3, m3
     vpgatherdd      m2, [reciprocalsq + 2 * m1], m3
@@ -833,7 +805,6 @@ cglobal mvdeint_mean, 5, 7, 6, dst, squares, reciprocals, w, shift, weights, x
     psrld           m0, 6
     pmulld          m0, m2
     psrld           m0, 10
-    psrld           m0, xm5
     movu [dstq + 4 * xq], m0
     add             xd, 8
     cmp             xd, wd

@@ -24,10 +24,6 @@ void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, 
                                   const uint8_t *known, int w, int depth);
 void ff_mvdeint_add_errors_16_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
                                    const uint8_t *known, int w, int depth);
-void ff_mvdeint_add_pair_8_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-                                const uint8_t *known_b, int w, int depth);
-void ff_mvdeint_add_pair_16_avx2(const MvdeintSums *sums, const uint16_t *a, const uint16_t *b, const uint8_t *known_a,
-                                 const uint8_t *known_b, int w, int depth);
 void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
@@ -44,16 +40,16 @@ void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t
                               int fy, int h, int max);
 void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
                               const uint16_t *limits, int max);
-void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w, int shift);
+void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w);
 
-static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 270 &&
+static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 180 &&
               offsetof(MvdeintRow, depth) == 4 && offsetof(MvdeintRow, candidates) == 16 &&
-              sizeof(MvdeintCandidate) == 32 &&
+              sizeof(MvdeintCandidate) == 24 &&
               offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
-              offsetof(MvdeintCandidate, pair) == 24 && offsetof(MvdeintRow, first) == 144 &&
-              offsetof(MvdeintRow, intra) == 152 && offsetof(MvdeintRow, activity) == 160 &&
-              offsetof(MvdeintRow, step) == 168 && offsetof(MvdeintRow, model) == 176 &&
-              sizeof(MvdeintCompensated) == 28 && offsetof(MvdeintModel, intra) == 56 &&
+              offsetof(MvdeintRow, first) == 112 &&
+              offsetof(MvdeintRow, intra) == 120 && offsetof(MvdeintRow, activity) == 128 &&
+              offsetof(MvdeintRow, step) == 136 && offsetof(MvdeintRow, model) == 144 &&
+              sizeof(MvdeintCompensated) == 24 && offsetof(MvdeintModel, intra) == 48 &&
               sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
               offsetof(MvdeintLines, below3) == 24 && offsetof(MvdeintLines, before_above) == 32 &&
               offsetof(MvdeintLines, after_below) == 56 && offsetof(MvdeintLines, earlier) == 64 &&
@@ -93,10 +89,10 @@ static void weave(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w,
     ff_mvdeint_weave_8_avx2(dst, l, columns, w);
 }
 
-static void mean(uint32_t *dst, const MvdeintSums *sums, int w, int shift)
+static void mean(uint32_t *dst, const MvdeintSums *sums, int w)
 {
     mvdeint_repeat_sums(sums, w);
-    ff_mvdeint_mean_avx2(dst, sums, ff_mvdeint_reciprocals, w, shift);
+    ff_mvdeint_mean_avx2(dst, sums, ff_mvdeint_reciprocals, w);
 }
 
 /* Narrower areas have the same distance between rows. */
@@ -153,7 +149,6 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
             s->intra      = intra_16;
             s->combine    = combine_16;
             s->add_errors = ff_mvdeint_add_errors_16_avx2;
-            s->add_pair   = ff_mvdeint_add_pair_16_avx2;
         }
         return;
     }
@@ -164,7 +159,6 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     s->weave      = weave;
     s->match      = match;
     s->add_errors = ff_mvdeint_add_errors_8_avx2;
-    s->add_pair   = ff_mvdeint_add_pair_8_avx2;
     s->compare    = ff_mvdeint_compare_8_avx2;
     s->residual   = ff_mvdeint_residual_8_avx2;
     s->mix        = ff_mvdeint_mix_8_avx2;

@@ -88,7 +88,7 @@ static void check_mvdeint_intra(const MvdeintSamples *s)
 typedef struct DeintBuffers {
     uint16_t samples[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
     uint8_t known[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
-    uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16], pairs[2][DEINT_W + 16];
+    uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
     uint32_t activity[DEINT_W + 16], step[DEINT_W + 16];
     uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
 } DeintBuffers;
@@ -113,8 +113,6 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row)
             b->known[i][x]   = rnd() & 1 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
             b->errors[i][x]  = draw_square();
         }
-        for (int i = 0; i < 2; i++)
-            b->pairs[i][x] = draw_square() / 2;
         b->activity[x] = draw_square();
         b->step[x]     = draw_square();
     }
@@ -123,7 +121,7 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row)
         .activity = b->activity, .step = b->step,
     };
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
-        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i], b->pairs[i / 2] };
+        row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i] };
 }
 
 static void check_mvdeint_combine(const MvdeintSamples *s)
@@ -199,20 +197,6 @@ static void check_mvdeint_sums(const MvdeintSamples *s)
         }
         bench_new(&of_new, b.first, b.samples[0], b.known[0], DEINT_W, 8);
     }
-    if (check_func(s->add_pair, "mvdeint_add_pair_8")) {
-        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
-                     const uint8_t *real_two, int w, int depth);
-
-        for (int i = 0; i < 200; i++) {
-            draw_deint(&b, &row);
-            draw_sums(&ref, &new, 2);
-            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
-            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, 8);
-            if (differ(&ref, &new, row.w))
-                fail();
-        }
-        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, 8);
-    }
 }
 
 static void check_mvdeint_mean(const MvdeintSamples *s)
@@ -221,23 +205,23 @@ static void check_mvdeint_mean(const MvdeintSamples *s)
     MvdeintSums of_sums = sums_of(&sums);
     LOCAL_ALIGNED_32(uint32_t, ref, [DEINT_W + 16]);
     LOCAL_ALIGNED_32(uint32_t, new, [DEINT_W + 16]);
-    declare_func(void, uint32_t *dst, const MvdeintSums *sums, int w, int shift);
+    declare_func(void, uint32_t *dst, const MvdeintSums *sums, int w);
 
     if (!check_func(s->mean, "mvdeint_mean"))
         return;
     for (int i = 0; i < 200; i++) {
-        const int w = 1 + rnd() % DEINT_W, shift = rnd() & 1;
+        const int w = 1 + rnd() % DEINT_W;
 
-        draw_sums(&sums, &same, 2 + shift);
+        draw_sums(&sums, &same, 2);
         /* beyond the row is what was there before */
         for (int x = w; x < w + 16; x++)
             sums.weights[DEINT_AROUND + x] = rnd();
-        call_ref(ref, &of_sums, w, shift);
-        call_new(new, &of_sums, w, shift);
+        call_ref(ref, &of_sums, w);
+        call_new(new, &of_sums, w);
         if (memcmp(ref, new, w * sizeof(*ref)))
             fail();
     }
-    bench_new(new, &of_sums, DEINT_W, 1);
+    bench_new(new, &of_sums, DEINT_W);
 }
 
 /* Draws samples of depth bits. */
@@ -353,20 +337,6 @@ static void check_mvdeint_deep(int depth)
                 fail();
         }
         bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
-    }
-    if (check_func(s.add_pair, "mvdeint_add_pair_%d", depth)) {
-        declare_func(void, const MvdeintSums *sums, const uint16_t *one, const uint16_t *two, const uint8_t *real_one,
-                     const uint8_t *real_two, int w, int depth);
-
-        for (int i = 0; i < 200; i++) {
-            draw_deint_deep(&b, lines, &row, depth);
-            draw_sums(&ref_sums, &new_sums, 2);
-            call_ref(&of_ref, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
-            call_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], row.w, depth);
-            if (differ(&ref_sums, &new_sums, row.w))
-                fail();
-        }
-        bench_new(&of_new, b.samples[0], b.samples[1], b.known[0], b.known[1], DEINT_W, depth);
     }
 }
 
