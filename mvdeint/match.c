@@ -1,0 +1,244 @@
+/*
+ * This file is part of gpume.
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+/**
+ * @file
+ * Compensates the candidates of a pass, and finds where these match, in system memory.
+ */
+
+#include <string.h>
+
+#include "libavutil/common.h"
+#include "libavutil/mem_internal.h"
+
+#include "libavfilter/gpume/mvdeint/cpu.h"
+
+static void fill_cells(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+
+    for (; start < end; start++)
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+            if (s->candidates[i].picture)
+                ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
+}
+
+/* Sets the share of known lines in an area. */
+static void put_known(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
+                      ptrdiff_t stride, int are_equal)
+{
+    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
+    const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
+
+    for (int y = 0; y < h; y++) {
+        int known[4];
+
+        for (int i = 0; i < 4; i++)
+            known[i] = are_equal && i ? known[0] : mvdeint_known(mvdeint_eighths(v[i].y, c->vsub), y0 + y, parity);
+        if (known[0] == known[1] && known[1] == known[2] && known[2] == known[3]) {
+            memset(dst + y * stride, known[0], w);
+            continue;
+        }
+        for (int x = 0; x < w; x++)
+            dst[y * stride + x] = ((64 - wy[y]) * ((64 - wx[x]) * known[0] + wx[x] * known[1]) +
+                                   wy[y] * ((64 - wx[x]) * known[2] + wx[x] * known[3]) + 2048) >> 12;
+    }
+}
+
+/* Reads an area of a component along a vector. */
+static void read_area(const CPUBackend *s, const GpumeComponent *c, const GpumeSamples *source, GpumeCellVector v,
+                      int x0, int y0, uint16_t *dst, ptrdiff_t stride)
+{
+    const int x = mvdeint_eighths(v.x, c->hsub), y = mvdeint_eighths(v.y, c->vsub);
+
+    s->samples.match(dst, stride, gpume_padded_sample(source, x0 + (x >> 3), y0 + (y >> 3), s->layout->bytes),
+                     source->stride, x & 7, y & 7, MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub,
+                     s->layout->depth);
+}
+
+/* Blends the samples of four blocks in an area, by their places and by how well they fit known lines nearby. */
+static void blend_areas(const CPUBackend *s, int component, const uint16_t *const *areas, int x0, int y0,
+                        uint16_t *dst, ptrdiff_t stride)
+{
+    const GpumeComponent *c  = &s->layout->components[component];
+    const GpumeSamples own   = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
+    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
+    const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
+    const int second = (s->step->parities[MVDEINT_MAX_REFS] ^ y0) & 1;
+    const uint16_t *known[4];
+    unsigned squares[MVDEINT_BLOCK / 2][4], fits[MVDEINT_BLOCK / 2][4];
+
+    for (int i = 0; i < 4; i++)
+        known[i] = areas[i] + second * MVDEINT_BLOCK;
+    s->samples.squares(squares, gpume_padded_sample(&own, x0, y0 + second, s->layout->bytes), 2 * own.stride, known, w,
+                       h / 2, s->layout->depth);
+    for (int pair = 0; pair < h / 2; pair++) {
+        const int next = mvdeint_next_pair(pair, h / 2, second);
+        unsigned sums[4];
+
+        for (int i = 0; i < 4; i++)
+            sums[i] = squares[pair][i] + squares[next][i];
+        mvdeint_fits(fits[pair], sums);
+    }
+    s->samples.blend(dst, stride, areas, fits, wx, wy, w, h);
+}
+
+/* Returns how much both neighbouring fields differ on the missing lines of a block, along their vectors. */
+static int compare_neighbours(const CPUBackend *s, const GpumeCellVector *v, int x0, int y0)
+{
+    int sum = 0;
+    LOCAL_ALIGNED_32(uint16_t, made, [2], [MVDEINT_AREA]);
+
+    for (int i = 0; i < 2; i++) {
+        const GpumeSamples source = samples_of(s, s->candidates[i].picture, 0);
+
+        read_area(s, &s->layout->components[0], &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
+    }
+    for (int y = !s->step->parities[MVDEINT_MAX_REFS]; y < MVDEINT_BLOCK; y += 2)
+        for (int x = 0; x < MVDEINT_BLOCK; x++)
+            sum += FFABS(made[0][y * MVDEINT_BLOCK + x] - made[1][y * MVDEINT_BLOCK + x]);
+    return sum;
+}
+
+/* Replaces vectors by exact ones where both neighbouring fields then agree better, in rows of blocks. */
+static void round_vectors(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s = arg;
+    const int parity = s->step->parities[MVDEINT_MAX_REFS];
+
+    if ((s->present & 3) != 3 || s->candidates[0].parity == parity || s->candidates[1].parity == parity)
+        return;
+    for (int i = start * s->cells.cols; i < end * s->cells.cols; i++) {
+        const int x0 = i % s->cells.cols * MVDEINT_BLOCK, y0 = i / s->cells.cols * MVDEINT_BLOCK;
+        const GpumeCellVector v[2] = { s->candidates[0].cells[i], s->candidates[1].cells[i] };
+        const GpumeCellVector exact[2] = { { v[0].x, mvdeint_exact(v[0].y) }, { v[1].x, mvdeint_exact(v[1].y) } };
+
+        if ((exact[0].y == v[0].y && exact[1].y == v[1].y) ||
+            !mvdeint_is_exact(compare_neighbours(s, v, x0, y0), compare_neighbours(s, exact, x0, y0)))
+            continue;
+        for (int j = 0; j < 2; j++) {
+            s->candidates[j].cells[i] = exact[j];
+            if (s->candidates[j + 2].picture)
+                s->candidates[j + 2].cells[i].y = mvdeint_follow(s->candidates[j + 2].cells[i].y, exact[j].y);
+        }
+    }
+}
+
+/* Compensates the area between the centres of four blocks. */
+static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
+{
+    const GpumeComponent *c   = &s->layout->components[component];
+    const Candidate *from     = &s->candidates[candidate];
+    const GpumeSamples source = samples_of(s, from->picture, component);
+    const int x0 = (MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c->hsub;
+    const int y0 = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c->vsub;
+    const ptrdiff_t stride = s->matches[component].stride;
+    uint16_t *dst = match_at(s, component, candidate, x0, y0);
+    GpumeCellVector v[4];
+    const uint16_t *areas[4];
+    int nb = 0;
+    LOCAL_ALIGNED_32(uint16_t, made, [4], [MVDEINT_AREA]);
+
+    for (int i = 0; i < 4; i++)
+        v[i] = from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)s->cells.cols +
+                           av_clip(tx - 1 + (i & 1), 0, s->cells.cols - 1)];
+    for (int i = 0; i < 4; i++) {
+        int j = 0;
+
+        while (v[j].x != v[i].x || v[j].y != v[i].y)
+            j++;
+        areas[i] = made[j];
+        nb      += j == i;
+        if (j == i && i)
+            read_area(s, c, &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
+    }
+    /* usually all vectors are equal */
+    read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
+    if (nb > 1)
+        blend_areas(s, component, areas, x0, y0, dst, stride);
+    put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride, nb == 1);
+}
+
+/* Returns whether a candidate fits the field in an area of luma. */
+static int vote_of(const CPUBackend *s, int candidate, int tx, int ty)
+{
+    const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], 0);
+    const int parity = s->step->parities[MVDEINT_MAX_REFS], y0 = MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2;
+    const int left   = FFMAX(MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2, 0);
+    const int w = FFMIN(MVDEINT_BLOCK * tx + MVDEINT_BLOCK / 2, own.w) - left;
+    const ptrdiff_t at = left * (ptrdiff_t)s->layout->bytes;
+    int error = 0, activity = 0, nb = 0;
+
+    for (int y = FFMAX(y0, 0); y < FFMIN(y0 + MVDEINT_BLOCK, own.h); y++)
+        if (w > 0 && (y & 1) == parity) {
+            s->samples.compare(&error, &activity, line_of(&own, y) + at,
+                               line_of(&own, mvdeint_two_above(y, y + 2)) + at,
+                               line_of(&own, mvdeint_two_below(y, own.h, y - 2)) + at,
+                               match_at(s, 0, candidate, left, y), w, s->layout->depth);
+            nb += w;
+        }
+    return mvdeint_vote(error, activity, nb, s->layout->depth);
+}
+
+/* Finds the candidates that match, in rows of areas. */
+static void find_matching(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s  = arg;
+    const int cols = s->cells.cols + 1, rows = s->cells.rows + 1, around = MVDEINT_AREAS_AROUND;
+    int nb_poor    = 0;
+
+    for (; start < end; start++)
+        for (int x = 0; x < cols; x++) {
+            unsigned bits = 0;
+            int best = -1;
+
+            for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+                const int8_t *votes = s->votes + i * nb_areas(s);
+                int sum = 0;
+
+                if (!(s->present >> i & 1))
+                    continue;
+                for (int j = FFMAX(start - around, 0); j <= FFMIN(start + around, rows - 1); j++)
+                    for (int k = FFMAX(x - around, 0); k <= FFMIN(x + around, cols - 1); k++)
+                        sum += votes[j * cols + k];
+                bits |= (sum >= 0) << i;
+                best  = FFMAX(best, votes[start * cols + x]);
+            }
+            if (best < 0)
+                bits = 0;
+            s->matching[start * cols + x] = bits;
+            nb_poor += av_popcount(bits) < 2;
+        }
+    atomic_fetch_add(&s->nb_poor, nb_poor);
+}
+
+/* Units are rows of areas, candidate by candidate and component by component. */
+static void match_rows(void *arg, int worker, int start, int end)
+{
+    CPUBackend *s  = arg;
+    const int rows = s->cells.rows + 1;
+
+    for (; start < end; start++) {
+        const int candidate = start / rows % MVDEINT_MAX_CANDIDATES;
+        const int component = start / rows / MVDEINT_MAX_CANDIDATES;
+
+        for (int x = 0; x < s->cells.cols + 1 && s->candidates[candidate].picture; x++) {
+            match_area(s, component, candidate, x, start % rows);
+            if (!component)
+                s->votes[candidate * nb_areas(s) + start % rows * (s->cells.cols + 1) + x] =
+                    vote_of(s, candidate, x, start % rows);
+        }
+    }
+}
+
+void ff_mvdeint_cpu_match(CPUBackend *s)
+{
+    ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
+    ff_gpume_chain_add(&s->chain, round_vectors, s, s->cells.rows);
+    ff_gpume_chain_add(&s->chain, match_rows, s,
+                       s->layout->nb_components * MVDEINT_MAX_CANDIDATES * (s->cells.rows + 1));
+    atomic_store(&s->nb_poor, 0);
+    ff_gpume_chain_add(&s->chain, find_matching, s, s->cells.rows + 1);
+}
