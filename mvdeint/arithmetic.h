@@ -28,6 +28,10 @@
 #define MVDEINT_MAX_CANDIDATES (2 * MVDEINT_MAX_REFS)
 #define MVDEINT_MAX_PASSES 3
 
+/** Maximum sums of both vectors of an almost steady motion, in quarters of a sample. */
+#define MVDEINT_STEADY_X 8
+#define MVDEINT_STEADY_Y 12
+
 /** Added to the sum of squared differences of a block on two known lines of an area. */
 #define MVDEINT_LEAST_SQUARES 10240
 
@@ -145,11 +149,14 @@ GPUME_INLINE int mvdeint_eighths(int v, int sub)
 
 /**
  * Returns the vertical part of a vector, in quarters of a line, rounded to an even number of lines. From a field of the
- * other parity it reads known lines for all missing lines.
+ * other parity it reads known lines for all missing lines. Of an almost steady motion it rounds the mean: the search
+ * likes odd numbers of lines, which lead from known lines to known lines, and so finds one line less or more.
+ * @param other_x, other_y the vector to the field on the other side
  */
-GPUME_INLINE int mvdeint_exact(int v)
+GPUME_INLINE int mvdeint_exact(int x, int y, int other_x, int other_y)
 {
-    const int size = (FFABS(v) + 3) & ~7;
+    const int is_steady = FFABS(x + other_x) <= MVDEINT_STEADY_X && FFABS(y + other_y) <= MVDEINT_STEADY_Y;
+    const int v = is_steady ? (y - other_y) / 2 : y, size = (FFABS(v) + 3) & ~7;
 
     return v < 0 ? -size : size;
 }

@@ -113,7 +113,10 @@ static void round_vectors(void *arg, int worker, int start, int end)
     for (int i = start * s->cells.cols; i < end * s->cells.cols; i++) {
         const int x0 = i % s->cells.cols * MVDEINT_BLOCK, y0 = i / s->cells.cols * MVDEINT_BLOCK;
         const GpumeCellVector v[2] = { s->candidates[0].cells[i], s->candidates[1].cells[i] };
-        const GpumeCellVector exact[2] = { { v[0].x, mvdeint_exact(v[0].y) }, { v[1].x, mvdeint_exact(v[1].y) } };
+        const GpumeCellVector exact[2] = {
+            { v[0].x, mvdeint_exact(v[0].x, v[0].y, v[1].x, v[1].y) },
+            { v[1].x, mvdeint_exact(v[1].x, v[1].y, v[0].x, v[0].y) },
+        };
 
         if ((exact[0].y == v[0].y && exact[1].y == v[1].y) ||
             !mvdeint_is_exact(compare_neighbours(s, v, x0, y0), compare_neighbours(s, exact, x0, y0)))

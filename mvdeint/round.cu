@@ -70,10 +70,11 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
 
         vector = with_y((GpumeU32)read.x, read.y);
     }
-    GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        v[i]     = __shfl_sync(GPUME_WHOLE_WARP, vector, threadIdx.x % 32 - lane + i);
-        exact[i] = with_y(v[i], mvdeint_exact((short)(v[i] >> 16)));
-    }
+    GPUME_UNROLL for (int i = 0; i < 2; i++)
+        v[i] = __shfl_sync(GPUME_WHOLE_WARP, vector, threadIdx.x % 32 - lane + i);
+    GPUME_UNROLL for (int i = 0; i < 2; i++)
+        exact[i] = with_y(v[i], mvdeint_exact((short)(GpumeU16)v[i], (short)(v[i] >> 16), (short)(GpumeU16)v[!i],
+                                              (short)(v[!i] >> 16)));
     differ = v[0] != exact[0] || v[1] != exact[1];
     if (has_both && __any_sync(GPUME_WHOLE_WARP, differ)) {
         at.w     = at.h = MVDEINT_BLOCK;

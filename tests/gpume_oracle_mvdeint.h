@@ -380,11 +380,15 @@ static void deint_round(Deint *s, int t)
         return;
     for (int b = 0; b < nb; b++) {
         const DeintVector own[2] = { v[0][b], v[1][b] };
+        const int is_steady = abs(own[0].x + own[1].x) <= 8 && abs(own[0].y + own[1].y) <= 12;
         DeintVector even[2];
         int sums[2] = { 0 }, known;
 
-        for (int i = 0; i < 2; i++)
-            even[i] = (DeintVector) { own[i].x, (own[i].y < 0 ? -8 : 8) * ((abs(own[i].y) + 3) / 8) };
+        for (int i = 0; i < 2; i++) {
+            const int dy = is_steady ? (own[i].y - own[!i].y) / 2 : own[i].y;
+
+            even[i] = (DeintVector) { own[i].x, (dy < 0 ? -8 : 8) * ((abs(dy) + 3) / 8) };
+        }
         for (int i = 0; i < 64; i++) {
             const int x = b % cols * 8 + i % 8, y = b / cols * 8 + i / 8;
 
