@@ -17,7 +17,8 @@
 typedef enum Scene {
     SCENE_LETTERBOX, SCENE_LETTERBOX_ODD, SCENE_LETTERBOX_TWO_WAYS, SCENE_LETTERBOX_DOWN, SCENE_BOARD,
     SCENE_LOGO, SCENE_FADE, SCENE_SUBTITLE, SCENE_TICKER, SCENE_SPLIT, SCENE_INSET, SCENE_MATTE, SCENE_CONFETTI,
-    SCENE_RAIN, SCENE_SPOKES, SCENE_BALL, SCENE_STRIPES, SCENE_NB
+    SCENE_RAIN, SCENE_SPOKES, SCENE_BALL, SCENE_STRIPES, SCENE_CREDITS,
+    SCENE_NB
 } Scene;
 
 /** How far mvdeint must be above bwdif, in dB, in the picture and in the part. */
@@ -32,6 +33,7 @@ static const struct {
     { "picture in picture", -QUALITY_LEAST },
     { "film behind a matte", -QUALITY_LEAST }, { "confetti", -QUALITY_LEAST }, { "rain", -QUALITY_LEAST },
     { "spokes", -QUALITY_LEAST }, { "ball", -QUALITY_LEAST }, { "stripes with noise", -QUALITY_LEAST },
+    { "credits, two lines up", 3 },
 };
 
 static int scene_pan(uint64_t seed, int dx, int dy, int t, int x, int y)
@@ -43,6 +45,17 @@ static int scene_pan(uint64_t seed, int dx, int dy, int t, int x, int y)
 static int scene_letter(int x, int y)
 {
     return y >= 0 && y < 16 && x % 12 < 10 && test_mix(9 + (x / 12 * 8 + y / 2) * 8 + x % 12 / 2) % 2;
+}
+
+/* Returns whether a sample belongs to letters of strokes 3 columns or 2 lines wide; a row of them has 40 lines. */
+static int scene_stroke(int x, int y)
+{
+    const uint64_t bits = test_mix(50 + y / 40 * 16 + x / 18);
+    const int row = y % 40, column = x % 18;
+
+    return (row < 20 && ((column < 3 && bits & 1) || (column >= 9 && column < 12 && bits & 2))) ||
+           (column < 12 && ((row < 2 && bits & 4) || (row >= 9 && row < 11 && bits & 8) ||
+                            (row >= 18 && row < 20 && bits & 16)));
 }
 
 static int scene_is_logo(int x, int y)
@@ -97,6 +110,7 @@ static int scene_sample(Scene scene, uint64_t seed, int t, int x, int y)
     case SCENE_BALL:
         return (x - 24 - 3 * t) * (x - 24 - 3 * t) + (y - 65 + bounce) * (y - 65 + bounce) <= 64 ? 220 : still;
     case SCENE_STRIPES:            return (y % 2 ? 60 : 180) + (int)(test_mix(seed + (t * 256 + y) * 256 + x) % 3) - 1;
+    case SCENE_CREDITS:            return scene_stroke(x, y + 2 * t) ? 235 : 16;
     default:                       return pan;
     }
 }
