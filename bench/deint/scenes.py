@@ -5,6 +5,7 @@
 usage: scenes.py OUT FFMPEG [SCENE...]
 Environment (defaults in brackets):
   FRAMES  fields of each scene, at most 50 [40]
+  NOISE   sigma of noise that is added to each scene [0]
   PHOTO   a picture for the scenes 'photo' and 'board_on_photo' [noise of seven octaves]
 Each scene has 720x576 samples; its chroma is its luma, halved. PSNR is that of luma of the whole picture, of luma in the part
 that the scene names (the lines beside an edge, a board, a thing that moves) and of chroma, without the first and last three
@@ -178,13 +179,81 @@ class Scenes:
         self.box(0, H)
         return out
 
-    def rain(self, t):
-        out = self.pan(t, 0)
+    def rain(self, t, x=0):
+        out = self.pan(1, x)
         for x, y, dy, length in self.drops:
             x, y = int(x), int(y + dy * t) % (H - 40)
             out[y:y + int(length), x] += 0.3 * (235 - out[y:y + int(length), x])
         self.box(0, H)
         return out
+
+    def tickers(self, t):
+        out = self.pan(t, 2)
+        for top, at in ((40, 3 * t), (500, 5 * (50 - t))):
+            out[top:top + 40] = 40
+            out[top + 6:top + 34] += self.text[1][:, at:at + W] * (self.text[0][:, at:at + W] - 40)
+        self.part = (np.abs(self.y - 60) < 24) | (np.abs(self.y - 520) < 24)
+        return out
+
+    def moving_picture_in_picture(self, t):
+        out, x, y = self.pan(t), 60 + 5 * t, 72 + 3 * t
+        out[y:y + 144, x:x + 240] = self.other[2 * t:2 * t + 144, 300:540]
+        self.box(68, 370, 56, 560)
+        return out
+
+    def subtitle_fading_in(self, t):
+        return self.pan(t) + (self.subtitle(t) - self.pan(t)) * np.clip((t - 4) / 20, 0, 1)
+
+    def wipe_across(self, t):
+        return np.where(self.x < 80 + 9 * t, self.other[:H, :W], self.pan(t))
+
+    def wipe_down(self, t):
+        self.box(60, 300)
+        return np.where(self.y < 80 + 5 * t, self.other[:H, :W], self.pan(t))
+
+    def credits(self, t, lines=1, over_video=False):
+        out = self.pan(t) if over_video else np.full((H, W), 16, np.float32)
+        for n in range(16):
+            top = 40 * n + 50 - lines * t
+            if 0 <= top <= H - 28:
+                luma, coverage = (a[:, 30 * n:30 * n + 400] for a in self.text)
+                out[top:top + 28, 160:560] += coverage * (luma - out[top:top + 28, 160:560])
+        self.box(0, H, 160, 560)
+        return out
+
+    def credits_2(self, t):
+        return self.credits(t, 2)
+
+    def credits_3(self, t):
+        return self.credits(t, 3)
+
+    def credits_over_video(self, t):
+        return self.credits(t, 1, True)
+
+    def credits_2_over_video(self, t):
+        return self.credits(t, 2, True)
+
+    def credits_3_over_video(self, t):
+        return self.credits(t, 3, True)
+
+    def thin_lines(self, t):
+        out = self.pan(0)
+        for n in range(6):
+            angle = np.pi * n / 6 + 0.01 * t
+            cover = np.clip(1.5 - np.abs((self.x - 360) * np.sin(angle) + (self.y - 288) * np.cos(angle)), 0, 1)
+            out += cover * (230 - out)
+        self.part = np.hypot(self.x - 360, self.y - 288) < 250
+        return out
+
+    def flashing_lights(self, t):
+        out = self.pan(t)
+        for n in range(12):
+            light = np.exp(-((self.x - 60 * n - 30) ** 2 + (self.y - 100 - 30 * n) ** 2) / 300)
+            out += (t // (n % 3 + 1) % (n % 4 + 3) == 0) * light * (250 - out)
+        return out
+
+    def film_behind_rain(self, t):
+        return self.rain(t, 3 * (t // 2 * 2))
 
     def spokes(self, t):
         angle, r = np.arctan2(self.y - 288, self.x - 360), np.hypot(self.x - 360, self.y - 288)
@@ -218,9 +287,10 @@ class Scenes:
 
     def frames(self, name):
         """The fields' frames in yuv420p, and where the named part is."""
-        out = []
+        out, sigma, rng = [], float(os.environ.get('NOISE', 0)), np.random.default_rng(7)
+        self.box(0, H)
         for t in range(int(os.environ.get('FRAMES', 40))):
-            luma = np.clip(np.rint(getattr(self, name)(t)), 0, 255).astype(np.uint8)
+            luma = np.clip(np.rint(getattr(self, name)(t) + sigma * rng.standard_normal((H, W), np.float32)), 0, 255).astype(np.uint8)
             half = luma.reshape(H // 2, 2, W // 2, 2).mean((1, 3)) + 0.5
             out.append(np.concatenate([luma.ravel(), half.astype(np.uint8).ravel(), (255 - half).astype(np.uint8).ravel()]))
         return np.stack(out), self.part
