@@ -143,7 +143,7 @@ static av_cold int config_output(AVFilterLink *outlink)
 
     if (ret >= 0 && s->file && !s->path.rows && !s->path.file.f)
         ret = s->read ? ff_mvstab_file_read(&s->path, s->file, inlink->w, inlink->h, ctx) :
-                        ff_mvstab_file_create(&s->path, s->file, s->overwrite, inlink->w, inlink->h, ctx);
+                        ff_mvstab_file_create(&s->path, s->file, s->overwrite, ctx);
     if (ret < 0) {
         s->failed = 1;
         return ret;

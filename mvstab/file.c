@@ -35,7 +35,7 @@ static int write_header(MvstabFile *f)
     return ff_gpume_file_write(&f->file, header, sizeof(header));
 }
 
-av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, int w, int h, void *log_ctx)
+av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx)
 {
     int ret = 0;
 
@@ -49,7 +49,7 @@ av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite
         return AVERROR(ESPIPE);
     }
     if (ret >= 0 && f->file.goes_on)
-        ret = ff_mvstab_file_read(f, path, w, h, log_ctx);
+        ret = ff_mvstab_file_read(f, path, 0, 0, log_ctx);
     return ret < 0 ? ret : write_header(f);
 }
 
@@ -119,15 +119,15 @@ av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 static int find_rows(const uint8_t *data, size_t size, int64_t *nb, const char *path, void *log_ctx)
 {
     char header[256] = "";
-    int length = size < 10 ? 0 : AV_RL16(data + 8), values = 0;
+    int length = size < 10 ? 0 : AV_RL16(data + 8), values = 0, end = 0;
     const char *shape;
 
     if (length && !memcmp(data, "\x93NUMPY\x01", 7) && size >= 10 + length) {
         memcpy(header, data + 10, FFMIN(length, sizeof(header) - 1));
         shape = strstr(header, "'shape': (");
         if (shape && strstr(header, "'<f8'") && strstr(header, "False") &&
-            sscanf(shape, "'shape': (%"SCNd64", %d)", nb, &values) == 2 && values == VALUES && *nb >= 0 &&
-            *nb <= (size - 10 - length) / (8 * VALUES))
+            sscanf(shape, "'shape': (%"SCNd64", %d)%n", nb, &values, &end) == 2 && end && values == VALUES &&
+            *nb >= 0 && *nb <= (size - 10 - length) / (8 * VALUES))
             return 10 + length;
     }
     if (values == 10)

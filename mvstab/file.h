@@ -34,7 +34,7 @@ typedef struct MvstabFile {
  * @param path must remain valid
  * @return 0, or an AVERROR code with a message
  */
-int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, int w, int h, void *log_ctx);
+int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx);
 
 /** Writes the next row. @param seconds time of the frame; NAN: unknown. @return 0 or an AVERROR code with a message */
 int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
@@ -42,7 +42,11 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
 /** Completes a file that was created, or removes it if failed is set. Frees a file that was read. */
 int ff_mvstab_file_close(MvstabFile *f, int failed);
 
-/** Reads all rows of a file, for w x h samples. @return 0, or an AVERROR code with a message */
+/**
+ * Reads all rows of a file.
+ * @param w, h size of the picture in which perspective must be that of a camera; 0: it is not checked
+ * @return 0, or an AVERROR code with a message
+ */
 int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, void *log_ctx);
 
 /**

@@ -60,7 +60,7 @@ struct Mvstab {
     Frame *frames;              ///< a ring
     int size;
     int64_t nb_searched;        ///< number of frames that were searched
-    int64_t nb_known;           ///< number of frames whose step is known; at most RUN - 1 fewer
+    int64_t nb_known;           ///< number of frames whose step is known; at most RUN fewer
     int64_t nb_smoothed;        ///< number of frames whose matrix is known
     int64_t nb_out;
     AVFrame *last_out;          ///< MVSTAB_KEEP: the previous output frame

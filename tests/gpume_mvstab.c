@@ -568,7 +568,7 @@ static void write_path(const char *path, const double *times, int nb, int overwr
 {
     const MvstabStep step = { .motion = ff_mvstab_identity, .inliers = 0.5 };
     MvstabFile f = { .nb = 0 };
-    int ret = ff_mvstab_file_create(&f, path, overwrite, 64, 64, NULL), err;
+    int ret = ff_mvstab_file_create(&f, path, overwrite, NULL), err;
 
     for (int i = 0; i < nb && ret >= 0; i++)
         ret = ff_mvstab_file_write(&f, &step, times[i]);
