@@ -16,7 +16,6 @@
 #include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
-#include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdeint/cpu.h"
 

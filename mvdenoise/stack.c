@@ -46,6 +46,7 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     const GpumeCells *g     = &w->cells;
     const int cols = w->second ? mvdenoise_patches(c->w, w->log2_step) : g->cols;
     const int rows = w->second ? mvdenoise_patches(c->h, w->log2_step) : g->rows;
+    const int first = w->second ? w->first[component] : 0;
     MvdenoiseSpot s = {
         .y = y, .log2_cell = w->second ? w->log2_step : g->log2_side, .last_column = cols - 1,
         .hsub   = w->second ? 0 : c->hsub, .vsub = w->second ? 0 : c->vsub,
@@ -59,7 +60,7 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
         const int8_t *place = w->second ? near[i % MVDENOISE_NEAR] : places[i];
 
         s.beside[i] = place[0];
-        s.rows[i]   = av_clip((y + place[1]) * (1 << s.vsub) >> s.log2_cell, 0, rows - 1) * cols;
+        s.rows[i]   = first + av_clip((y + place[1]) * (1 << s.vsub) >> s.log2_cell, 0, rows - 1) * cols;
     }
     return s;
 }
@@ -89,7 +90,6 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
     LOCAL_ALIGNED_32(uint16_t, own, [MVDENOISE_SAMPLES]);
     MvdenoisePatch *next = s->patches;
     MvdenoiseSearch search;
-    const GpumeCellVector *fields[MVDENOISE_OTHERS];
     int nb = 0, mean;
 
     s->stride   = spot->stride;
@@ -108,8 +108,7 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
 
         if (!m->noisy || m == current)
             continue;
-        fields[nb]   = m->vectors + (second ? w->first[component] : 0);
-        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], fields[nb], spot) << 8 * nb;
+        search.mask |= (uint64_t)w->samples->candidates(&search.candidates[nb], m->vectors, spot) << 8 * nb;
         search.sources[nb] = &(second ? m->pilot : m->noisy)[component];
         search.limits[nb]  = noise->accept[second] + 1;
         search.best[nb++]  = -1;
@@ -133,7 +132,7 @@ void ff_mvdenoise_stack(MvdenoiseStack *s, const MvdenoiseWindow *w, int compone
         best = search.best[nb] - 8 * nb;
         if (m->matches)
             m->matches[spot->patch] = search.best[nb] < 0 ? (GpumeCellVector) { GPUME_NO_VECTOR, 0 }
-                                                          : vector_of(fields[nb], spot, best);
+                                                          : vector_of(m->vectors, spot, best);
         if (search.best[nb] >= 0) {
             *next++ = mvdenoise_match(&m->noisy[component], &search.candidates[nb], best);
             if (second)

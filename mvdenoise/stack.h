@@ -22,7 +22,7 @@ typedef struct MvdenoiseMember {
     const MvdenoiseSource *pilot;           ///< set in the second pass
     /**
      * Vectors of the current picture into it: cells or, in the second pass, the first pass's match of each patch of
-     * the component; NULL: it is the current picture.
+     * all components; NULL: it is the current picture.
      */
     const GpumeCellVector *vectors;
     GpumeCellVector *matches;               ///< where the first of two passes puts its matches
