@@ -65,8 +65,9 @@ typedef struct Row {
 #define STEREO(what, options, n) { "mvstereo", what, "layout=sbsl:max=" #n options, NULL, VIEWS, .range = n, .nb = 8, \
                                    .has_kernels = 1 }
 
-/* Repeats have as many frames as can be in
- * flight without waiting, except where host and device work at the same time */
+/*
+ * Repeats have as many frames as can be in flight without waiting, except where host and device work at the same time.
+ */
 static const Row rows[] = {
     VIEW("flow", "mode=flow"), VIEW("arrows", "mode=arrows"), VIEW("flow+arrows", "mode=flow+arrows"),
     VIEW("arrows:step=1", "mode=arrows:step=1"), VIEW("blocks", "mode=blocks"),
