@@ -459,9 +459,10 @@ FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # The stand-in for the driver is too slow for the long form of the programs. The comparisons of
-# searches with mestimate and of distances with each other add nothing to the units, so only 'make
-# nightly' runs them on the stand-in.
-GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances)
+# searches with mestimate and of distances with each other, and the cuts, which the host finds, add
+# nothing to the units, so only 'make nightly' runs them on the stand-in.
+GPUME_LONG_STANDIN = $(if $(GPUME_LONG),,fate-gpume-compare-quick fate-gpume-compare-share fate-gpume-refs-distances \
+                                         fate-gpume-cuts fate-gpume-cuts-half)
 FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPUME_DEVICE))     \
                      $(filter $(filter-out $(GPUME_LONG_STANDIN) fate-gpume-me-hint-quick       \
                                   fate-gpume-disks-quick fate-gpume-filter-streams-quick,$(GPUME_QUICK)), \
