@@ -134,16 +134,6 @@ static void sum_distances(int *sums, const MvfpsVector *v, int nb, const MvfpsVe
         sums[i] = mvfps_sum_distance(v[i], others, 8);
 }
 
-static unsigned cluster(const MvfpsVector *cells, int leader)
-{
-    unsigned bits = 0;
-
-    for (int i = 0; i < MVFPS_TILE_CELLS; i++)
-        bits |= (unsigned)(abs(cells[i].x - cells[leader].x) + abs(cells[i].y - cells[leader].y) <=
-                           (MVFPS_CORNERS >> i & 1 ? 1 : 2)) << i;
-    return bits;
-}
-
 av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
 {
     *dsp = (MvfpsDsp) {
@@ -156,7 +146,6 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
         .distinct_from   = distinct_from,
         .sum_distances   = sum_distances,
         .field_penalties = mvfps_field_penalties,
-        .cluster         = cluster,
     };
 #if ARCH_X86 && HAVE_X86ASM
     ff_mvfps_dsp_init_x86(dsp, bytes);

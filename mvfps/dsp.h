@@ -51,14 +51,6 @@ typedef struct MvfpsDsp {
     int (*match)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                  const int *at, int w, int h, int max);
     /**
-     * Does match() for two components at once, each four samples wide; those of the second are on
-     * the right in dst. NULL: not available.
-     * @param apart bytes from the samples of the first component to those of the second, in both
-     *              pictures
-     */
-    void (*match_two)(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                      const int *at, ptrdiff_t apart, int h, int max);
-    /**
      * Computes dst = (a * share + b * (64 - share) + 32) >> 6. nb is a multiple of 16, also in the
      * following functions.
      */
@@ -97,11 +89,6 @@ typedef struct MvfpsDsp {
      */
     void (*field_penalties)(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x, int y,
                        int part);
-    /**
-     * Returns a bit mask of the cells around a tile whose vectors differ by at most 2 from that of
-     * the leader, one of the cells; at the corners of the tile by at most 1.
-     */
-    unsigned (*cluster)(const MvfpsVector *cells, int leader);
 } MvfpsDsp;
 
 /** Sets functions for samples of some bytes; those for a processor are set where they are faster. */

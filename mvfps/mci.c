@@ -309,6 +309,20 @@ static av_cold void init_windows(void)
 }
 
 /*
+ * Returns a bit mask of the cells around a tile whose vectors differ by at most 2 from that of the
+ * leader, one of the cells; at the corners of the tile by at most 1.
+ */
+static unsigned cluster(const MvfpsVector *cells, int leader)
+{
+    unsigned bits = 0;
+
+    for (int i = 0; i < MVFPS_TILE_CELLS; i++)
+        bits |= (unsigned)(abs(cells[i].x - cells[leader].x) + abs(cells[i].y - cells[leader].y) <=
+                           (MVFPS_CORNERS >> i & 1 ? 1 : 2)) << i;
+    return bits;
+}
+
+/*
  * Collects the vectors around a tile; the four cells at its corners are first. A cell whose vector
  * is nearly equal to an existing one joins it.
  */
@@ -338,7 +352,7 @@ static void find_hypotheses(const MvfpsPhase *s, const MvfpsVector *vectors, con
 
         z->v      = around[leader];
         z->offset = offsets ? offsets[rows[leader >> 2] + columns[leader & 3]] : (MvfpsVector) { 0, 0 };
-        z->cells  = left & s->dsp.cluster(around, leader);
+        z->cells  = left & cluster(around, leader);
         left     &= ~z->cells;
     }
 }
@@ -390,12 +404,8 @@ static void store(const MvfpsPhase *s, const GpumeComponent *c, const Place *p, 
     }
 }
 
-/*
- * Makes one component of a tile, or two components of four columns side by side. Component 0 comes
- * first and determines the trust.
- */
-static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int nb_components, int tx, int ty,
-                      AVFrame *out)
+/* Makes a component of a tile. Component 0 comes first and determines the trust. */
+static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int tx, int ty, AVFrame *out)
 {
     const GpumeLayout *l    = s->layout;
     const GpumeComponent *c = &l->components[component];
@@ -420,14 +430,10 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
         const uint8_t *b = gpume_padded_sample(before, p.x + (bx >> 4), p.y + (by >> 4), l->bytes);
         const uint8_t *a = gpume_padded_sample(after,  p.x + (ax >> 4), p.y + (ay >> 4), l->bytes);
 
-        if (nb_components > 1) {
-            s->dsp.match_two(match, b, a, before->stride, at, before[1].first - before->first, p.h, max);
-        } else {
-            const int difference = s->dsp.match(match, b, a, before->stride, at, p.w, p.h, max);
+        const int difference = s->dsp.match(match, b, a, before->stride, at, p.w, p.h, max);
 
-            if (!component)
-                judge(s, z, tx, ty, difference);
-        }
+        if (!component)
+            judge(s, z, tx, ty, difference);
         if (tile->nb == 1)
             s->dsp.mean(result, match[0], match[1], z->share, nb);
         else
@@ -437,16 +443,7 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int n
     /* with a single hypothesis there is no mean to compute */
     if (tile->nb > 1)
         s->dsp.divide(result, sum, weights, nb, l->depth);
-    for (int i = 0; i < nb_components; i++)
-        store(s, &c[i], &p, result + 4 * i, out);
-}
-
-/** Returns whether the two chroma components are made side by side. */
-static int has_two(const MvfpsPhase *s)
-{
-    const GpumeLayout *l = s->layout;
-
-    return s->dsp.match_two && l->nb_components > 2 && MVFPS_CELL >> l->components[1].hsub == 4;
+    store(s, c, &p, result, out);
 }
 
 void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const MvfpsVector *offsets,
@@ -454,7 +451,6 @@ void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const 
 {
     static AVOnce once = AV_ONCE_INIT;
     const int nb_x = (s->layout->w + MVFPS_CELL + MVFPS_CELL / 2 - 1) / MVFPS_CELL;
-    const int two  = has_two(s);
 
     ff_thread_once(&once, init_windows);
     for (int ty = first - 1; ty < end - 1; ty++) {
@@ -462,10 +458,8 @@ void ff_mvfps_compensate(const MvfpsPhase *s, const MvfpsVector *vectors, const 
             MvfpsTile tile;
 
             find_hypotheses(s, vectors, offsets, tx, ty, &tile);
-            for (int i = 0, nb; i < s->layout->nb_components; i += nb) {
-                nb = two && i == 1 ? 2 : 1;
-                make_tile(s, &tile, i, nb, tx, ty, out);
-            }
+            for (int i = 0; i < s->layout->nb_components; i++)
+                make_tile(s, &tile, i, tx, ty, out);
         }
     }
 }

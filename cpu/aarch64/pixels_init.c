@@ -23,7 +23,6 @@ static_assert(GPUME_PIXELS_SLACK >= 26, "pixels_neon.S reads 16 samples further 
 void ff_gpume_right_8_neon(uint8_t *dst, const uint8_t *src, int n, int max);
 void ff_gpume_below_8_neon(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
 void ff_gpume_centre_8_neon(uint8_t *dst, const void *sums, int n, int max);
-void ff_gpume_halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 unsigned ff_gpume_candidates_neon(GpumeChoice *choice);
 
 static unsigned candidates_at_neon(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
@@ -31,17 +30,6 @@ static unsigned candidates_at_neon(GpumeChoice *choice, const GpumeVector *v, pt
 {
     gpume_gather_choice(choice, v, bw, bounds, forgotten);
     return ff_gpume_candidates_neon(choice);
-}
-
-/* Processes whole registers, then the rest of the row. */
-static void halve_8_neon(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
-{
-    const int whole = n & ~15;
-
-    if (whole)
-        ff_gpume_halve_8_neon(dst, a, b, whole);
-    for (int x = whole; x < n; x++)
-        dst[x] = (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2;
 }
 
 #define AVERAGE(i, bits, width)                                             \
@@ -73,7 +61,6 @@ av_cold void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth)
         ALL(SET, 16)
     } else {
         ALL(SET, 8)
-        pixels->halve  = halve_8_neon;
         pixels->right  = ff_gpume_right_8_neon;
         pixels->below  = ff_gpume_below_8_neon;
         pixels->centre = ff_gpume_centre_8_neon;

@@ -102,22 +102,6 @@ function ff_gpume_centre_8_neon, export=1
         ret
 endfunc
 
-// void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n): n is a multiple of 16
-function ff_gpume_halve_8_neon, export=1
-1:      ld1             {v0.16b, v1.16b}, [x1], #32
-        ld1             {v2.16b, v3.16b}, [x2], #32
-        subs            w3, w3, #16
-        uaddlp          v0.8h, v0.16b
-        uaddlp          v1.8h, v1.16b
-        uadalp          v0.8h, v2.16b
-        uadalp          v1.8h, v3.16b
-        rshrn           v0.8b, v0.8h, #2
-        rshrn2          v0.16b, v1.8h, #2
-        st1             {v0.16b}, [x0], #16
-        b.gt            1b
-        ret
-endfunc
-
 // Stores the means of 64 bytes of two blocks.
 .macro mean_64 lanes, dst, one, other
         ld1             {v0.16b, v1.16b, v2.16b, v3.16b}, [x1], \one

@@ -9,7 +9,6 @@
 
 SECTION_RODATA 32
 
-ones_b:   times 32 db 1
 ; pairs of the six taps, as bytes and as words
 outer_b:  times 16 db 1, -5
 middle_b: times 16 db 20, 20
@@ -18,7 +17,6 @@ outer_w:  times 8 dw 1, -5
 middle_w: times 8 dw 20, 20
 inner_w:  times 8 dw -5, 1
 round_16: times 16 dw 16
-round_2:  times 16 dw 2
 round_512: times 8 dd 512
 ; offsets of the eight vectors around a vector, in raster order
 around:   dw -1, -1,  0, -1,  1, -1,  -1, 0,  1, 0,  -1, 1,  0, 1,  1, 1
@@ -171,36 +169,6 @@ cglobal gpume_centre_8, 3, 3, 9, dst, sums, n
     vpermq      m8, m8, q3120
     movu    [dstq], m8
     add      sumsq, 2*mmsize
-    add       dstq, mmsize
-    sub         nq, mmsize
-    jg .loop
-    RET
-
-; void halve_8(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n): n is a multiple of 32
-cglobal gpume_halve_8, 4, 4, 6, dst, upper, lower, n
-    movsxdifnidn nq, nd
-    mova        m4, [ones_b]
-    mova        m5, [round_2]
-.loop:
-    movu        m0, [upperq]
-    movu        m1, [upperq+mmsize]
-    movu        m2, [lowerq]
-    movu        m3, [lowerq+mmsize]
-    pmaddubsw   m0, m4
-    pmaddubsw   m1, m4
-    pmaddubsw   m2, m4
-    pmaddubsw   m3, m4
-    paddw       m0, m2
-    paddw       m1, m3
-    paddw       m0, m5
-    paddw       m1, m5
-    psrlw       m0, 2
-    psrlw       m1, 2
-    packuswb    m0, m1
-    vpermq      m0, m0, q3120
-    movu    [dstq], m0
-    add     upperq, 2*mmsize
-    add     lowerq, 2*mmsize
     add       dstq, mmsize
     sub         nq, mmsize
     jg .loop

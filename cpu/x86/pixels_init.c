@@ -26,7 +26,6 @@ static_assert(GPUME_PIXELS_SLACK >= 31, "pixels.asm reads and writes 32 samples 
 void ff_gpume_right_8_avx2(uint8_t *dst, const uint8_t *src, int n, int max);
 void ff_gpume_below_8_avx2(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
 void ff_gpume_centre_8_avx2(uint8_t *dst, const void *sums, int n, int max);
-void ff_gpume_halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 unsigned ff_gpume_candidates_at_avx2(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
                                      uint32_t bounds[16], unsigned forgotten);
 unsigned ff_gpume_candidates_at_avx512(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw,
@@ -37,17 +36,6 @@ int ff_gpume_locate_pairs_avx512(const uint8_t **ref, const GpumeVector vectors[
                                  const GpumePlaces *places, ptrdiff_t offset);
 uint64_t ff_gpume_least_sum_avx512(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
                                    unsigned evaluated, unsigned mask);
-
-/* Processes whole registers, then the rest of the row. */
-static void halve_8_avx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)
-{
-    const int whole = n & ~31;
-
-    if (whole)
-        ff_gpume_halve_8_avx2(dst, a, b, whole);
-    for (int x = whole; x < n; x++)
-        dst[x] = (a[2 * x] + a[2 * x + 1] + b[2 * x] + b[2 * x + 1] + 2) >> 2;
-}
 
 #define AVERAGE(bits, width)                                                \
 void ff_gpume_average_##bits##_##width##_avx2(uint8_t *dst, const uint8_t *a, \
@@ -87,7 +75,6 @@ av_cold void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth)
         SET_ALL(16)
     } else {
         SET_ALL(8)
-        pixels->halve  = halve_8_avx2;
         pixels->right  = ff_gpume_right_8_avx2;
         pixels->below  = ff_gpume_below_8_avx2;
         pixels->centre = ff_gpume_centre_8_avx2;

@@ -15,8 +15,6 @@
 int ff_mvfps_sad_8_neon(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                           const int *at, int w, int h, int max);
-void ff_mvfps_match_two_8_neon(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b,
-                               ptrdiff_t stride, const int *at, ptrdiff_t apart, int h, int max);
 void ff_mvfps_mean_8_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 void ff_mvfps_add_8_neon(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference,
@@ -26,7 +24,6 @@ void ff_mvfps_store_8_neon(uint8_t *dst, ptrdiff_t stride, const uint16_t *src, 
 void ff_mvfps_sum_distances_neon(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
 void ff_mvfps_field_penalties_neon(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
                                    int y, int part);
-unsigned ff_mvfps_cluster_neon(const MvfpsVector *cells, int leader);
 
 static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "dsp_neon.S has them so");
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
@@ -49,12 +46,10 @@ av_cold void ff_mvfps_dsp_init_aarch64(MvfpsDsp *dsp, int bytes)
         return;
     dsp->sum_distances   = ff_mvfps_sum_distances_neon;
     dsp->field_penalties = field_penalties;
-    dsp->cluster         = ff_mvfps_cluster_neon;
     if (bytes > 1)
         return;
     dsp->sad             = ff_mvfps_sad_8_neon;
     dsp->match           = ff_mvfps_match_8_neon;
-    dsp->match_two       = ff_mvfps_match_two_8_neon;
     dsp->mean            = ff_mvfps_mean_8_neon;
     dsp->add             = ff_mvfps_add_8_neon;
     dsp->divide          = ff_mvfps_divide_8_neon;

@@ -36,10 +36,6 @@ endconst
         \row            0,  3, 63, -2
 .endm
 
-.macro four_taps t0, t1, t2, t3
-        .byte           \t0, \t1, \t2, \t3
-.endm
-
 .macro four_of_six_taps t0, t1, t2, t3
         .byte           0, \t0, \t1, \t2, \t3, 0, 0, 0
 .endm
@@ -64,17 +60,6 @@ const long_taps, align=3
         .byte            0, -2,  8, 62, -5,  1,  0,  0
         .byte            0, -1,  4, 63, -3,  1,  0,  0
         spline          four_of_six_taps
-endconst
-
-// the taps of two components at once
-const taps, align=2
-        spline          four_taps
-endconst
-
-// limits of differences between similar vectors, by cell
-const limits
-        .word           2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
-        .byte           1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128
 endconst
 
 // Loads a row of samples and, in right, the samples to their right, and advances the pointer.
@@ -118,13 +103,6 @@ function ff_mvfps_sad_8_neon, export=1
         fmov            w0, s0
         ret
 endfunc
-
-// indices of four samples in each of two rows of eight, from the first, second, third and fourth sample on
-const fours, align=3
-.irp i, 0, 1, 2, 3
-        .byte           \i, \i + 1, \i + 2, \i + 3, \i + 8, \i + 9, \i + 10, \i + 11
-.endr
-endconst
 
 // Loads a row of eight samples of one component, and widens them.
 .macro load_row dst, pointer
@@ -299,170 +277,6 @@ function ff_mvfps_match_8_neon, export=1
         b.gt            4b
 9:      uaddlv          s0, v7.8h
         fmov            w0, s0
-        ret
-endfunc
-
-// The same for two components, which have four columns and four taps.
-
-// Loads a row of four samples of each of two components. there: pointer to the second component
-.macro load_row_two dst, pointer, there
-        ld1             {v\dst\().d}[0], [\pointer], x3
-        ld1             {v\dst\().d}[1], [\there], x3
-        tbl             v\dst\().8b, {v\dst\().16b}, v8.8b
-.endm
-
-// Loads a row as load_row_two does, and filters it horizontally. w0 to w3: absolute values of the taps, of which the
-// outer ones are at most 0, the inner ones at least 0; clobbers v0 to v3
-.macro filter_row_two dst, pointer, there, w0, w1, w2, w3
-        ld1             {v0.d}[0], [\pointer], x3
-        ld1             {v0.d}[1], [\there], x3
-        tbl             v1.8b, {v0.16b}, v9.8b
-        tbl             v2.8b, {v0.16b}, v10.8b
-        tbl             v3.8b, {v0.16b}, v11.8b
-        tbl             v0.8b, {v0.16b}, v8.8b
-        umull           v\dst\().8h, v1.8b, v\w1\().8b
-        umlal           v\dst\().8h, v2.8b, v\w2\().8b
-        umlsl           v\dst\().8h, v0.8b, v\w0\().8b
-        umlsl           v\dst\().8h, v3.8b, v\w3\().8b
-.endm
-
-// Filters four rows r0 to r3 of sums vertically: the result is in v0. Clobbers v1
-.macro filter_column_two taps, r0, r1, r2, r3
-        sum_four        \taps, \r0, \r1, \r2, \r3
-        round_sums
-.endm
-
-// Filters four rows r0 to r3 of samples vertically: the result is in v0. w0 to w3: absolute values of the taps
-.macro filter_bytes r0, r1, r2, r3, w0, w1, w2, w3
-        umull           v0.8h, v\r1\().8b, v\w1\().8b
-        umlal           v0.8h, v\r2\().8b, v\w2\().8b
-        umlsl           v0.8h, v\r0\().8b, v\w0\().8b
-        umlsl           v0.8h, v\r3\().8b, v\w3\().8b
-        sqrshrun        v0.8b, v0.8h, #6
-        uxtl            v0.8h, v0.8b
-.endm
-
-// Computes a row of both matches: loads and filters the last of four rows of each picture, then filters the four rows
-// vertically. a0 to a3, b0 to b3: registers of the rows
-.macro match_row_two a0, a1, a2, a3, b0, b1, b2, b3
-        filter_row_two  \a3, x1, x13, 24, 25, 26, 27
-        filter_row_two  \b3, x2, x14, 28, 29, 30, 31
-        filter_column_two 4, \a0, \a1, \a2, \a3
-        mov             v2.16b, v0.16b
-        filter_column_two 5, \b0, \b1, \b2, \b3
-        store_row       2, 0
-.endm
-
-// Does the same where only vertical filtering is needed.
-.macro upright_row_two a0, a1, a2, a3, b0, b1, b2, b3
-        load_row_two    \a3, x1, x13
-        load_row_two    \b3, x2, x14
-        filter_bytes    \a0, \a1, \a2, \a3, 24, 25, 26, 27
-        mov             v2.16b, v0.16b
-        filter_bytes    \b0, \b1, \b2, \b3, 28, 29, 30, 31
-        store_row       2, 0
-.endm
-
-// Computes all rows with the macro row, and rotates the registers of the four rows.
-.macro all_rows_two row
-1:      \row           16, 17, 18, 19, 20, 21, 22, 23
-        b.le            9f
-        \row           17, 18, 19, 16, 21, 22, 23, 20
-        b.le            9f
-        \row           18, 19, 16, 17, 22, 23, 20, 21
-        b.le            9f
-        \row           19, 16, 17, 18, 23, 20, 21, 22
-        b.gt            1b
-        b               9f
-.endm
-
-// Loads the absolute values of the taps with an index, each to all bytes of a register. Clobbers x15.
-.macro load_weights index, w0, w1, w2, w3
-        add             x15, x5, \index, lsl #2
-        ld4r            {v\w0\().8b, v\w1\().8b, v\w2\().8b, v\w3\().8b}, [x15]
-        neg             v\w0\().8b, v\w0\().8b
-        neg             v\w3\().8b, v\w3\().8b
-.endm
-
-// Adds to, or subtracts from, all pointers. op: add or sub; by: the number of bytes
-.macro step op, by
-        \op            x1, x1, \by
-        \op            x2, x2, \by
-        \op            x13, x13, \by
-        \op            x14, x14, \by
-.endm
-
-// void match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride, const int *at,
-//                  ptrdiff_t apart, int h, int max)
-function ff_mvfps_match_two_8_neon, export=1
-        ldp             w9, w10, [x4]
-        movi            v6.8h, #255
-        movrel          x4, fours
-        stp             d8, d9, [sp, #-32]!
-        stp             d10, d11, [sp, #16]
-        add             x13, x1, x5
-        add             x14, x2, x5
-        ldp             d8, d9, [x4]
-        ldp             d10, d11, [x4, #16]
-        orr             w4, w9, w10
-        movrel          x5, taps
-        cbz             w4, 2f
-        tst             w4, #15
-        b.eq            3f
-        and             w11, w9, #15
-        and             w12, w10, #15
-        load_weights    x11, 24, 25, 26, 27
-        load_weights    x12, 28, 29, 30, 31
-        step            sub, #1
-        cmp             w4, #16
-        b.lo            4f
-        lsr             w9, w9, #4
-        lsr             w10, w10, #4
-        ldr             s4, [x5, x9, lsl #2]
-        ldr             s5, [x5, x10, lsl #2]
-        sxtl            v4.8h, v4.8b
-        sxtl            v5.8h, v5.8b
-        step            sub, x3
-.irp row, 16, 17, 18
-        filter_row_two  \row, x1, x13, 24, 25, 26, 27
-.endr
-.irp row, 20, 21, 22
-        filter_row_two  \row, x2, x14, 28, 29, 30, 31
-.endr
-        all_rows_two    match_row_two
-        // both blocks are at whole samples
-2:      load_row_two    0, x1, x13
-        load_row_two    1, x2, x14
-        uxtl            v0.8h, v0.8b
-        uxtl            v1.8h, v1.8b
-        store_row       0, 1
-        b.gt            2b
-        b               9f
-        // both blocks are between rows, but not between columns
-3:      lsr             w9, w9, #4
-        lsr             w10, w10, #4
-        load_weights    x9, 24, 25, 26, 27
-        load_weights    x10, 28, 29, 30, 31
-        step            sub, x3
-.irp row, 16, 17, 18
-        load_row_two    \row, x1, x13
-.endr
-.irp row, 20, 21, 22
-        load_row_two    \row, x2, x14
-.endr
-        all_rows_two    upright_row_two
-        // both blocks are between columns, but not between rows
-4:      filter_row_two  16, x1, x13, 24, 25, 26, 27
-        filter_row_two  17, x2, x14, 28, 29, 30, 31
-        sqrshrun        v16.8b, v16.8h, #6
-        sqrshrun        v17.8b, v17.8h, #6
-        uxtl            v16.8h, v16.8b
-        uxtl            v17.8h, v17.8b
-        store_row       16, 17
-        b.gt            4b
-9:
-        ldp             d10, d11, [sp, #16]
-        ldp             d8, d9, [sp], #32
         ret
 endfunc
 
@@ -750,32 +564,5 @@ function ff_mvfps_field_penalties_neon, export=1
         shl             v17.4s, v17.4s, #3
         st1             {v17.4s}, [x0], #16
         b.gt            1b
-        ret
-endfunc
-
-// unsigned cluster(const MvfpsVector *cells, int leader)
-function ff_mvfps_cluster_neon, export=1
-        add             x1, x0, w1, sxtw #2
-        movrel          x2, limits
-        ld1r            {v16.4s}, [x1]
-        ld1             {v0.8h, v1.8h, v2.8h, v3.8h}, [x0]
-        ld1             {v4.4s, v5.4s, v6.4s, v7.4s}, [x2], #64
-        ld1             {v17.16b}, [x2]
-.irp i, 0, 1, 2, 3
-        sabd            v\i\().8h, v\i\().8h, v16.8h
-        uaddlp          v\i\().4s, v\i\().8h
-.endr
-        cmhs            v0.4s, v4.4s, v0.4s
-        cmhs            v1.4s, v5.4s, v1.4s
-        cmhs            v2.4s, v6.4s, v2.4s
-        cmhs            v3.4s, v7.4s, v3.4s
-        uzp1            v0.8h, v0.8h, v1.8h
-        uzp1            v2.8h, v2.8h, v3.8h
-        uzp1            v0.16b, v0.16b, v2.16b
-        and             v0.16b, v0.16b, v17.16b
-        addp            v0.16b, v0.16b, v0.16b
-        addp            v0.16b, v0.16b, v0.16b
-        addp            v0.16b, v0.16b, v0.16b
-        umov            w0, v0.h[0]
         ret
 endfunc

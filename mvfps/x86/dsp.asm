@@ -21,7 +21,7 @@ bilinear:
 %assign Y Y + 1
 %endrep
 
-; taps of a Catmull-Rom spline for each sixteenth of a sample, as bytes and as words: those of two components at once
+; taps of a Catmull-Rom spline for each sixteenth of a sample
 %macro TAPS 1
     %1  0, 64,  0,  0
     %1 -2, 63,  3,  0
@@ -40,8 +40,6 @@ bilinear:
     %1 -1,  6, 62, -3
     %1  0,  3, 63, -2
 %endmacro
-taps_b: TAPS db
-taps_w: TAPS dw
 
 ; six taps of a sinc with a window
 %macro LONG_TAPS 1
@@ -86,16 +84,11 @@ words_255:  times 16 dw 255
 words_128:  times 16 dw 128
 dwords_32:  times 8 dd 32
 dwords_128: times 8 dd 128
-; limits of differences between similar vectors, by cell
-limits:     dd 2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 2, 2, 2
 round_2048: times 8 dd 2048
 ; shuffles: pairs of adjacent samples, from the first sample on, from the third and from the fifth
 pairs_0:    times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2:    times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4:    times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
-; the same shuffles for two rows of four samples, which begin at bytes 0 and 8
-two_pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4,  8,  9,  9, 10, 10, 11, 11, 12
-two_pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 10, 11, 11, 12, 12, 13, 13, 14
 ; the least horizontal component, shifted to the upper word, stands for no vector
 no_vector:  times 8 dd 1 << 31
 
@@ -279,11 +272,9 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     movd        eax, xm2
     RET
 
-; Filters the next row of both pictures horizontally, and advances the pointers. %1: dst, a picture in each lane;
-; %2: 1, or 2 if the row is four samples of each of two components; with 1, the stack has the taps, and m9 and m10 are
-; clobbered; with 2: m4, m5: taps; m13, m14: shuffles; m10: clobbered
-%macro FILTER_ROW 2
-%if %2 == 1
+; Filters the next row of both pictures horizontally, and advances the pointers. %1: dst, a picture in each lane; m9, m10:
+; clobbered. The stack has the taps.
+%macro FILTER_ROW 1
     movu        xm%1, [aq - 2]
     vinserti128 m%1, m%1, [bq - 2], 1
     add         aq, strideq
@@ -296,62 +287,24 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     pmaddubsw   m%1, [rsp + 64]
     paddw       m9, m10
     paddw       m%1, m9
-%else
-    movq        xm%1, [aq - 1]
-    movq        xm10, [bq - 1]
-    movhps      xm%1, [aq + apartq - 1]
-    movhps      xm10, [bq + apartq - 1]
-    vinserti128 m%1, m%1, xm10, 1
-    add         aq, strideq
-    add         bq, strideq
-    pshufb      m10, m%1, m13
-    pshufb      m%1, m14
-    pmaddubsw   m10, m4
-    pmaddubsw   m%1, m5
-    paddw       m%1, m10
-%endif
 %endmacro
 
-; Loads the eight samples of the next row of each picture, and advances the pointers. %1, %2: dst; %3: number of
-; components, 1 or 2
-%macro LOAD_EIGHT 3
-%if %3 == 1
-    movq        xm%1, [aq]
-    movq        xm%2, [bq]
-%else
-    movd        xm%1, [aq]
-    movd        xm%2, [bq]
-    pinsrd      xm%1, [aq + apartq], 1
-    pinsrd      xm%2, [bq + apartq], 1
-%endif
-    add         aq, strideq
-    add         bq, strideq
-%endmacro
-
-; Loads the next row of both pictures, and advances the pointers. %1: dst, a picture in each lane; %2: number of
-; components, 1 or 2; xm10: clobbered
-%macro LOAD_LANES 2
-%if %2 == 1
+; Loads the next row of both pictures, and advances the pointers. %1: dst, a picture in each lane
+%macro LOAD_LANES 1
     movu        xm%1, [aq]
     vinserti128 m%1, m%1, [bq], 1
     add         aq, strideq
     add         bq, strideq
-%else
-    LOAD_EIGHT  %1, 10, %2
-    vinserti128 m%1, m%1, xm10, 1
-%endif
 %endmacro
 
-; Stores a row of both matches and, if %3, adds their absolute differences to xm15. %1, %2: xmm registers with the rows;
-; %2: clobbered if %3
-%macro STORE_ROW 3
+; Stores a row of both matches, and adds their absolute differences to xm15. %1, %2: xmm registers with the rows;
+; %2: clobbered
+%macro STORE_ROW 2
     movu        [dstq], %1
     movu        [dstq + 128], %2
-%if %3
     psubw       %2, %1
     pabsw       %2, %2
     paddw       xm15, %2
-%endif
     add         dstq, 16
 %endmacro
 
@@ -362,21 +315,20 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     mova        m11, [words_32]
 %endmacro
 
-; Rounds, clips and stores a row of both matches in m8, whose words are 64 times a sample. %1: as %3 of STORE_ROW;
-; m9: clobbered
-%macro ROUND_ROW 1
+; Rounds, clips and stores a row of both matches in m8, whose words are 64 times a sample. m9: clobbered
+%macro ROUND_ROW 0
     paddw       m8, m11
     psraw       m8, 6
     pmaxsw      m8, m7
     pminsw      m8, m6
     vextracti128 xm9, m8, 1
-    STORE_ROW   xm8, xm9, %1
+    STORE_ROW   xm8, xm9
 %endmacro
 
-; Moves each row to the register before its own, so that the first one is forgotten. %1: the last register
-%macro NEXT_ROWS 1
+; Moves each of the rows in m0 to m5 to the register before its own, so that the first one is forgotten.
+%macro NEXT_ROWS 0
 %assign I 0
-%rep %1
+%rep 5
 %assign J I + 1
     mova        m %+ I, m %+ J
 %assign I J
@@ -393,20 +345,16 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     paddd       m9, m11
 %endmacro
 
-; Defines the body of mvfps_match_8 and of mvfps_match_two_8. %1: number of components. One has six taps, two have four
-%macro MATCH 1
+; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
+;                   const int *at, int w, int h, int max)
+cglobal mvfps_match_8, 7, 11, 16, 3 * 32, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
     mov         at_bd, [at_aq + 4]
     mov         at_ad, [at_aq]
-%if %1 == 1
-%assign LAST 5
     pxor        m15, m15
     ; the distance of the taps for fewer than eight columns
     cmp         wd, 8
     sbb         wd, wd
     and         wd, 16 * 6
-%else
-%assign LAST 3
-%endif
     mov         y_ad, at_ad
     or          y_ad, at_bd
     jz .whole
@@ -419,7 +367,6 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     and         at_bd, 15
     shr         y_ad, 4
     shr         y_bd, 4
-%if %1 == 1
     lea         tableq, [long_taps_b]
     add         tableq, wq
     lea         at_aq, [at_aq + 2 * at_aq]
@@ -430,17 +377,9 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     mova        [rsp + 32 * I], m8
 %assign I I + 1
 %endrep
-%else
-    lea         tableq, [taps_b]
-    BROADCAST_BOTH 4, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
-    BROADCAST_BOTH 5, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
-    mova        m13, [two_pairs_0]
-    mova        m14, [two_pairs_2]
-%endif
     mov         at_ad, y_ad
     or          at_ad, y_bd
     jz .level
-%if %1 == 1
     lea         tableq, [long_taps_w]
     lea         tableq, [tableq + 2 * wq]
     lea         y_aq, [y_aq + 2 * y_aq]
@@ -450,28 +389,21 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     BROADCAST_BOTH 13, d, tableq + 4 * y_aq + 8, tableq + 4 * y_bq + 8
     sub         aq, strideq
     sub         bq, strideq
-%else
-    lea         tableq, [taps_w]
-    BROADCAST_BOTH 6, d, tableq + 8 * y_aq,      tableq + 8 * y_bq
-    BROADCAST_BOTH 7, d, tableq + 8 * y_aq + 4,  tableq + 8 * y_bq + 4
-%endif
     mova        m12, [round_2048]
     sub         aq, strideq
     sub         bq, strideq
 %assign I 0
-%rep LAST
-    FILTER_ROW  I, %1
+%rep 5
+    FILTER_ROW  I
 %assign I I + 1
 %endrep
 .row:
-    FILTER_ROW  LAST, %1
+    FILTER_ROW  5
     mova        m8, m12
     mova        m9, m12
     ADD_ROWS    0, 1, 6
     ADD_ROWS    2, 3, 7
-%if %1 == 1
     ADD_ROWS    4, 5, 13
-%endif
     psrad       m8, 12
     psrad       m9, 12
     packssdw    m8, m9
@@ -479,8 +411,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     pmaxsw      m8, m9
     pminsw      m8, [words_255]
     vextracti128 xm9, m8, 1
-    STORE_ROW   xm8, xm9, %1 == 1
-    NEXT_ROWS   LAST
+    STORE_ROW   xm8, xm9
+    NEXT_ROWS
     dec         hd
     jg .row
     jmp .end
@@ -488,8 +420,8 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
 .level:
     LOAD_ROUND
 .level_row:
-    FILTER_ROW  8, %1
-    ROUND_ROW   %1 == 1
+    FILTER_ROW  8
+    ROUND_ROW
     dec         hd
     jg .level_row
     jmp .end
@@ -497,7 +429,6 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
 .upright:
     shr         at_ad, 4
     shr         at_bd, 4
-%if %1 == 1
     lea         tableq, [long_taps_b]
     add         tableq, wq
     lea         at_aq, [at_aq + 2 * at_aq]
@@ -507,68 +438,48 @@ cglobal mvfps_sad_8, 5, 7, 14, a, b, stride, at_a, at_b, table, stride3
     BROADCAST_BOTH 14, w, tableq + 2 * at_aq + 4, tableq + 2 * at_bq + 4
     sub         aq, strideq
     sub         bq, strideq
-%else
-    lea         tableq, [taps_b]
-    BROADCAST_BOTH 12, w, tableq + 4 * at_aq,     tableq + 4 * at_bq
-    BROADCAST_BOTH 13, w, tableq + 4 * at_aq + 2, tableq + 4 * at_bq + 2
-%endif
     LOAD_ROUND
     sub         aq, strideq
     sub         bq, strideq
 %assign I 0
-%rep LAST
-    LOAD_LANES  I, %1
+%rep 5
+    LOAD_LANES  I
 %assign I I + 1
 %endrep
     ; pairs of samples one above the other
 %assign I 0
-%rep LAST - 1
+%rep 4
 %assign J I + 1
     punpcklbw   m %+ I, m %+ J
 %assign I J
 %endrep
 .upright_row:
-    LOAD_LANES  LAST, %1
-%if %1 == 1
+    LOAD_LANES  5
     punpcklbw   m4, m5
     pmaddubsw   m9, m4, m14
     pmaddubsw   m8, m0, m12
     paddw       m8, m9
-%else
-    punpcklbw   m2, m3
-    pmaddubsw   m8, m0, m12
-%endif
     pmaddubsw   m9, m2, m13
     paddw       m8, m9
-    ROUND_ROW   %1 == 1
-    NEXT_ROWS   LAST
+    ROUND_ROW
+    NEXT_ROWS
     dec         hd
     jg .upright_row
     jmp .end
     ; both blocks are at whole samples
 .whole:
-    LOAD_EIGHT  0, 1, %1
+    movq        xm0, [aq]
+    movq        xm1, [bq]
+    add         aq, strideq
+    add         bq, strideq
     pmovzxbw    xm0, xm0
     pmovzxbw    xm1, xm1
-    STORE_ROW   xm0, xm1, %1 == 1
+    STORE_ROW   xm0, xm1
     dec         hd
     jg .whole
 .end:
-%if %1 == 1
     SUM_WORDS   eax, xm15, xm0
-%endif
     RET
-%endmacro
-
-; int mvfps_match_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-;                   const int *at, int w, int h, int max)
-cglobal mvfps_match_8, 7, 11, 16, 3 * 32, dst, a, b, stride, at_a, w, h, at_b, table, y_a, y_b
-    MATCH       1
-
-; void mvfps_match_two_8(uint16_t (*dst)[64], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-;                        const int *at, ptrdiff_t apart, int h, int max)
-cglobal mvfps_match_two_8, 7, 11, 15, dst, a, b, stride, at_a, apart, h, at_b, table, y_a, y_b
-    MATCH       2
 
 ; void mvfps_mean_8(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb)
 cglobal mvfps_mean_8, 5, 5, 5, dst, a, b, share, nb
@@ -929,31 +840,6 @@ cglobal mvfps_field_penalties, 7, 8, 16, penalties, v, nb, fields, x, y, part, f
     add         penaltiesq, 32
     sub         nbd, 8
     jg .loop
-    RET
-
-; unsigned mvfps_cluster(const MvfpsVector *cells, int leader)
-cglobal mvfps_cluster, 2, 3, 5, cells, leader, high
-    movsxdifnidn leaderq, leaderd
-    vpbroadcastd m0, [cellsq + 4 * leaderq]
-    mova        m3, [words_32]
-    mova        m4, [ones_w]
-    movu        m1, [cellsq]
-    movu        m2, [cellsq + 32]
-    psubsw      m1, m0
-    psubsw      m2, m0
-    pabsw       m1, m1
-    pabsw       m2, m2
-    pminuw      m1, m3
-    pminuw      m2, m3
-    pmaddwd     m1, m4
-    pmaddwd     m2, m4
-    pcmpgtd     m1, [limits]
-    pcmpgtd     m2, [limits + 32]
-    movmskps    eax, m1
-    movmskps    highd, m2
-    shl         highd, 8
-    or          eax, highd
-    xor         eax, 0xffff
     RET
 
 %endif

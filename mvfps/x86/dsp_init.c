@@ -16,8 +16,6 @@
 int ff_mvfps_sad_8_avx2(const uint8_t *a, const uint8_t *b, ptrdiff_t stride, int at_a, int at_b);
 int ff_mvfps_match_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
                           const int *at, int w, int h, int max);
-void ff_mvfps_match_two_8_avx2(uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b,
-                               ptrdiff_t stride, const int *at, ptrdiff_t apart, int h, int max);
 void ff_mvfps_mean_8_avx2(uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
 void ff_mvfps_add_8_avx2(uint32_t *sum, uint32_t *weights, const uint16_t (*matches)[MVFPS_TILE_SAMPLES],
                          const uint16_t (*windows)[MVFPS_TILE_SAMPLES], unsigned cells, int share, int difference,
@@ -29,7 +27,6 @@ int ff_mvfps_distinct_from_avx2(MvfpsVector *dst, const MvfpsVector *src, const 
 void ff_mvfps_sum_distances_avx2(int *sums, const MvfpsVector *v, int nb, const MvfpsVector *others);
 void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
                                    int y, int part);
-unsigned ff_mvfps_cluster_avx2(const MvfpsVector *cells, int leader);
 
 #if ARCH_X86_64
 static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "dsp.asm has them so");
@@ -60,12 +57,10 @@ av_cold void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes)
     dsp->distinct_from   = ff_mvfps_distinct_from_avx2;
     dsp->sum_distances   = ff_mvfps_sum_distances_avx2;
     dsp->field_penalties = field_penalties;
-    dsp->cluster         = ff_mvfps_cluster_avx2;
     if (bytes > 1)
         return;
     dsp->sad             = ff_mvfps_sad_8_avx2;
     dsp->match           = ff_mvfps_match_8_avx2;
-    dsp->match_two       = ff_mvfps_match_two_8_avx2;
     dsp->mean            = ff_mvfps_mean_8_avx2;
     dsp->add             = ff_mvfps_add_8_avx2;
     dsp->divide          = ff_mvfps_divide_8_avx2;

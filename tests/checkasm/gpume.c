@@ -309,31 +309,6 @@ static void check_average(int depth)
     report("average_%d", depth);
 }
 
-static void check_halve(void)
-{
-    GpumePixels pixels;
-
-    declare_func(void, uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
-
-    ff_gpume_pixels_init(&pixels, 8);
-    if (check_func(pixels.halve, "gpume_halve_8")) {
-        for (int kind = 0; kind < NB_KINDS; kind++) {
-            fill(kind, 8);
-            for (int trial = 0; trial < TRIALS; trial++) {
-                const int n = trial < 2 ? trial : rnd() % (STRIDE / 2);
-
-                memset(rows_out, 0xa5, sizeof(rows_out));
-                call_ref(rows_out[0], cur.data, ref.data + 1, n);
-                call_new(rows_out[1], cur.data, ref.data + 1, n);
-                if (memcmp(rows_out[0], rows_out[1], sizeof(rows_out[0])) || inputs_changed())
-                    fail();
-            }
-        }
-        bench_new(rows_out[1], cur.data, ref.data, STRIDE / 2);
-    }
-    report("halve");
-}
-
 /* Returns whether a row is wrong: its n samples, or bytes that must not be written after them. */
 static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n, int bytes)
 {
@@ -1002,7 +977,6 @@ void checkasm_check_vf_gpume(void)
     check_blocks("sad", "means", ff_gpume_sad_init, 8, 4);
     check_blocks("sad", "means_x2", ff_gpume_sad_init, 4, 2);
     check_blocks("sad", "around", ff_gpume_sad_init, 5, 8);
-    check_halve();
     check_right();
     check_below();
     check_centre();

@@ -117,34 +117,6 @@ static void check_mvfps_match(const MvfpsDsp *dsp, MvfpsBuffers *b)
     bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, 8, 8, 255);
 }
 
-/* There is no C version; compares with two calls for one component. */
-static void check_mvfps_match_two(const MvfpsDsp *dsp, const MvfpsDsp *plain, MvfpsBuffers *b)
-{
-    const int first = 3 * MVFPS_LINE + 8, apart = 5 * MVFPS_LINE - 3;
-    int at[2] = { 83, 38 };
-    declare_func(void, uint16_t (*dst)[MVFPS_TILE_SAMPLES], const uint8_t *a, const uint8_t *b, ptrdiff_t stride,
-                 const int *at, ptrdiff_t apart, int h, int max);
-
-    if (!dsp->match_two || !check_func(dsp->match_two, "mvfps_match_two_8"))
-        return;
-    for (int i = 0; i < 4 * 256; i++) {
-        const int h = 2 << rnd() % 3;
-
-        draw_places(at, i, 16);
-        draw_mvfps(b, 8);
-        call_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, apart, h, 255);
-        for (int k = 0; k < 2; k++) {
-            plain->match(b->matches[0], b->pictures[0] + first + k * apart, b->pictures[1] + first + k * apart,
-                         MVFPS_LINE, at, 4, h, 255);
-            for (int n = 0; n < 8 * h; n++)
-                if (n % 8 < 4 && (b->matches[0][0][n] != b->matches[1][0][n + 4 * k] ||
-                                  b->matches[0][1][n] != b->matches[1][1][n + 4 * k]))
-                    fail();
-        }
-    }
-    bench_new(b->matches[1], b->pictures[0] + first, b->pictures[1] + first, MVFPS_LINE, at, apart, 4, 255);
-}
-
 static void check_mvfps_mean(const MvfpsDsp *dsp, MvfpsBuffers *b)
 {
     declare_func(void, uint16_t *dst, const uint16_t *a, const uint16_t *b, int share, int nb);
@@ -330,25 +302,6 @@ static void check_mvfps_field_penalties(const MvfpsDsp *dsp)
     bench_new(penalties[1], v, 16, &all, 80, 40, 2048);
 }
 
-static void check_mvfps_cluster(const MvfpsDsp *dsp)
-{
-    MvfpsVector cells[MVFPS_TILE_CELLS];
-    declare_func(unsigned, const MvfpsVector *cells, int leader);
-
-    if (!check_func(dsp->cluster, "mvfps_cluster"))
-        return;
-    for (int i = 0; i < 64 * MVFPS_TILE_CELLS; i++) {
-        unsigned ref, new;
-
-        draw_vectors(cells, FF_ARRAY_ELEMS(cells), 0);
-        ref = call_ref(cells, i % MVFPS_TILE_CELLS);
-        new = call_new(cells, i % MVFPS_TILE_CELLS);
-        if (ref != new)
-            fail();
-    }
-    bench_new(cells, 5);
-}
-
 void checkasm_check_mvfps(void)
 {
     static MvfpsBuffers b;
@@ -361,7 +314,6 @@ void checkasm_check_mvfps(void)
     ff_mvfps_dsp_init(&dsp, 1);
     check_mvfps_sad(&dsp, &b);
     check_mvfps_match(&dsp, &b);
-    check_mvfps_match_two(&dsp, &plain, &b);
     check_mvfps_mean(&dsp, &b);
     check_mvfps_add(&dsp, &plain, &b);
     check_mvfps_store(&dsp, &b);
@@ -369,6 +321,5 @@ void checkasm_check_mvfps(void)
     check_mvfps_distinct_from(&dsp);
     check_mvfps_sum_distances(&dsp);
     check_mvfps_field_penalties(&dsp);
-    check_mvfps_cluster(&dsp);
     report("mvfps");
 }
