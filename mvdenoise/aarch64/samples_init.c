@@ -19,7 +19,6 @@ void ff_mvdenoise_best_12_neon(MvdenoiseSearch *search, const uint16_t *own);
 void ff_mvdenoise_best_16_neon(MvdenoiseSearch *search, const uint16_t *own);
 void ff_mvdenoise_add_10_neon(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights,
                               int nb, const uint8_t *window);
-void ff_mvdenoise_divide_10_neon(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
 
 av_cold void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth)
 {
@@ -30,10 +29,8 @@ av_cold void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth)
         s->candidates = ff_mvdenoise_candidates_neon;
         s->best       = depth > 12 ? ff_mvdenoise_best_16_neon :
                         depth >  8 ? ff_mvdenoise_best_12_neon : ff_mvdenoise_best_8_neon;
-        if (depth <= 10) {
-            s->add    = ff_mvdenoise_add_10_neon;
-            s->divide = ff_mvdenoise_divide_10_neon;
-        }
+        if (depth <= 10)
+            s->add = ff_mvdenoise_add_10_neon;
     }
 #if HAVE_DOTPROD
     if (have_dotprod(cpu_flags) && depth == 8)

@@ -369,37 +369,3 @@ function ff_mvdenoise_add_10_neon, export=1
         str             q23, [x1]
 3:      ret
 endfunc
-
-// void divide_10(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction)
-// Divisors are below 1 << 24 and sums below 1 << 32. The quotient of floats may be too large or too small by 1.
-function ff_mvdenoise_divide_10_neon, export=1
-        dup             v16.4s, w4
-1:      ldp             q2, q3, [x2], #32
-        ldp             q0, q1, [x1], #32
-        subs            w3, w3, #8
-        ushl            v2.4s, v2.4s, v16.4s
-        ushl            v3.4s, v3.4s, v16.4s
-        usra            v0.4s, v2.4s, #1
-        usra            v1.4s, v3.4s, #1
-        ucvtf           v6.4s, v2.4s
-        ucvtf           v7.4s, v3.4s
-        ucvtf           v4.4s, v0.4s
-        ucvtf           v5.4s, v1.4s
-        fdiv            v4.4s, v4.4s, v6.4s
-        fdiv            v5.4s, v5.4s, v7.4s
-        fcvtzu          v4.4s, v4.4s
-        fcvtzu          v5.4s, v5.4s
-        mls             v0.4s, v4.4s, v2.4s
-        mls             v1.4s, v5.4s, v3.4s
-        // corrects the quotient: -1 if the remainder is negative, +1 if the remainder is not less than the divisor
-        cmge            v2.4s, v0.4s, v2.4s
-        cmge            v3.4s, v1.4s, v3.4s
-        ssra            v4.4s, v0.4s, #31
-        ssra            v5.4s, v1.4s, #31
-        sub             v4.4s, v4.4s, v2.4s
-        sub             v5.4s, v5.4s, v3.4s
-        uzp1            v4.8h, v4.8h, v5.8h
-        str             q4, [x0], #16
-        b.gt            1b
-        ret
-endfunc

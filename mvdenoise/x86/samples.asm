@@ -355,40 +355,4 @@ cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, wi
 .end:
     RET
 
-; void mvdenoise_divide(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction)
-; Weights are below 1 << 24 and sums, which are unsigned, below 1 << 32. The quotient of floats may be too large or too
-; small by 1.
-cglobal mvdenoise_divide_10, 5, 5, 7, dst, sums, weights, w, fraction
-    movd        xm6, fractiond
-    pxor        m5, m5
-.loop:
-    movu        m0, [weightsq]
-    pslld       m0, xm6
-    psrld       m1, m0, 1
-    paddd       m1, [sumsq]
-    psrld       m2, m1, 1
-    cvtdq2ps    m3, m0
-    cvtdq2ps    m2, m2
-    addps       m2, m2
-    divps       m2, m3
-    cvttps2dq   m2, m2
-    pmulld      m3, m2, m0
-    psubd       m1, m3
-    ; corrects the quotient: -1 if the remainder is negative, +1 if the remainder is not less than the divisor
-    pcmpgtd     m3, m5, m1
-    pcmpgtd     m4, m0, m1
-    paddd       m2, m3
-    pcmpeqd     m3, m3
-    pxor        m4, m3
-    psubd       m2, m4
-    packusdw    m2, m2
-    vpermq      m2, m2, q3120
-    movu        [dstq], xm2
-    add         dstq, 16
-    add         sumsq, 32
-    add         weightsq, 32
-    sub         wd, 8
-    jg .loop
-    RET
-
 %endif

@@ -19,7 +19,6 @@ void ff_mvdenoise_best_12_avx2(MvdenoiseSearch *search, const uint16_t *own);
 void ff_mvdenoise_best_16_avx2(MvdenoiseSearch *search, const uint16_t *own);
 void ff_mvdenoise_add_10_avx2(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights,
                               int nb, const uint8_t *window);
-void ff_mvdenoise_divide_10_avx2(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
 
 av_cold void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth)
 {
@@ -34,7 +33,6 @@ av_cold void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth)
                     depth >  8 ? ff_mvdenoise_best_12_avx2 : ff_mvdenoise_best_8_avx2;
     if (depth > 10)
         return;
-    s->add    = ff_mvdenoise_add_10_avx2;
-    s->divide = ff_mvdenoise_divide_10_avx2;
+    s->add = ff_mvdenoise_add_10_avx2;
 #endif
 }

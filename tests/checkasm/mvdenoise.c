@@ -207,42 +207,6 @@ static void check_mvdenoise_add(const MvdenoiseSamples *s, int depth)
     bench_new(sums[1], weights[1], samples[0], patch_weights, 20, window);
 }
 
-/* Tests quotients near whole numbers and near halves. */
-static void check_mvdenoise_divide(const MvdenoiseSamples *s, int depth)
-{
-    union {
-        uint32_t s10[80];
-        uint64_t s16[80];
-    } sums;
-    uint32_t weights[80];
-    uint16_t dst[2][80];
-    const int fraction = mvdenoise_fraction(depth);
-    declare_func(void, uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
-
-    if (!check_func(s->divide, "mvdenoise_divide_%d", depth))
-        return;
-    for (int i = 0; i < 256; i++) {
-        const int w = 1 + rnd() % 72;
-
-        for (int k = 0; k < 80; k++) {
-            const uint32_t weight = weights[k] = 1 + rnd() % (i & 1 ? 8192 * 346 : 100);
-            const uint64_t sum    = (rnd() % (1ULL << depth)) * ((uint64_t)weight << fraction) +
-                                    (weight << fraction) / 2 + rnd() % 5;
-            const uint64_t most   = ((1ULL << depth) - 1) * ((uint64_t)weight << fraction);
-
-            if (depth > 10)
-                sums.s16[k] = FFMIN(FFMAX(sum, 2) - 2, most);
-            else
-                sums.s10[k] = FFMIN(FFMAX(sum, 2) - 2, most);
-        }
-        call_ref(dst[0], &sums, weights, w, fraction);
-        call_new(dst[1], &sums, weights, w, fraction);
-        if (memcmp(dst[0], dst[1], w * sizeof(**dst)))
-            fail();
-    }
-    bench_new(dst[1], &sums, weights, 72, fraction);
-}
-
 static size_t coef_size(int depth)
 {
     return depth > 10 ? sizeof(int32_t) : sizeof(int16_t);
@@ -363,7 +327,6 @@ void checkasm_check_mvdenoise(void)
         check_mvdenoise_read(&s, &b, depth);
         check_mvdenoise_best(&s, &b, depth);
         check_mvdenoise_add(&s, depth);
-        check_mvdenoise_divide(&s, depth);
         check_mvdenoise_over_space(&t, &b, depth);
         check_mvdenoise_threshold(&t, &b, depth);
         check_mvdenoise_wiener(&t, &b, depth);
