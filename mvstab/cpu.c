@@ -19,6 +19,7 @@
 #include "libavfilter/gpume/mvstab/backend.h"
 #include "libavfilter/gpume/mvstab/dsp.h"
 #include "libavfilter/gpume/picture/padded.h"
+#include "libavfilter/gpume/util/tasks.h"
 
 /** What a thread needs for a row. */
 typedef struct Row {
@@ -30,6 +31,8 @@ typedef struct Row {
 typedef struct CPUBackend {
     const MvstabConfig *cfg;
     const GpumeLayout *layout;
+    GpumeScheduler scheduler;
+    GpumeTaskChain chain;
     MvstabDSP dsp;
     AVBufferPool *pictures, *tensors;
     MvstabPoint *meshes;        ///< that of each component, mesh_size points apart
@@ -38,12 +41,13 @@ typedef struct CPUBackend {
     size_t row_size, row_width;
 
     /* the current work */
-    GpumePadded picture;
-    const AVFrame *frame;
-    MvstabTensor *measured;
-    GpumePadded aligned;        ///< component 0 of it is made instead of a frame, if it has memory
+    GpumePadded picture;        ///< is loaded, or warped
+    const AVFrame *frame;       ///< is loaded
+    GpumeSamples luma;          ///< is measured; is made, if there is no output frame
+    MvstabTensor *tensors_of_luma;
     AVFrame *out;
     const MvstabWarp *warp;
+    int nb;                     ///< number of components that are warped
 } CPUBackend;
 
 static av_cold int init(void *priv, const void *config)
@@ -51,6 +55,7 @@ static av_cold int init(void *priv, const void *config)
     CPUBackend *s = priv;
 
     s->cfg = config;
+    s->scheduler.executor = s->cfg->executor;
     return 0;
 }
 
@@ -76,8 +81,8 @@ static int set_layout(void *priv, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     ff_mvstab_dsp_init(&s->dsp, l->depth);
-    s->pictures = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);
-    s->tensors  = av_buffer_pool_init(nb_blocks * sizeof(MvstabTensor), av_buffer_allocz);
+    s->pictures = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), NULL);
+    s->tensors  = av_buffer_pool_init(nb_blocks * sizeof(MvstabTensor), NULL);
     s->row_width = mvstab_points(l->w) * MVSTAB_CELL;
     s->row_size  = s->row_width * (sizeof(MvstabSource) + 3);
     s->mesh_size = mvstab_points(l->w) * (size_t)mvstab_points(l->h);
@@ -138,27 +143,43 @@ static av_always_inline MvstabTensor measure_block(const uint8_t *row, ptrdiff_t
     return t;
 }
 
-static void load_job(void *arg, int job, int nb_jobs)
+static int nb_parts(const CPUBackend *s)
+{
+    return ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->layout->h);
+}
+
+static void load_parts(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
-    ff_gpume_padded_load(&s->picture, s->layout, s->frame, job, nb_jobs);
+    for (; start < end; start++)
+        ff_gpume_padded_load(&s->picture, s->layout, s->frame, start, nb_parts(s));
 }
 
-static void measure_job(void *arg, int job, int nb_jobs)
+static void measure_rows(void *arg, int worker, int start, int end)
 {
     const CPUBackend *s = arg;
-    const GpumeSamples *c = &s->picture.components[0];
-    const int cols = gpume_blocks(c->w, MVSTAB_BLOCK), rows = gpume_blocks(c->h, MVSTAB_BLOCK);
+    const GpumeSamples *c = &s->luma;
+    const int cols = gpume_blocks(c->w, MVSTAB_BLOCK);
 
-    for (int i = cols * (rows * job / nb_jobs); i < cols * (rows * (job + 1) / nb_jobs); i++) {
+    for (int i = cols * start; i < cols * end; i++) {
         const int x = i % cols * MVSTAB_BLOCK, y = i / cols * MVSTAB_BLOCK;
         const int w = FFMIN(MVSTAB_BLOCK, c->w - x), h = FFMIN(MVSTAB_BLOCK, c->h - y);
         const uint8_t *first = c->first + y * c->stride + x * s->layout->bytes;
 
-        s->measured[i] = s->layout->bytes == 1 ? measure_block(first, c->stride, w, h, 1, 0) :
-                                                 measure_block(first, c->stride, w, h, 2, s->layout->depth - 8);
+        s->tensors_of_luma[i] = s->layout->bytes == 1 ? measure_block(first, c->stride, w, h, 1, 0) :
+                                                        measure_block(first, c->stride, w, h, 2, s->layout->depth - 8);
     }
+}
+
+/* Measures a picture after the tasks in the chain that make its samples, and runs the chain. */
+static int measure(CPUBackend *s, const MvstabPicture *picture)
+{
+    s->luma            = padded_of(s, picture->frame).components[0];
+    s->tensors_of_luma = (MvstabTensor *)picture->tensors->data;
+    ff_gpume_chain_add(&s->chain, measure_rows, s, gpume_blocks(s->luma.h, MVSTAB_BLOCK));
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
+    return 0;
 }
 
 static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
@@ -168,12 +189,10 @@ static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
 
     if (ret < 0)
         return ret;
-    s->picture  = padded_of(s, picture->frame);
-    s->measured = (MvstabTensor *)picture->tensors->data;
-    s->frame    = frame;
-    gpume_execute(&s->cfg->executor, load_job, s, s->cfg->executor.nb_threads);
-    gpume_execute(&s->cfg->executor, measure_job, s, s->cfg->executor.nb_threads);
-    return 0;
+    s->picture = padded_of(s, picture->frame);
+    s->frame   = frame;
+    ff_gpume_chain_add(&s->chain, load_parts, s, nb_parts(s));
+    return measure(s, picture);
 }
 
 /* Returns whether all positions from a to b, in 1/256 sample, are between the first and the last of length samples. */
@@ -288,62 +307,69 @@ static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
     if (s->out) {
         store_row(s, row, i, y);
     } else {
-        memcpy(s->aligned.components[0].first + y * s->aligned.components[0].stride, row->samples,
-               c->w * (size_t)s->layout->bytes);
-        ff_gpume_padded_repeat(&s->aligned.components[0], s->layout->bytes, y);
+        memcpy(s->luma.first + y * s->luma.stride, row->samples, c->w * (size_t)s->layout->bytes);
+        ff_gpume_padded_repeat(&s->luma, s->layout->bytes, y);
     }
 }
 
-static void warp_job(void *arg, int job, int nb_jobs)
+static void mesh_parts(void *arg, int worker, int start, int end)
 {
     const CPUBackend *s = arg;
-    uint8_t *memory = s->rows + job * s->row_size;
+
+    for (int i = 0; i < s->nb; i++) {
+        const GpumeComponent *c = &s->layout->components[i];
+        const MvstabSite site = mvstab_site(s->layout, i, s->warp);
+        const int rows = mvstab_points(c->h);
+
+        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), gpume_first_row(rows, start, nb_parts(s)),
+                       gpume_first_row(rows, end, nb_parts(s)), &s->warp->matrix, &site);
+    }
+}
+
+static void warp_parts(void *arg, int worker, int start, int end)
+{
+    const CPUBackend *s = arg;
+    uint8_t *memory = s->rows + worker * s->row_size;
     Row row = { (MvstabSource *)memory };
 
     row.samples = memory + s->row_width * sizeof(*row.sources);
     row.outside = row.samples + 2 * s->row_width;
-    for (int i = 0; i < (s->out ? s->layout->nb_components : 1); i++) {
+    for (int i = 0; i < s->nb; i++) {
         const int h = s->layout->components[i].h;
 
-        for (int y = h * job / nb_jobs; y < h * (job + 1) / nb_jobs; y++)
+        for (int y = gpume_first_row(h, start, nb_parts(s)); y < gpume_first_row(h, end, nb_parts(s)); y++)
             warp_row(s, &row, i, y);
     }
 }
 
-/* Warps a picture to an output frame; NULL: to component 0 of s->aligned. */
-static void run_warp(CPUBackend *s, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
+/* Adds the tasks that warp a picture to an output frame; NULL: to s->luma. */
+static void add_warp(CPUBackend *s, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
 {
     s->picture = padded_of(s, picture);
     s->out     = out;
     s->warp    = warp;
-    for (int i = 0; i < (out ? s->layout->nb_components : 1); i++) {
-        const GpumeComponent *c = &s->layout->components[i];
-        const MvstabSite site = mvstab_site(s->layout, i, warp);
-
-        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
-    }
-    gpume_execute(&s->cfg->executor, warp_job, s, s->cfg->executor.nb_threads);
+    s->nb      = out ? s->layout->nb_components : 1;
+    ff_gpume_chain_add(&s->chain, mesh_parts, s, nb_parts(s));
+    ff_gpume_chain_add(&s->chain, warp_parts, s, nb_parts(s));
 }
 
 static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, const MvstabMatrix *matrix)
 {
-    CPUBackend *s = priv;
     const MvstabWarp warp = { .matrix = *matrix, .border = MVSTAB_CROP };
-    const int ret = alloc(s, aligned);
+    const int ret = alloc(priv, aligned);
 
     if (ret < 0)
         return ret;
-    s->aligned = padded_of(s, aligned->frame);
-    run_warp(s, NULL, picture, &warp);
-    s->picture  = s->aligned;
-    s->measured = (MvstabTensor *)aligned->tensors->data;
-    gpume_execute(&s->cfg->executor, measure_job, s, s->cfg->executor.nb_threads);
-    return 0;
+    add_warp(priv, NULL, picture, &warp);
+    return measure(priv, aligned);
 }
 
 static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
 {
-    run_warp(priv, out, picture, warp);
+    CPUBackend *s = priv;
+
+    add_warp(s, out, picture, warp);
+    ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;
 }
 

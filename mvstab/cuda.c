@@ -206,7 +206,7 @@ static int upload(CUDABackend *s, GpumeCudaUpload **upload, MvstabCudaWarpArgs *
         const GpumeComponent *c = &l->components[i];
         const MvstabSite site = mvstab_site(l, i, warp);
 
-        ff_mvstab_mesh(points + args->mesh[i], mvstab_points(c->w), mvstab_points(c->h), &warp->matrix, &site);
+        ff_mvstab_mesh(points + args->mesh[i], mvstab_points(c->w), 0, mvstab_points(c->h), &warp->matrix, &site);
     }
     args->tables = (*upload)->buffer.data;
     return ff_gpume_cuda_upload(&s->shell.cuda, *upload, size, "upload a mesh");

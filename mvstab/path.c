@@ -213,11 +213,11 @@ static int to_units(double x)
     return (int)floor(av_clipd(x, -65536, 65536) * 256 + 0.5);
 }
 
-void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int rows, const MvstabMatrix *a, const MvstabSite *site)
+void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int first, int end, const MvstabMatrix *a, const MvstabSite *site)
 {
     const double cx = (site->w - 1) / 2., cy = (site->h - 1) / 2.;
 
-    for (int j = 0; j < rows; j++)
+    for (int j = first; j < end; j++)
         for (int i = 0; i < cols; i++) {
             double x = MVSTAB_CELL * i * site->sx + site->x0 - cx;
             double y = MVSTAB_CELL * j * site->sy + site->y0 - cy;

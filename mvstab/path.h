@@ -97,10 +97,10 @@ typedef struct MvstabSite {
 } MvstabSite;
 
 /**
- * Computes a mesh: the positions of output samples (16 i, 16 j) in the input frame.
- * @param mesh cols * rows points, row after row
+ * Computes rows first to end - 1 of a mesh: the positions of output samples (16 i, 16 j) in the input frame.
+ * @param mesh the points of all rows, cols in a row
  */
-void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int rows, const MvstabMatrix *a, const MvstabSite *site);
+void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int first, int end, const MvstabMatrix *a, const MvstabSite *site);
 
 /** Kinds of transforms that a motion may be. */
 enum MvstabModel {
