@@ -143,16 +143,30 @@ static void solve(double m[8][8], double g[8], int n)
         g[i] *= scale[i];
 }
 
-/* Adds a block to the sums from which n parameters are found, of its tensor and of that times its new position. */
-static av_always_inline void add_block(double sums[6][6], const MvstabBlock *b, double xx, double xy, double yy, int n)
+/** Number of blocks that are added to sums together. A processor waits if it reads what it wrote just before. */
+#define BATCH 16
+
+/* What a block adds to the sums: each factor, of its tensor and of that times its new position, times each term. */
+typedef struct Products {
+    double factors[6], terms[6];
+} Products;
+
+static av_always_inline void set_products(Products *p, const MvstabBlock *b, double xx, double xy, double yy)
 {
     const double x = xx * b->qx + xy * b->qy, y = xy * b->qx + yy * b->qy;
-    const double factors[6] = { xx, xy, yy, x, y, x * b->qx + y * b->qy };
-    const double terms[6]   = { 1, b->x, b->y, b->x * b->x, b->x * b->y, b->y * b->y };
 
-    for (int i = 0; i < (n == 4 ? 5 : 6); i++)
-        for (int j = 0; j < (n == 4 && i > 2 ? 3 : 6); j++)
-            sums[i][j] += factors[i] * terms[j];
+    *p = (Products) {
+        { xx, xy, yy, x, y, x * b->qx + y * b->qy }, { 1, b->x, b->y, b->x * b->x, b->x * b->y, b->y * b->y },
+    };
+}
+
+/* Adds blocks to the sums from which n parameters are found. */
+static av_always_inline void add_products(double sums[6][6], const Products *p, int nb, int n)
+{
+    for (int k = 0; k < nb; k++)
+        for (int i = 0; i < (n == 4 ? 5 : 6); i++)
+            for (int j = 0; j < (n == 4 && i > 2 ? 3 : 6); j++)
+                sums[i][j] += p[k].factors[i] * p[k].terms[j];
 }
 
 /*
@@ -198,15 +212,18 @@ static MvstabMatrix solve_model(double sums[6][6], int n)
 static av_always_inline void refit_model(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n, double plain_scale)
 {
     double sums[6][6] = { { 0 } };
+    Products products[BATCH];
 
     for (int i = 0; i < nb; i++) {
         const MvstabBlock *b = &blocks[i];
         const double near = nearness(b, a, plain_scale > 0 ? plain_scale : SCALE), weight = near * near;
 
         if (plain_scale > 0)
-            add_block(sums, b, weight * b->vote, 0, weight * b->vote, n);
+            set_products(&products[i % BATCH], b, weight * b->vote, 0, weight * b->vote);
         else
-            add_block(sums, b, weight * b->xx, weight * b->xy, weight * b->yy, n);
+            set_products(&products[i % BATCH], b, weight * b->xx, weight * b->xy, weight * b->yy);
+        if (i % BATCH == BATCH - 1 || i == nb - 1)
+            add_products(sums, products, i % BATCH + 1, n);
     }
     *a = solve_model(sums, n);
 }
@@ -222,17 +239,19 @@ static void refit(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
 /* Takes out of the tensors what noise adds to each, and damps large ones. nb blocks are those of the sample. */
 static void weigh(MvstabFit *f, int nb)
 {
-    double noise = 0;
+    int traces[MVSTAB_SAMPLE], noise = 0;
 
+    for (int i = 0; i < nb; i++) {
+        const MvstabBlock *b = &f->blocks[i * (int64_t)f->nb / nb];
+
+        traces[i] = b->xx + b->yy;
+    }
     /* the least trace that at most a tenth of the sample is below; traces are less than 2^25 */
     for (int bit = 1 << 24; bit; bit >>= 1) {
         int below = 0;
 
-        for (int i = 0; i < nb; i++) {
-            const MvstabBlock *b = &f->blocks[i * (int64_t)f->nb / nb];
-
-            below += b->xx + b->yy < noise + bit;
-        }
+        for (int i = 0; i < nb; i++)
+            below += traces[i] < noise + bit;
         if (NOISE_SHARE * below <= nb)
             noise += bit;
     }
