@@ -142,7 +142,7 @@ static av_cold int config_output(AVFilterLink *outlink)
     int ret = open_mvstab(ctx, in->hw_frames_ctx);
 
     if (ret >= 0 && s->file && !s->path.rows && !s->path.file.f)
-        ret = s->read ? ff_mvstab_file_read(&s->path, s->file, inlink->w, inlink->h, ctx) :
+        ret = s->read ? ff_mvstab_file_read(&s->path, s->file, ctx) :
                         ff_mvstab_file_create(&s->path, s->file, s->overwrite, ctx);
     if (ret < 0) {
         s->failed = 1;
@@ -227,7 +227,8 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
     else if (!has_row && messages)
         av_log(ctx, AV_LOG_ERROR, "%s has no row for the frame at %g s. If ffmpeg seeks with -ss, add -copyts. "
                "Otherwise write the file anew, without 'read'.\n", s->file, seconds(ctx, frame));
-    return !is_interlaced && has_row;
+    return !is_interlaced && has_row &&
+           (!s->read || ff_mvstab_file_check(&s->path, s->path.next, frame->width, frame->height, messages));
 }
 
 static int push(AVFilterContext *ctx, AVFrame **frame)

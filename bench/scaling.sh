@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Measures searches, mvfps, mvdeint and mvstereo on the CPU by the number of threads: 'make bench-scaling'.
+# Measures searches, mvfps, mvdeint, mvstab and mvstereo on the CPU by the number of threads: 'make bench-scaling'.
 #
 # usage: scaling.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg; INPUT is any clip, by default pictures that ffmpeg draws. Environment
@@ -82,6 +82,8 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     measure 'fs 16x16'  gpume=algo=fs:block=16:range=16:backend=cpu
     measure 'hme 8x8 both + mvfps' gpume=algo=hme:block=8:dir=both:backend=cpu,mvfps=fps=50
     measure 'mvdeint passes=1' setfield=tff,mvdeint=passes=1
+    measure mvstab mvstab
+    measure 'mvstab tripod' mvstab=mode=tripod
     # parts of the same picture are views 32 samples apart
     views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128:backend=cpu'
     measure 'mvstereo'         "$views"

@@ -49,7 +49,7 @@ av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite
         return AVERROR(ESPIPE);
     }
     if (ret >= 0 && f->file.goes_on)
-        ret = ff_mvstab_file_read(f, path, 0, 0, log_ctx);
+        ret = ff_mvstab_file_read(f, path, log_ctx);
     return ret < 0 ? ret : write_header(f);
 }
 
@@ -72,6 +72,9 @@ static int write_rows_before(MvstabFile *f, double seconds)
             errno = EEXIST;
             return ff_gpume_file_error(&f->file, "replace");
         }
+        av_log(f->file.log_ctx, AV_LOG_WARNING, "The %"PRId64" rows in %s up to %g s, which an earlier filter graph "
+               "wrote, are replaced, because the next frame is at %g s. If both are one film, let its times grow. To "
+               "keep the rows, write to another file.\n", f->nb, f->file.path, f->rows[f->nb - 1][10], seconds);
         f->nb = 0;
     }
     for (int64_t i = 0; i < f->nb && ret >= 0; i++)
@@ -139,9 +142,9 @@ static int find_rows(const uint8_t *data, size_t size, int64_t *nb, const char *
     return AVERROR_INVALIDDATA;
 }
 
-/* Returns whether a row can be that of a camera from frame to frame. Otherwise says why not. */
-static int check_row(const double *m, int64_t number, int w, int h, const char *path, void *log_ctx)
+int ff_mvstab_file_check(const MvstabFile *f, int64_t number, int w, int h, int messages)
 {
+    const double *m = f->rows[number];
     const struct { const char *name; double value, least, most; } limits[] = {
         { "entry 0", m[0], -16, 16 }, { "entry 1", m[1], -16, 16 }, { "entry 2, a shift,", m[2], -65536, 65536 },
         { "entry 3", m[3], -16, 16 }, { "entry 4", m[4], -16, 16 }, { "entry 5, a shift,", m[5], -65536, 65536 },
@@ -152,15 +155,16 @@ static int check_row(const double *m, int64_t number, int w, int h, const char *
 
     for (int i = 0; i < FF_ARRAY_ELEMS(limits); i++)
         if (!(limits[i].value >= limits[i].least && limits[i].value <= limits[i].most)) {
-            av_log(log_ctx, AV_LOG_ERROR, "Frame %"PRId64" of %s does not move as by a camera: %s is %g; it must be %g "
-                   "to %g. Correct row %"PRId64", or write the file anew, without 'read'.\n", number, path,
-                   limits[i].name, limits[i].value, limits[i].least, limits[i].most, number);
+            if (messages)
+                av_log(f->file.log_ctx, AV_LOG_ERROR, "Frame %"PRId64" of %s does not move as by a camera: %s is %g; "
+                       "it must be %g to %g. Correct row %"PRId64", or write the file anew, without 'read'.\n", number,
+                       f->file.path, limits[i].name, limits[i].value, limits[i].least, limits[i].most, number);
             return 0;
         }
     return 1;
 }
 
-av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, void *log_ctx)
+av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
 {
     GpumeFileIdentity id;
     uint8_t *data;
@@ -174,7 +178,9 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, v
     ret = av_file_map(path, &data, &size, 0, log_ctx);
     if (ret < 0)
         return ret;
-    f->taken = -1;
+    f->file.path    = path;
+    f->file.log_ctx = log_ctx;
+    f->taken        = -1;
     ret = find_rows(data, size, &f->nb, path, log_ctx);
     if (ret >= 0) {
         f->rows = av_malloc_array(f->nb + 1, sizeof(*f->rows));
@@ -184,7 +190,7 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, v
     }
     av_file_unmap(data, size);
     for (int64_t i = 0; ret >= 0 && i < f->nb; i++)
-        if (!check_row(f->rows[i], i, w, h, path, log_ctx))
+        if (!ff_mvstab_file_check(f, i, 0, 0, 1))
             ret = AVERROR_INVALIDDATA;
     return ret;
 }

@@ -42,18 +42,20 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds);
 /** Completes a file that was created, or removes it if failed is set. Frees a file that was read. */
 int ff_mvstab_file_close(MvstabFile *f, int failed);
 
-/**
- * Reads all rows of a file.
- * @param w, h size of the picture in which perspective must be that of a camera; 0: it is not checked
- * @return 0, or an AVERROR code with a message
- */
-int ff_mvstab_file_read(MvstabFile *f, const char *path, int w, int h, void *log_ctx);
+/** Reads all rows of a file. @param path must remain valid @return 0, or an AVERROR code with a message */
+int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
 
 /**
  * Finds the row of a frame by its time, not before the row that was taken last. Returns whether it has one.
  * @param seconds time of the frame; NAN: unknown, the next row is its row
  */
 int ff_mvstab_file_find(MvstabFile *f, double seconds);
+
+/**
+ * Returns whether a row can be that of a camera. If not, and messages is set, says why.
+ * @param w, h size of the frames; 0 while it is unknown: perspective is not checked
+ */
+int ff_mvstab_file_check(const MvstabFile *f, int64_t number, int w, int h, int messages);
 
 /** Takes the row that was found. Its motion includes those of the rows between it and the row that was taken before. */
 MvstabStep ff_mvstab_file_take(MvstabFile *f);

@@ -272,10 +272,16 @@ static int read_motion(Mvstab *s, Frame *f, const GpumeResult *result)
     return 1;
 }
 
-/* Holds the path in the frames whose step is not yet known, up to a frame. */
+/* Returns the number of frames that are known, or are being searched in the key frame. */
+static int64_t nb_decided(const Mvstab *s)
+{
+    return s->nb_known + !!s->aligned.frame;
+}
+
+/* Holds the path in the frames that are not yet decided on, up to a frame. */
 static void hold(const Mvstab *s, int64_t end)
 {
-    for (int64_t i = s->nb_known + !!s->aligned.frame; i < end; i++) {
+    for (int64_t i = nb_decided(s); i < end; i++) {
         frame_at(s, i)->step.motion  = ff_mvstab_identity;
         frame_at(s, i)->step.inliers = 0;
     }
@@ -342,7 +348,7 @@ static int decide(Mvstab *s)
 
     if (s->cfg.mode != MVSTAB_TRIPOD)
         s->nb_known = end;
-    while (ret >= 0 && s->nb_known + !!s->aligned.frame < end) {
+    while (ret >= 0 && nb_decided(s) < end) {
         ret = end_locating(s);
         if (ret >= 0)
             ret = begin_locating(s);

@@ -589,12 +589,14 @@ static void go_on(void)
     write_path(path, times + 3, 2, 0, 0);
     write_path(path, times, 0, 0, 0);
     write_path(path, times, 2, 0, AVERROR(EEXIST));
-    CHECK(ff_mvstab_file_read(&f, path, 64, 64, NULL) >= 0 && f.nb == 5 && ff_mvstab_file_find(&f, 4) && f.next == 4,
+    CHECK(ff_mvstab_file_read(&f, path, NULL) >= 0 && f.nb == 5 && ff_mvstab_file_find(&f, 4) && f.next == 4,
           "%" PRId64 " rows, row %" PRId64, f.nb, f.next);
+    f.rows[4][6] = 1 / 64.;
+    CHECK(ff_mvstab_file_check(&f, 4, 96, 96, 0) && !ff_mvstab_file_check(&f, 4, 160, 120, 0), "perspective");
     ff_mvstab_file_close(&f, 0);
     write_path(path, times, 2, 1, 0);
     write_path(path, times + 1, 3, 1, 0);
-    CHECK(ff_mvstab_file_read(&f, path, 64, 64, NULL) >= 0 && f.nb == 3, "%" PRId64 " rows", f.nb);
+    CHECK(ff_mvstab_file_read(&f, path, NULL) >= 0 && f.nb == 3, "%" PRId64 " rows", f.nb);
     ff_mvstab_file_close(&f, 0);
     ff_gpume_system_remove(path);
 }
