@@ -95,7 +95,6 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
     forget(s);
     s->layout = l;
-    s->format = ff_gpume_gray_format(l->depth);
     s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
     ff_mvdeint_samples_init(&s->samples, l->depth);
     s->pool         = av_buffer_pool_init(ff_gpume_padded_place(&place, l, NULL), av_buffer_allocz);
@@ -120,26 +119,9 @@ static int set_layout(void *priv, const GpumeLayout *l)
 
 static AVFrame *alloc(void *priv)
 {
-    CPUBackend *s = priv;
-    AVFrame *f = av_frame_alloc();
-    GpumePadded place = { 0 };
+    const CPUBackend *s = priv;
 
-    if (!f)
-        return NULL;
-    f->width  = s->layout->w;
-    f->height = s->layout->h;
-    f->format = s->format;
-    f->buf[0] = av_buffer_pool_get(s->pool);
-    if (!f->buf[0]) {
-        av_frame_free(&f);
-        return NULL;
-    }
-    ff_gpume_padded_place(&place, s->layout, f->buf[0]->data);
-    for (int i = 0; i < s->layout->nb_components; i++) {
-        f->data[i]     = place.components[i].first;
-        f->linesize[i] = place.components[i].stride;
-    }
-    return f;
+    return ff_gpume_padded_frame(s->pool, s->layout);
 }
 
 static void load_parts(void *arg, int worker, int start, int end)
@@ -405,23 +387,6 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
         keep_first(s, component, y, dst, row.first);
 }
 
-/* Writes a line of samples into an output frame. */
-static void put_line(const CPUBackend *s, AVFrame *frame, int component, int y, const uint8_t *line)
-{
-    const GpumeLayout *l    = s->layout;
-    const GpumeComponent *c = &l->components[component];
-    uint8_t *dst = gpume_layout_row(l, c, frame, y);
-
-    if (c->step == 1 && !l->shift)
-        memcpy(dst, line, c->w * (size_t)l->bytes);
-    else if (l->bytes == 1)
-        for (int x = 0; x < c->w; x++)
-            dst[x * c->step] = line[x];
-    else
-        for (int x = 0; x < c->w; x++)
-            ((uint16_t *)dst)[x * c->step] = ((const uint16_t *)line)[x] << l->shift;
-}
-
 static void combine_pairs(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
@@ -439,7 +404,7 @@ static void combine_pairs(void *arg, int worker, int start, int end)
                 line = z.line;
             }
             if (s->step->frame) {
-                put_line(s, s->step->frame, component, y, line);
+                ff_gpume_store_row(s->step->frame, s->layout, component, y, line);
             } else {
                 const GpumeSamples out = samples_of(s, s->step->out, component);
 
@@ -494,7 +459,7 @@ static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
         const GpumeSamples from = samples_of(s, estimate, i);
 
         for (int y = 0; y < from.h; y++)
-            put_line(s, frame, i, y, line_of(&from, y));
+            ff_gpume_store_row(frame, s->layout, i, y, line_of(&from, y));
     }
     return 0;
 }

@@ -44,7 +44,6 @@ typedef struct CPUBackend {
     GpumeCells cells;
     MvdeintSamples samples;
     AVBufferPool *pool;         ///< pool of estimates
-    enum AVPixelFormat format;  ///< pixel format of their luma
     GpumePadded slots[MVDEINT_SLOTS];
     Matches matches[GPUME_COMPONENTS];
     Candidate candidates[MVDEINT_MAX_CANDIDATES];

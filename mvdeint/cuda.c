@@ -147,22 +147,6 @@ static void forget(CUDABackend *s)
     av_buffer_unref(&s->luma);
 }
 
-/* Describes the luma of estimates. FFmpeg does not allocate such frames, because it has no such format on devices. */
-static int describe_luma(CUDABackend *s)
-{
-    AVHWFramesContext *frames;
-
-    s->luma = av_hwframe_ctx_alloc(s->device);
-    if (!s->luma)
-        return AVERROR(ENOMEM);
-    frames = (AVHWFramesContext *)s->luma->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = ff_gpume_gray_format(s->layout->depth);
-    frames->width     = s->layout->w;
-    frames->height    = s->layout->h;
-    return 0;
-}
-
 /* Returns the number of areas of luma. */
 static size_t nb_areas(const CUDABackend *s)
 {
@@ -194,7 +178,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         };
         s->size += (size_t)c->w * c->h;
     }
-    ret = describe_luma(s);
+    ret = ff_gpume_cuda_describe_gray(&s->luma, s->device, l);
     if (ret >= 0)
         ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
     for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
@@ -246,26 +230,8 @@ static int load(void *priv, int slot, const AVFrame *frame, int later)
 static AVFrame *alloc(void *priv)
 {
     CUDABackend *s = priv;
-    AVFrame *f = av_frame_alloc();
-    CUdeviceptr data;
 
-    if (!f)
-        return NULL;
-    f->width  = s->layout->w;
-    f->height = s->layout->h;
-    f->format = AV_PIX_FMT_CUDA;
-    f->buf[0] = ff_gpume_cuda_pool_get(&s->pool);
-    f->hw_frames_ctx = av_buffer_ref(s->luma);
-    if (!f->buf[0] || !f->hw_frames_ctx) {
-        av_frame_free(&f);
-        return NULL;
-    }
-    data = ff_gpume_cuda_buffer(f->buf[0])->data;
-    for (int i = 0; i < s->layout->nb_components; i++) {
-        f->data[i]     = (uint8_t *)(uintptr_t)(data + s->padding.first[i]);
-        f->linesize[i] = s->padding.stride[i];
-    }
-    return f;
+    return ff_gpume_cuda_padded_frame(&s->pool, s->luma, &s->padding, s->layout);
 }
 
 /* Returns the address of an estimate's memory; 0 for NULL. */

@@ -102,22 +102,9 @@ static GpumePadded padded_of(const CPUBackend *s, const AVFrame *picture)
 
 static int alloc(const CPUBackend *s, MvstabPicture *picture)
 {
-    AVFrame *f = picture->frame = av_frame_alloc();
-    GpumePadded p;
-
-    if (!f)
-        return AVERROR(ENOMEM);
-    f->width  = s->layout->w;
-    f->height = s->layout->h;
-    f->format = ff_gpume_gray_format(s->layout->depth);
-    f->buf[0] = av_buffer_pool_get(s->pictures);
+    picture->frame   = ff_gpume_padded_frame(s->pictures, s->layout);
     picture->tensors = av_buffer_pool_get(s->tensors);
-    if (!f->buf[0] || !picture->tensors)
-        return AVERROR(ENOMEM);
-    p = padded_of(s, f);
-    f->data[0]     = p.components[0].first;
-    f->linesize[0] = p.components[0].stride;
-    return 0;
+    return picture->frame && picture->tensors ? 0 : AVERROR(ENOMEM);
 }
 
 static av_always_inline int sample_of(const uint8_t *row, int x, int bytes, int shift)
@@ -277,24 +264,6 @@ static void fill_outside(const CPUBackend *s, const Row *row, int i, int y)
     }
 }
 
-/* Writes a row of samples to the output frame. */
-static void store_row(const CPUBackend *s, const Row *row, int i, int y)
-{
-    const GpumeLayout *l = s->layout;
-    const GpumeComponent *c = &l->components[i];
-    uint8_t *dst = gpume_layout_row(l, c, s->out, y);
-
-    if (c->step == 1 && !l->shift) {
-        memcpy(dst, row->samples, c->w * (size_t)l->bytes);
-        return;
-    }
-    for (int x = 0; x < c->w; x++)
-        if (l->bytes == 1)
-            dst[x * c->step] = row->samples[x];
-        else
-            ((uint16_t *)dst)[x * c->step] = ((const uint16_t *)row->samples)[x] << l->shift;
-}
-
 /* Makes row y of component i. */
 static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
 {
@@ -305,7 +274,7 @@ static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
     if (has_outside)
         fill_outside(s, row, i, y);
     if (s->out) {
-        store_row(s, row, i, y);
+        ff_gpume_store_row(s->out, s->layout, i, y, row->samples);
     } else {
         memcpy(s->luma.first + y * s->luma.stride, row->samples, c->w * (size_t)s->layout->bytes);
         ff_gpume_padded_repeat(&s->luma, s->layout->bytes, y);

@@ -76,22 +76,6 @@ static void forget(CUDABackend *s)
     av_buffer_unref(&s->gray);
 }
 
-/* Describes component 0 of pictures. FFmpeg does not allocate such frames, because devices have no such format. */
-static int describe_gray(CUDABackend *s)
-{
-    AVHWFramesContext *frames;
-
-    s->gray = av_hwframe_ctx_alloc(s->device);
-    if (!s->gray)
-        return AVERROR(ENOMEM);
-    frames = (AVHWFramesContext *)s->gray->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = ff_gpume_gray_format(s->layout->depth);
-    frames->width     = s->layout->w;
-    frames->height    = s->layout->h;
-    return 0;
-}
-
 /* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
@@ -105,7 +89,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         return ret;
     forget(s);
     s->layout = l;
-    ret = describe_gray(s);
+    ret = ff_gpume_cuda_describe_gray(&s->gray, s->device, l);
     if (ret >= 0)
         ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "pictures");
     if (ret >= 0)
@@ -134,21 +118,9 @@ static CUdeviceptr memory_of(const AVFrame *picture)
 
 static int alloc(CUDABackend *s, MvstabPicture *picture)
 {
-    AVFrame *f = picture->frame = av_frame_alloc();
-
-    if (!f)
-        return AVERROR(ENOMEM);
-    f->width  = s->layout->w;
-    f->height = s->layout->h;
-    f->format = AV_PIX_FMT_CUDA;
-    f->buf[0] = ff_gpume_cuda_pool_get(&s->pictures);
-    f->hw_frames_ctx = av_buffer_ref(s->gray);
+    picture->frame   = ff_gpume_cuda_padded_frame(&s->pictures, s->gray, &s->padding, s->layout);
     picture->tensors = ff_gpume_cuda_pool_get(&s->tensors);
-    if (!f->buf[0] || !f->hw_frames_ctx || !picture->tensors)
-        return AVERROR(ENOMEM);
-    f->data[0]     = (uint8_t *)(uintptr_t)(memory_of(f) + s->padding.first[0]);
-    f->linesize[0] = s->padding.stride[0];
-    return 0;
+    return picture->frame && picture->tensors ? 0 : AVERROR(ENOMEM);
 }
 
 /* Computes the tensors of a picture, and copies them to the host. The caller has pushed the CUDA context. */

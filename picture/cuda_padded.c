@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "libavutil/attributes.h"
+#include "libavutil/error.h"
+#include "libavutil/hwcontext.h"
 #include "libavutil/macros.h"
 
 #include "libavfilter/gpume/picture/cuda_padded.h"
@@ -47,6 +49,46 @@ void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l)
     }
     p->load.grid[0] = (p->stride[0] + 4 * 32 - 1) / (4 * 32);
     p->load.grid[1] = (l->h + 2 * GPUME_PAD + rows - 1) / rows;
+}
+
+int ff_gpume_cuda_describe_gray(AVBufferRef **gray, AVBufferRef *device, const GpumeLayout *l)
+{
+    AVHWFramesContext *frames;
+
+    *gray = av_hwframe_ctx_alloc(device);
+    if (!*gray)
+        return AVERROR(ENOMEM);
+    frames = (AVHWFramesContext *)(*gray)->data;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = ff_gpume_gray_format(l->depth);
+    frames->width     = l->w;
+    frames->height    = l->h;
+    return 0;
+}
+
+AVFrame *ff_gpume_cuda_padded_frame(GpumeCudaPool *pool, AVBufferRef *gray, const GpumeCudaPadding *p,
+                                    const GpumeLayout *l)
+{
+    AVFrame *f = av_frame_alloc();
+    CUdeviceptr data;
+
+    if (!f)
+        return NULL;
+    f->width  = l->w;
+    f->height = l->h;
+    f->format = AV_PIX_FMT_CUDA;
+    f->buf[0] = ff_gpume_cuda_pool_get(pool);
+    f->hw_frames_ctx = av_buffer_ref(gray);
+    if (!f->buf[0] || !f->hw_frames_ctx) {
+        av_frame_free(&f);
+        return NULL;
+    }
+    data = ff_gpume_cuda_buffer(f->buf[0])->data;
+    for (int i = 0; i < l->nb_components; i++) {
+        f->data[i]     = (uint8_t *)(uintptr_t)(data + p->first[i]);
+        f->linesize[i] = p->stride[i];
+    }
+    return f;
 }
 
 GpumeCudaComponent ff_gpume_cuda_component(const GpumeCudaPadding *p, const GpumeLayout *l, int i,

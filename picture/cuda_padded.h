@@ -30,6 +30,18 @@ void ff_gpume_cuda_padding_uninit(const GpumeCuda *c, GpumeCudaPadding *p);
 /** Computes the layout of copies of pictures. */
 void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l);
 
+/** Describes the frames of copies, gray ones of component 0. FFmpeg has no such format on devices, and allocates none. */
+int ff_gpume_cuda_describe_gray(AVBufferRef **gray, AVBufferRef *device, const GpumeLayout *l);
+
+/**
+ * Makes a frame of a copy. Its data and linesize are those of all components.
+ * @param pool buffers of p->size bytes on the device
+ * @param gray as ff_gpume_cuda_describe_gray() sets it
+ * @return NULL: out of memory
+ */
+AVFrame *ff_gpume_cuda_padded_frame(GpumeCudaPool *pool, AVBufferRef *gray, const GpumeCudaPadding *p,
+                                    const GpumeLayout *l);
+
 /** Returns the addresses of a component of a frame and of the same component of a copy. */
 GpumeCudaComponent ff_gpume_cuda_component(const GpumeCudaPadding *p, const GpumeLayout *l, int i,
                                            const AVFrame *frame, CUdeviceptr copy);

@@ -41,6 +41,44 @@ void ff_gpume_padded_free(GpumePadded *p)
     av_freep(&p->memory);
 }
 
+AVFrame *ff_gpume_padded_frame(AVBufferPool *pool, const GpumeLayout *l)
+{
+    AVFrame *f = av_frame_alloc();
+    GpumePadded place = { 0 };
+
+    if (!f)
+        return NULL;
+    f->width  = l->w;
+    f->height = l->h;
+    f->format = ff_gpume_gray_format(l->depth);
+    f->buf[0] = av_buffer_pool_get(pool);
+    if (!f->buf[0]) {
+        av_frame_free(&f);
+        return NULL;
+    }
+    ff_gpume_padded_place(&place, l, f->buf[0]->data);
+    for (int i = 0; i < l->nb_components; i++) {
+        f->data[i]     = place.components[i].first;
+        f->linesize[i] = place.components[i].stride;
+    }
+    return f;
+}
+
+void ff_gpume_store_row(AVFrame *frame, const GpumeLayout *l, int component, int y, const uint8_t *samples)
+{
+    const GpumeComponent *c = &l->components[component];
+    uint8_t *dst = gpume_layout_row(l, c, frame, y);
+
+    if (c->step == 1 && !l->shift)
+        memcpy(dst, samples, c->w * (size_t)l->bytes);
+    else if (l->bytes == 1)
+        for (int x = 0; x < c->w; x++)
+            dst[x * c->step] = samples[x];
+    else
+        for (int x = 0; x < c->w; x++)
+            ((uint16_t *)dst)[x * c->step] = ((const uint16_t *)samples)[x] << l->shift;
+}
+
 /* Copies a row without padding bits. */
 static void load_row(uint8_t *dst, const uint8_t *src, const GpumeLayout *l, const GpumeComponent *c)
 {

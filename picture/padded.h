@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libavutil/buffer.h"
+
 #include "libavfilter/gpume/picture/layout.h"
 #include "libavfilter/gpume/picture/padding.h"
 
@@ -40,6 +42,16 @@ size_t ff_gpume_padded_place(GpumePadded *p, const GpumeLayout *l, uint8_t *memo
 /** @return 0 or AVERROR(ENOMEM) */
 int ff_gpume_padded_alloc(GpumePadded *p, const GpumeLayout *l);
 void ff_gpume_padded_free(GpumePadded *p);
+
+/**
+ * Makes a frame of a copy: a gray frame of component 0. Its data and linesize are those of all components.
+ * @param pool buffers of the size of a copy
+ * @return NULL: out of memory
+ */
+AVFrame *ff_gpume_padded_frame(AVBufferPool *pool, const GpumeLayout *l);
+
+/** Writes row y of a component of a frame, from samples as copies have them. */
+void ff_gpume_store_row(AVFrame *frame, const GpumeLayout *l, int component, int y, const uint8_t *samples);
 
 /** Repeats the first and the last sample of row y. If row y is the first or the last row, repeats the row as well. */
 void ff_gpume_padded_repeat(const GpumeSamples *s, int bytes, int y);
