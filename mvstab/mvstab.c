@@ -392,13 +392,6 @@ static int take_searched(Mvstab *s)
     return decide(s);
 }
 
-static int set_layout(Mvstab *s, const AVFrame *frame)
-{
-    const int ret = ff_gpume_sequence_set_layout(&s->sequence, frame);
-
-    return ret > 0 ? ff_mvstab_fit_init(&s->fit, frame->width, frame->height) : ret;
-}
-
 /* Sends the picture of the last frame to the search. */
 static int search(Mvstab *s, const Frame *f)
 {
@@ -408,8 +401,6 @@ static int search(Mvstab *s, const Frame *f)
     if (!picture)
         return AVERROR(ENOMEM);
     ret = open_engine(s, &s->engine, picture, 0);
-    if (ret >= 0)
-        ret = take_searched(s);
     if (ret >= 0)
         ret = ff_gpume_engine_push(s->engine, &picture);
     av_frame_free(&picture);
@@ -425,7 +416,9 @@ int ff_mvstab_push(Mvstab *s, AVFrame **frame, const MvstabInput *input)
         forget(s);
     if (s->sequence.nb_in - s->nb_out >= s->size - s->cfg.smoothing)
         return AVERROR_BUG;
-    ret = set_layout(s, *frame);
+    ret = ff_gpume_sequence_set_layout(&s->sequence, *frame);
+    if (ret > 0)
+        ret = ff_mvstab_fit_init(&s->fit, (*frame)->width, (*frame)->height);
     f   = frame_at(s, s->sequence.nb_in);
     *f  = (Frame) { .passes = input->passes, .is_given = !!input->step };
     if (input->step)
