@@ -130,17 +130,13 @@ static av_always_inline MvstabTensor measure_block(const uint8_t *row, ptrdiff_t
     return t;
 }
 
-static int nb_parts(const CPUBackend *s)
-{
-    return ff_gpume_nb_parts(s->cfg->executor.nb_threads, s->layout->h);
-}
-
-static void load_parts(void *arg, int worker, int start, int end)
+/* Units are rows of luma, with their part of other rows. */
+static void load_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s = arg;
 
     for (; start < end; start++)
-        ff_gpume_padded_load(&s->picture, s->layout, s->frame, start, nb_parts(s));
+        ff_gpume_padded_load(&s->picture, s->layout, s->frame, start, s->layout->h);
 }
 
 static void measure_rows(void *arg, int worker, int start, int end)
@@ -178,7 +174,7 @@ static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
         return ret;
     s->picture = padded_of(s, picture->frame);
     s->frame   = frame;
-    ff_gpume_chain_add(&s->chain, load_parts, s, nb_parts(s));
+    ff_gpume_chain_add(&s->chain, load_rows, s, s->layout->h);
     return measure(s, picture);
 }
 
@@ -281,7 +277,7 @@ static void warp_row(const CPUBackend *s, const Row *row, int i, int y)
     }
 }
 
-static void mesh_parts(void *arg, int worker, int start, int end)
+static void mesh_rows(void *arg, int worker, int start, int end)
 {
     const CPUBackend *s = arg;
 
@@ -290,12 +286,12 @@ static void mesh_parts(void *arg, int worker, int start, int end)
         const MvstabSite site = mvstab_site(s->layout, i, s->warp);
         const int rows = mvstab_points(c->h);
 
-        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), gpume_first_row(rows, start, nb_parts(s)),
-                       gpume_first_row(rows, end, nb_parts(s)), &s->warp->matrix, &site);
+        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), gpume_first_row(rows, start, s->layout->h),
+                       gpume_first_row(rows, end, s->layout->h), &s->warp->matrix, &site);
     }
 }
 
-static void warp_parts(void *arg, int worker, int start, int end)
+static void warp_rows(void *arg, int worker, int start, int end)
 {
     const CPUBackend *s = arg;
     uint8_t *memory = s->rows + worker * s->row_size;
@@ -304,9 +300,9 @@ static void warp_parts(void *arg, int worker, int start, int end)
     row.samples = memory + s->row_width * sizeof(*row.sources);
     row.outside = row.samples + 2 * s->row_width;
     for (int i = 0; i < s->nb; i++) {
-        const int h = s->layout->components[i].h;
+        const int h = s->layout->components[i].h, last = gpume_first_row(h, end, s->layout->h);
 
-        for (int y = gpume_first_row(h, start, nb_parts(s)); y < gpume_first_row(h, end, nb_parts(s)); y++)
+        for (int y = gpume_first_row(h, start, s->layout->h); y < last; y++)
             warp_row(s, &row, i, y);
     }
 }
@@ -318,8 +314,8 @@ static void add_warp(CPUBackend *s, AVFrame *out, const AVFrame *picture, const 
     s->out     = out;
     s->warp    = warp;
     s->nb      = out ? s->layout->nb_components : 1;
-    ff_gpume_chain_add(&s->chain, mesh_parts, s, nb_parts(s));
-    ff_gpume_chain_add(&s->chain, warp_parts, s, nb_parts(s));
+    ff_gpume_chain_add(&s->chain, mesh_rows, s, s->layout->h);
+    ff_gpume_chain_add(&s->chain, warp_rows, s, s->layout->h);
 }
 
 static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, const MvstabMatrix *matrix)

@@ -548,7 +548,7 @@ int ff_mvstab_next(Mvstab *s, MvstabNext *next)
     if (last < 0 || last >= s->nb_smoothed)
         return 0;
     f     = frame_at(s, number);
-    *next = (MvstabNext) { .frame = f->frame, .step = &f->step, .matrix = ff_mvstab_identity };
+    *next = (MvstabNext) { .step = &f->step, .matrix = ff_mvstab_identity };
     if (!f->passes) {
         const double zoom = zoom_of(s, number, last);
 

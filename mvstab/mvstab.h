@@ -73,7 +73,6 @@ void ff_mvstab_flush(Mvstab *mvstab);
 
 /** A frame that can be made. */
 typedef struct MvstabNext {
-    const AVFrame *frame;       ///< its properties
     const MvstabStep *step;     ///< its place on the path
     MvstabMatrix matrix;        ///< maps positions of the output frame to those of the input frame
 } MvstabNext;

@@ -30,7 +30,7 @@ void ff_gpume_cuda_padding_uninit(const GpumeCuda *c, GpumeCudaPadding *p);
 /** Computes the layout of copies of pictures. */
 void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l);
 
-/** Describes the frames of copies, gray ones of component 0. FFmpeg has no such format on devices, and allocates none. */
+/** Describes the frames of copies, gray ones of component 0. FFmpeg does not allocate such frames on devices. */
 int ff_gpume_cuda_describe_gray(AVBufferRef **gray, AVBufferRef *device, const GpumeLayout *l);
 
 /**

@@ -340,7 +340,10 @@ static void run_pictures(Case *c, Mvstab *m, int on_device)
             ff_mvstab_flush(m);
         }
         while (t < c->oracle.nb_frames && ff_mvstab_next(m, &next) == 1) {
-            CHECK(next.frame->pts == t && !next.frame->buf[0], "the next frame is not %d", t);
+            AVFrame *taken = ff_mvstab_take(m);
+
+            CHECK(taken->pts == t && !taken->buf[0], "the next frame is not %d", t);
+            av_frame_free(&taken);
             compare_step(c, &next, t);
             make_next(c, m, hw_frames, t++, &last);
         }
