@@ -128,6 +128,10 @@ typedef struct MvdeintModel {
         { { 60000,  919,    1,    4,   8 },             \
           {  1942, 5002, 3448,    6,   1 } } }
 
+/** Number of blocks across and down whose costs show the noise, and how many of them cost less than the low cost. */
+#define MVDEINT_NOISE_SIDE  16
+#define MVDEINT_NOISE_LOWER 25
+
 /** Returns the number of fraction bits of compensated samples. */
 GPUME_INLINE int mvdeint_fraction(int depth)
 {
@@ -161,13 +165,32 @@ GPUME_INLINE int mvdeint_exact(int x, int y, int other_x, int other_y)
     return v < 0 ? -size : size;
 }
 
+/** Returns the column, or row, of a block whose cost shows the noise. @param nb number of all columns or rows */
+GPUME_INLINE int mvdeint_noise_place(int i, int nb)
+{
+    return (2 * i + 1) * nb / (2 * MVDEINT_NOISE_SIDE);
+}
+
+/** Returns bit i, from the highest bit on, of the low cost of blocks; 0 after the lowest bit. */
+GPUME_INLINE unsigned mvdeint_noise_bit(int i, int depth)
+{
+    return 1u << (depth + 3) >> i;
+}
+
+/** Returns the noise in the sum of absolute differences of exact vectors, from the low cost of blocks. */
+GPUME_INLINE int mvdeint_noise(unsigned low, int depth)
+{
+    return FFMAX((int)low - (48 << (depth - 8)), 0) << mvdeint_fraction(depth);
+}
+
 /**
  * Returns whether exact vectors replace the vectors of a block, from the sums of absolute differences of both
- * neighbours on the missing lines.
+ * neighbours on the missing lines. Exact vectors compare known lines, which have all of the noise; others compare
+ * interpolated lines, which have less.
  */
-GPUME_INLINE int mvdeint_is_exact(int difference, int exact)
+GPUME_INLINE int mvdeint_is_exact(int difference, int exact, int noise)
 {
-    return 5 * exact <= 3 * difference;
+    return 5 * exact <= 3 * difference + 4 * noise;
 }
 
 /** Returns the vertical part of a vector of distance 2, next to an exact vector of distance 1. */

@@ -431,6 +431,7 @@ static void find_candidates(CPUBackend *s, const MvdeintStep *step)
             .cells = s->cells, .distance = distance, .source = gpume_cell_source(field),
             .nb = field->bw * (size_t)field->bh,
         };
+        c->costs    = (const uint32_t *)(uintptr_t)field->costs;
         c->parity   = step->parities[MVDEINT_MAX_REFS + distance];
         s->present |= 1u << i;
     }

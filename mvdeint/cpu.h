@@ -35,6 +35,7 @@ typedef struct Candidate {
     GpumeCellField field;
     GpumeCellVector *cells;
     const AVFrame *picture;     ///< NULL: the candidate does not exist
+    const uint32_t *costs;      ///< of all blocks
     int parity;
 } Candidate;
 
@@ -48,6 +49,7 @@ typedef struct CPUBackend {
     Matches matches[GPUME_COMPONENTS];
     Candidate candidates[MVDEINT_MAX_CANDIDATES];
     unsigned present;           ///< bit mask of the candidates that exist
+    int noise;                  ///< what mvdeint_noise() returns
     int8_t *votes;              ///< votes of all areas of luma, candidate by candidate
     uint8_t *matching;          ///< for each area, a bit mask of the candidates that match in it and around it
     atomic_int nb_poor;         ///< number of areas where fewer than two candidates match

@@ -307,6 +307,8 @@ static int match(CUDABackend *s, const MvdeintStep *step)
         args.fields[i]   = gpume_cell_source(field);
         args.pictures[i] = picture_of(step->estimates[MVDEINT_MAX_REFS + distance]);
         args.parities[i] = step->parities[MVDEINT_MAX_REFS + distance];
+        if (i < 2)
+            args.costs[i] = field->costs;
         present |= 1 << i;
     }
     if (!present)

@@ -85,6 +85,7 @@ typedef struct MvdeintCudaMatchArgs {
     GpumeCellSource fields[MVDEINT_MAX_CANDIDATES];     ///< fields of the current picture
     unsigned long long pictures[MVDEINT_MAX_CANDIDATES];///< 0: the candidate does not exist
     int parities[MVDEINT_MAX_CANDIDATES];
+    unsigned long long costs[2];        ///< costs of the first two fields
     unsigned long long vectors;         ///< of all blocks, candidate by candidate: y << 16 | x
     unsigned long long samples, known;  ///< samples and shares of all candidates, one after the other
     unsigned size;                      ///< samples of one candidate

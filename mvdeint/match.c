@@ -102,6 +102,29 @@ static int compare_neighbours(const CPUBackend *s, const GpumeCellVector *v, int
     return sum;
 }
 
+/* Returns the noise of both neighbouring fields, from the blocks with low costs. */
+static int noise_of(const CPUBackend *s)
+{
+    unsigned low = 0;
+
+    if ((s->present & 3) != 3)
+        return 0;
+    for (int i = 0; mvdeint_noise_bit(i, s->layout->depth); i++) {
+        const unsigned above = low | mvdeint_noise_bit(i, s->layout->depth);
+        int nb = 0;
+
+        for (int j = 0; j < MVDEINT_NOISE_SIDE * MVDEINT_NOISE_SIDE; j++) {
+            const int at = mvdeint_noise_place(j / MVDEINT_NOISE_SIDE, s->cells.rows) * s->cells.cols +
+                           mvdeint_noise_place(j % MVDEINT_NOISE_SIDE, s->cells.cols);
+
+            nb += FFMIN(s->candidates[0].costs[at], s->candidates[1].costs[at]) < above;
+        }
+        if (nb <= MVDEINT_NOISE_LOWER)
+            low = above;
+    }
+    return mvdeint_noise(low, s->layout->depth);
+}
+
 /* Replaces vectors by exact ones where both neighbouring fields then agree better, in rows of blocks. */
 static void round_vectors(void *arg, int worker, int start, int end)
 {
@@ -119,7 +142,8 @@ static void round_vectors(void *arg, int worker, int start, int end)
         };
 
         if ((exact[0].y == v[0].y && exact[1].y == v[1].y) ||
-            !mvdeint_is_exact(compare_neighbours(s, v, x0, y0), compare_neighbours(s, exact, x0, y0)))
+            !mvdeint_is_exact(compare_neighbours(s, v, x0, y0), compare_neighbours(s, exact, x0, y0),
+                              s->noise))
             continue;
         for (int j = 0; j < 2; j++) {
             s->candidates[j].cells[i] = exact[j];
@@ -238,6 +262,7 @@ static void match_rows(void *arg, int worker, int start, int end)
 
 void ff_mvdeint_cpu_match(CPUBackend *s)
 {
+    s->noise = noise_of(s);
     ff_gpume_chain_add(&s->chain, fill_cells, s, s->cells.rows);
     ff_gpume_chain_add(&s->chain, round_vectors, s, s->cells.rows);
     ff_gpume_chain_add(&s->chain, match_rows, s,

@@ -14,6 +14,8 @@
 
 /** Number of missing lines of a block. */
 #define LINES (MVDEINT_BLOCK / 2)
+/** Number of blocks whose costs a lane reads. */
+#define SAMPLED (MVDEINT_NOISE_SIDE * MVDEINT_NOISE_SIDE / 32)
 
 /** Returns how much both fields differ along their vectors. All lanes of the warp call this. */
 template<int EXACT>
@@ -36,6 +38,31 @@ static __device__ __forceinline__ int compare(const MvdeintCudaMatchArgs &args, 
     GPUME_UNROLL for (int bit = 1; bit < MVDEINT_CUDA_MATCH_LANES; bit <<= 1)
         sum += (int)__shfl_xor_sync(GPUME_WHOLE_WARP, (GpumeU32)sum, bit);
     return sum;
+}
+
+/** Returns the noise of both fields, from the blocks with low costs. All lanes of the warp call this. */
+static __device__ __forceinline__ int noise_of(const MvdeintCudaMatchArgs &args)
+{
+    const GpumeU32 *first = (const GpumeU32 *)args.costs[0], *second = (const GpumeU32 *)args.costs[1];
+    GpumeU32 costs[SAMPLED], low = 0;
+
+    GPUME_UNROLL for (int i = 0; i < SAMPLED; i++) {
+        const int n  = 32 * i + threadIdx.x % 32;
+        const int at = mvdeint_noise_place(n / MVDEINT_NOISE_SIDE, args.cells.rows) * args.cells.cols +
+                       mvdeint_noise_place(n % MVDEINT_NOISE_SIDE, args.cells.cols);
+
+        costs[i] = gpume_min(first[at], second[at]);
+    }
+    GPUME_NO_UNROLL for (int i = 0; mvdeint_noise_bit(i, args.depth); i++) {
+        const GpumeU32 above = low | mvdeint_noise_bit(i, args.depth);
+        int nb = 0;
+
+        GPUME_UNROLL for (int j = 0; j < SAMPLED; j++)
+            nb += gpume_popcount(__ballot_sync(GPUME_WHOLE_WARP, costs[j] < above));
+        if (nb <= MVDEINT_NOISE_LOWER)
+            low = above;
+    }
+    return mvdeint_noise(low, args.depth);
 }
 
 /** Returns a vector with another vertical part. */
@@ -81,8 +108,8 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
         at.first = (lane >> 1) * 4 + (lane & 1);
         at.x     = MVDEINT_BLOCK * x + at.first;
         at.y     = MVDEINT_BLOCK * y;
-        if (mvdeint_is_exact(compare<0>(args, taps, at, v[0], v[1]), compare<1>(args, taps, at, exact[0], exact[1])) &&
-            differ) {
+        if (mvdeint_is_exact(compare<0>(args, taps, at, v[0], v[1]), compare<1>(args, taps, at, exact[0], exact[1]),
+                             noise_of(args)) && differ) {
             const int nearest = lane & 1 ? (short)(exact[1] >> 16) : (short)(exact[0] >> 16);
 
             vector = with_y(vector, lane < 2 ? nearest : mvdeint_follow((short)(vector >> 16), nearest));

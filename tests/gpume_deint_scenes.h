@@ -17,7 +17,7 @@
 typedef enum Scene {
     SCENE_LETTERBOX, SCENE_LETTERBOX_ODD, SCENE_LETTERBOX_TWO_WAYS, SCENE_LETTERBOX_DOWN, SCENE_BOARD,
     SCENE_LOGO, SCENE_FADE, SCENE_SUBTITLE, SCENE_TICKER, SCENE_SPLIT, SCENE_INSET, SCENE_MATTE, SCENE_CONFETTI,
-    SCENE_RAIN, SCENE_SPOKES, SCENE_BALL, SCENE_STRIPES, SCENE_CREDITS,
+    SCENE_RAIN, SCENE_SPOKES, SCENE_BALL, SCENE_STRIPES, SCENE_CREDITS, SCENE_NOISE,
     SCENE_NB
 } Scene;
 
@@ -33,7 +33,7 @@ static const struct {
     { "picture in picture", -QUALITY_LEAST },
     { "film behind a matte", -QUALITY_LEAST }, { "confetti", -QUALITY_LEAST }, { "rain", -QUALITY_LEAST },
     { "spokes", -QUALITY_LEAST }, { "ball", -QUALITY_LEAST }, { "stripes with noise", -QUALITY_LEAST },
-    { "credits, two lines up", 3 },
+    { "credits, two lines up", 3 }, { "letterbox with noise", 1 },
 };
 
 static int scene_pan(uint64_t seed, int dx, int dy, int t, int x, int y)
@@ -82,11 +82,12 @@ static int scene_sample(Scene scene, uint64_t seed, int t, int x, int y)
     const int pan = scene_pan(seed, 4, 0, t, x, y), bar = scene == SCENE_LETTERBOX_ODD ? 25 : 24;
     const int letter = scene_letter(x + (scene == SCENE_TICKER ? 3 * t : 0), y - 76);
     const int bounce = FFABS(3 * t % 60 - 30), radius = (x - 56) * (x - 56) + (y - 48) * (y - 48);
-    const int still = scene_pan(seed, 0, 0, t, x, y);
+    const int still = scene_pan(seed, 0, 0, t, x, y), noise = test_mix(seed + (t * 256 + y) * 256 + x) % 21;
 
     switch (scene) {
     case SCENE_LETTERBOX:
     case SCENE_LETTERBOX_ODD:      return y < bar || y >= QUALITY_H - bar ? 16 : pan;
+    case SCENE_NOISE:              return (y < bar || y >= QUALITY_H - bar ? 16 : pan) + noise - 10;
     case SCENE_LETTERBOX_TWO_WAYS: return y < bar || y >= QUALITY_H - bar ? 16 : scene_pan(seed, 4, 2, t, x, y);
     case SCENE_LETTERBOX_DOWN:     return y < bar || y >= QUALITY_H - bar ? 16 : scene_pan(seed, 0, 1, t, x, y);
     case SCENE_BOARD:              return x >= 16 && x < 80 && y >= 16 && y < 40 ? 16 : pan;
@@ -121,6 +122,7 @@ static int scene_is_part(Scene scene, int x, int y)
     switch (scene) {
     case SCENE_LETTERBOX:
     case SCENE_LETTERBOX_ODD:
+    case SCENE_NOISE:
     case SCENE_LETTERBOX_TWO_WAYS:
     case SCENE_LETTERBOX_DOWN:     return FFABS(FFABS(2 * y + 1 - QUALITY_H) - 48) < 6;
     case SCENE_BOARD:              return x >= 12 && x < 84 && y >= 12 && y < 44;

@@ -247,11 +247,12 @@ static void take_vectors(Case *c, GpumeEngine *e, int *t)
         for (int i = 0; i < r.set.nb; i++) {
             const GpumeMotionField *f = &r.set.host[i];
             const AVMotionVector *mvs = gpume_field_mvs(&r.set, i);
+            const uint32_t *costs     = gpume_field_costs(&r.set, i);
             DeintVector *v = test_alloc(av_malloc_array(f->bw * f->bh, sizeof(*v)));
 
             for (int j = 0; j < f->bw * f->bh; j++)
                 v[j] = (DeintVector) { mvs[j].motion_x * 4 / mvs[j].motion_scale,
-                                       mvs[j].motion_y * 4 / mvs[j].motion_scale };
+                                       mvs[j].motion_y * 4 / mvs[j].motion_scale, costs[j] };
             c->oracle.vectors[*t][f->distance + 2 - (f->distance > 0)] = v;
         }
         ff_gpume_result_uninit(&r);

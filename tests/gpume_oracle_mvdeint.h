@@ -33,9 +33,10 @@ typedef struct DeintComponent {
     uint16_t *result[DEINT_MAX_FIELDS];     ///< X(p + 1)
 } DeintComponent;
 
-/** A vector, in quarter samples of luma. */
+/** A vector, in quarter samples of luma, and its cost. */
 typedef struct DeintVector {
     int x, y;
+    unsigned cost;
 } DeintVector;
 
 typedef struct Deint {
@@ -367,6 +368,26 @@ static void deint_overlap(const Deint *s, const DeintComponent *c, int t, DeintC
             deint_area_overlap(s, c, t, z, vectors, k, l);
 }
 
+static int deint_compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Returns N, the noise, from the costs of both neighbouring fields. */
+static int deint_noise(const Deint *s, int t)
+{
+    const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
+    int costs[256];
+
+    for (int i = 0; i < 256; i++) {
+        const int at = (2 * (i / 16) + 1) * rows / 32 * cols + (2 * (i % 16) + 1) * cols / 32;
+
+        costs[i] = deint_min(s->vectors[t][1][at].cost, s->vectors[t][2][at].cost);
+    }
+    qsort(costs, 256, sizeof(*costs), deint_compare);
+    return deint_max(deint_min(costs[25], (16 << s->d) - 1) - 48 * (1 << (s->d - 8)), 0) << deint_min(4, 16 - s->d);
+}
+
 /* Rounds the vectors of the nearest fields of field t where both fields then agree better. */
 static void deint_round(Deint *s, int t)
 {
@@ -374,10 +395,12 @@ static void deint_round(Deint *s, int t)
     const DeintComponent *c = s->components;
     const int cols = (s->w + 7) / 8, nb = cols * ((s->h + 7) / 8);
     DeintVector *v[2] = { s->vectors[t][1], s->vectors[t][2] };
+    int noise;
 
     if (!v[0] || !v[1] || t < 1 || t + 2 > 2 * s->nb_frames || s->parity[t - 1] == s->parity[t] ||
         s->parity[t + 1] == s->parity[t])
         return;
+    noise = deint_noise(s, t);
     for (int b = 0; b < nb; b++) {
         const DeintVector own[2] = { v[0][b], v[1][b] };
         const int is_steady = abs(own[0].x + own[1].x) <= 8 && abs(own[0].y + own[1].y) <= 12;
@@ -387,7 +410,7 @@ static void deint_round(Deint *s, int t)
         for (int i = 0; i < 2; i++) {
             const int dy = is_steady ? (own[i].y - own[!i].y) / 2 : own[i].y;
 
-            even[i] = (DeintVector) { own[i].x, (dy < 0 ? -8 : 8) * ((abs(dy) + 3) / 8) };
+            even[i] = (DeintVector) { own[i].x, (dy < 0 ? -8 : 8) * ((abs(dy) + 3) / 8), own[i].cost };
         }
         for (int i = 0; i < 64; i++) {
             const int x = b % cols * 8 + i % 8, y = b / cols * 8 + i / 8;
@@ -399,7 +422,7 @@ static void deint_round(Deint *s, int t)
             sums[1] += abs(deint_compensated(s, c, &z[0], even[0], x, y, &known) -
                            deint_compensated(s, c, &z[1], even[1], x, y, &known));
         }
-        if ((even[0].y == own[0].y && even[1].y == own[1].y) || 5 * sums[1] > 3 * sums[0])
+        if ((even[0].y == own[0].y && even[1].y == own[1].y) || 5 * sums[1] > 3 * sums[0] + 4 * noise)
             continue;
         for (int i = 0; i < 2; i++) {
             DeintVector *far = s->vectors[t][3 * i];
