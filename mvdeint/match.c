@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "libavutil/common.h"
+#include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdeint/cpu.h"
@@ -25,25 +26,40 @@ static void fill_cells(void *arg, int worker, int start, int end)
                 ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
 }
 
-/* Sets the share of known lines in an area. */
+/* Sets the share of known lines in an area: four samples at a time, with 16 bits for each. Shares are even. */
 static void put_known(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
-                      ptrdiff_t stride, int are_equal)
+                      ptrdiff_t stride)
 {
     const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
     const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
+    const uint64_t ones = 0x0001000100010001;
+    uint64_t right[MVDEINT_BLOCK / 4] = { 0 };
+    int halves[4], differ = 0;
 
-    for (int y = 0; y < h; y++) {
-        int known[4];
+    for (int i = 0; i < 4; i++) {
+        halves[i] = mvdeint_known(mvdeint_eighths(v[i].y, c->vsub), y0, parity) / 2;
+        differ   |= halves[i] ^ halves[0];
+    }
+    for (int x = 0; x < w && differ; x++)
+        right[x / 4] |= (uint64_t)wx[x] << x % 4 * 16;
+    for (int y = 0; y < h; y++, dst += stride) {
+        if (!differ)
+            memset(dst, 2 * halves[0], w);
+        for (int x = 0; x < w && differ; x += 4) {
+            const uint64_t left = 64 * ones - right[x / 4];
+            const uint64_t above = halves[0] * left + halves[1] * right[x / 4];
+            const uint64_t below = halves[2] * left + halves[3] * right[x / 4];
+            uint64_t known = ((64 - wy[y]) * above + wy[y] * below + 1024 * ones) >> 11 & 31 * ones;
 
-        for (int i = 0; i < 4; i++)
-            known[i] = are_equal && i ? known[0] : mvdeint_known(mvdeint_eighths(v[i].y, c->vsub), y0 + y, parity);
-        if (known[0] == known[1] && known[1] == known[2] && known[2] == known[3]) {
-            memset(dst + y * stride, known[0], w);
-            continue;
+            known |= known >> 8;
+            known  = (known & 0xffff) | (known >> 16 & 0xffff0000);
+            if (w < 4)
+                AV_WL16(dst, known);
+            else
+                AV_WL32(dst + x, known);
         }
-        for (int x = 0; x < w; x++)
-            dst[y * stride + x] = ((64 - wy[y]) * ((64 - wx[x]) * known[0] + wx[x] * known[1]) +
-                                   wy[y] * ((64 - wx[x]) * known[2] + wx[x] * known[3]) + 2048) >> 12;
+        for (int i = 0; i < 4; i++)
+            halves[i] = MVDEINT_KNOWN / 2 - halves[i];
     }
 }
 
@@ -185,7 +201,7 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
     if (nb > 1)
         blend_areas(s, component, areas, x0, y0, dst, stride);
-    put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride, nb == 1);
+    put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride);
 }
 
 /* Returns whether a candidate fits the field in an area of luma. */
