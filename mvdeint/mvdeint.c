@@ -144,7 +144,7 @@ static int open_engine(Mvdeint *s, Pass *pass, const AVFrame *frame)
     GpumeEngineConfig cfg = {
         .params   = {
             .algo = GPUME_ALGO_HME, .block = MVDEINT_BLOCK, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
-            .nb_references = 2 * s->cfg.refs,
+            .sweeps = 2, .nb_references = 2 * s->cfg.refs,
         },
         .backend  = frame->hw_frames_ctx ? -1 : GPUME_BACKEND_cpu,
         .max_in_flight = s->cfg.max_in_flight,

@@ -266,7 +266,7 @@ static void search(Case *c)
     TestExecutor executor = { .kind = TEST_SERIAL };
     GpumeEngineConfig cfg = {
         .params   = { .algo = GPUME_ALGO_HME, .block = 8, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
-                      .nb_references = 2 * c->cfg.refs },
+                      .sweeps = 2, .nb_references = 2 * c->cfg.refs },
         .backend  = GPUME_BACKEND_cpu,
         .executor = { test_execute, &executor, 1 },
     };
