@@ -116,7 +116,7 @@ $(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) 
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
-GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o filters.o kernels.o memory.o nvofa.o seed.o seed_serial.o) \
+GPUME_BENCH_OBJS = $(addprefix gpume_bench_, ceilings.o filters.o kernels.o nvofa.o seed.o seed_serial.o) \
                    $(GPUME_BENCH_PTX:%=%.ptx.o)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER),$(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,$(GPUME_BENCH_OBJS))))
 libavfilter/tests/gpume_bench$(EXESUF): $(GPUME_BENCH_OBJS:%=libavfilter/tests/%)

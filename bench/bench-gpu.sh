@@ -14,11 +14,8 @@
 #   BENCH_DIR      folder for results [build/bench]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${BENCH_DIR:-build/bench}
 quick=${QUICK-}
 runs=${BENCH_RUNS:-${quick:+2}}
@@ -26,15 +23,12 @@ runs=${runs:-3}
 parts=${PARTS:-ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstab mvstereo seed nvofa quality pipeline start memory}
 sizes=${BENCH_SIZES:-${quick:+1920x1080}}
 sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 . bench/pipeline.sh
 . bench/start.sh
 . bench/divergence.sh
-. bench/seed/seed.sh
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
-trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
 # program PART SIZE...: runs a part of gpume_bench for pictures of these sizes.
@@ -79,27 +73,17 @@ for name in $parts; do
     # shellcheck disable=SC2046,SC2086  # lists of words
     case $name in
         ceilings) program ceilings ;;
-        kernels)  program kernels $sizes ;;
-        searches) program searches $sizes ;;
-        motion)   program motion $sizes ;;
-        mvview)   program mvview $sizes ;;
-        mvfps)    program mvfps $sizes ;;
-        mvdenoise) program mvdenoise $sizes ;;
-        mvdeint) program mvdeint $sizes ;;
-        mvstab) program mvstab $sizes ;;
-        mvstereo) program mvstereo $sizes ;;
+        kernels | searches | motion | mvview | mvfps | mvdenoise | mvdeint | mvstab | mvstereo) program $name $sizes ;;
         seed)     set -- $(without 3840x2160 "$sizes")
                   # with the largest of the seed's sizes
                   [ -n "$quick${BENCH_SIZES-}" ] || set -- "$@" 2560x1600
-                  program seed "$@"
-                  seed_encoder "$@"
-                  seed_ranks ;;
+                  program seed "$@" ;;
         nvofa)    program nvofa $(without 352x288 "$sizes") ;;
         quality)  begin quality
                   QUALITY_DIR=$out/quality NVOFA=$bin/gpume_bench \
                   METHODS=${METHODS:-'hme:backend=cuda hme'} \
                   bench/quality/quality.sh "$bin" "$input" ;;
-        memory)   program memory $sizes
+        memory)   begin memory
                   bench_calls ;;
         divergence) divergence_ncu "$bin/../bench/divergence" ;;
         pipeline) bench_pipeline ;;

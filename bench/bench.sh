@@ -14,14 +14,11 @@
 #   BENCH_DIR      folder for results [build/bench]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${BENCH_DIR:-build/bench}
 runs=${BENCH_RUNS:-3}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 
 seconds=${BENCH_SECONDS:-1}
 parts=${PARTS:-functions peers threads vectors}
@@ -43,9 +40,7 @@ table=$(for algo in $(tools/searches.sh); do
     esac
 done)
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.gray "$out"/run.*' EXIT
-trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
 # Compares functions that have assembly code with plain C, by FFmpeg's checkasm. On one core,

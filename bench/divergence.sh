@@ -60,19 +60,14 @@ divergence_ncu() {
 
 [ "${0##*/}" = divergence.sh ] || return 0
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
-. bench/lib.sh
 folder=build/divergence
+out=$folder
+. "$top/bench/lib.sh"
 size=${SIZE:-1920x1080}
 block=${BLOCK:-16}
-mkdir -p "$folder"
-out=$folder
 trap 'rm -f "$folder"/run.*' EXIT
-trap 'exit 1' HUP INT TERM
 algos=${ALGO:-ds fs}
 if [ "$algos" = all ]; then
     algos="$(sed -n 's/^ *S([A-Z]*, *\([a-z]*\), .*/\1/p' core/searches.h) mvview mvfps mvdenoise"

@@ -292,8 +292,7 @@ void bench_free_pictures(Bench *b)
         BENCH_CU(b, cuMemFree(b->pictures[--b->nb_pictures]));
 }
 
-void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
-                       int exhaustive, BenchSearch *before)
+void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range, int exhaustive)
 {
     GpumePlan plan;
     int ret;
@@ -306,7 +305,7 @@ void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
     if (ret < 0)
         bench_die("parameters", ret);
     plan = ff_gpume_plan(&s->params);
-    ret  = ff_gpume_cuda_kernel_init(&s->kernel, &b->cuda, &s->params, &plan, before ? &before->kernel : NULL);
+    ret  = ff_gpume_cuda_kernel_init(&s->kernel, &b->cuda, &s->params, &plan, NULL);
     if (ret < 0)
         bench_die("kernel", ret);
     s->nb_vectors = (size_t)s->params.bw * s->params.bh;
@@ -377,7 +376,7 @@ int main(int argc, char **argv)
                "Measures on the first CUDA device and prints tables. Also adds rows to the\n"
                "file CSV ('-': no file). FILE contains raw 8-bit gray pictures of that size.\n"
                "PARTS is a comma-separated list of ceilings, kernels, searches, motion, mvview,\n"
-               "mvfps, mvdenoise, mvdeint, mvstab, mvstereo, seed, nvofa and memory; default: all of\n"
+               "mvfps, mvdenoise, mvdeint, mvstab, mvstereo, seed and nvofa; default: all of\n"
                "these. The part flow writes NVOFA's vectors to files next to FILE.\n");
         return !(argc == 2 && !strcmp(argv[1], "-h"));
     }
@@ -420,11 +419,9 @@ int main(int argc, char **argv)
         if (wanted(parts, "seed"))
             bench_seed(b, path);
         if (wanted(parts, "nvofa"))
-            bench_nvofa(b, path);
+            bench_nvofa(b);
         if (parts && wanted(parts, "flow"))
             bench_flow(b, path);
-        if (wanted(parts, "memory"))
-            bench_memory(b);
         bench_free_pictures(b);
     }
 

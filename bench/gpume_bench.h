@@ -24,7 +24,6 @@
 #include "libavfilter/gpume/core/params.h"
 #include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/search.h"
-#include "libavfilter/gpume/util/executor.h"
 
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32
@@ -133,9 +132,7 @@ typedef struct BenchSearch {
     size_t nb_vectors;
 } BenchSearch;
 
-/** @param before a search on another stream that alternates with this one, or NULL */
-void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
-                       int exhaustive, BenchSearch *before);
+void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range, int exhaustive);
 /** BenchLaunch: searches the next pair of neighbouring pictures. */
 void bench_search_launch(Bench *b, void *search, int i);
 /** Returns the sum of costs of picture cur searched in the previous picture. */
@@ -150,7 +147,7 @@ void bench_kernels(Bench *b);
 void bench_searches(Bench *b);
 void bench_motion(Bench *b);
 void bench_seed(Bench *b, const char *path);
-void bench_nvofa(Bench *b, const char *path);
+void bench_nvofa(Bench *b);
 /**
  * Writes NVOFA's vectors from each picture of a file to the previous picture. The output files have
  * the file's name with .slow, .medium and .fast: pairs of int16_t in 1/32 samples, for each 4x4
@@ -159,6 +156,5 @@ void bench_nvofa(Bench *b, const char *path);
 void bench_flow(Bench *b, const char *path);
 /** Measures a filter that uses vectors, with pictures of a file. */
 void bench_filter(Bench *b, const char *filter, const char *path);
-void bench_memory(Bench *b);
 
 #endif /* GPUME_BENCH_H */

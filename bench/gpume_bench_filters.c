@@ -106,7 +106,9 @@ static CUresult CUDAAPI get_function(CUfunction *function, CUmodule module, cons
 {
     const CUresult err = launches.get_function(function, module, name);
 
-    if (err == CUDA_SUCCESS && launches.nb_kernels < MAX_KERNELS) {
+    if (err == CUDA_SUCCESS && launches.nb_kernels == MAX_KERNELS)
+        bench_die("more kernels than MAX_KERNELS", AVERROR_BUG);
+    if (err == CUDA_SUCCESS) {
         launches.kernels[launches.nb_kernels].function = *function;
         snprintf(launches.kernels[launches.nb_kernels++].name, sizeof(launches.kernels->name), "%s", name);
     }
@@ -119,8 +121,13 @@ static CUresult CUDAAPI launch(CUfunction f, unsigned gx, unsigned gy, unsigned 
     const int n = launches.nb;
     CUresult err;
 
-    if (!launches.recording || n == MAX_LAUNCHES)
+    if (!launches.recording)
         return launches.launch(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra);
+    if (n == MAX_LAUNCHES) {
+        fprintf(stderr, "more than %d launches are recorded; raise MAX_LAUNCHES or lower the row's number of frames\n",
+                MAX_LAUNCHES);
+        bench_die("launches", AVERROR_BUG);
+    }
     launches.kernel[n] = 0;
     while (launches.kernel[n] < launches.nb_kernels && launches.kernels[launches.kernel[n]].function != f)
         launches.kernel[n]++;

@@ -31,32 +31,6 @@ static double nb_differences(const GpumeParams *p)
     return differences;
 }
 
-/* Launches searches of successive pictures on two streams. */
-static void bench_two_launch(Bench *b, void *opaque, int i)
-{
-    const CUstream stream = b->stream;
-
-    b->stream = b->queues[i & 1];
-    bench_search_launch(b, (BenchSearch *)opaque + (i & 1), i);
-    b->stream = stream;
-}
-
-/* Measures a search of which two run at the same time. */
-static void bench_two(Bench *b, BenchRow row, int algo)
-{
-    BenchSearch s[2];
-    BenchTimes t;
-
-    for (int i = 0; i < 2; i++)
-        bench_search_init(b, &s[i], algo, row.block, row.range, 0, i ? &s[0] : NULL);
-    bench_time_launches(b, bench_two_launch, s, 0, &t);
-    row.metric = "time with two at once";
-    bench_times(b, &row, &t);
-    printf(" %10.2f %9.0f", bench_median(&t), 1e6 / bench_median(&t));
-    for (int i = 1; i >= 0; i--)
-        bench_search_uninit(b, &s[i]);
-}
-
 /*
  * Returns the median time in microseconds.
  * @param all time of the search that evaluates every candidate, or 0
@@ -73,7 +47,7 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
     BenchTimes t;
     double us;
 
-    bench_search_init(b, &s, algo, block, range, exhaustive, NULL);
+    bench_search_init(b, &s, algo, block, range, exhaustive);
     bench_time_launches(b, bench_search_launch, &s, 0, &t);
     us = bench_median(&t);
 
@@ -94,19 +68,13 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
             bench_number(b, &row, 100 * rate / b->ceiling);
             printf(" %5.1f %%", 100 * rate / b->ceiling);
         }
-    } else if (!all) {
-        printf(" %10s", "");
-    } else {
+    } else if (all) {
         row.metric = "of exhaustive";
         row.unit   = "ratio";
         bench_number(b, &row, us / all);
         printf(" %8.3f x", us / all);
     }
     bench_search_uninit(b, &s);
-    if (!exhaustive) {
-        row.unit   = "us";
-        bench_two(b, row, algo);
-    }
     printf("\n");
     return us;
 }
@@ -120,8 +88,8 @@ void bench_kernels(Bench *b)
 
     if (!b->ceiling)
         bench_absdiff_ceiling(b);
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s %10s %9s\n", "kernel", "", "size", "bits", "block",
-           "range", "us", "fps", "spread", "of all", "2 at once", "fps");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s\n", "kernel", "", "size", "bits", "block",
+           "range", "us", "fps", "spread", "of all");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         for (int j = 0; j < FF_ARRAY_ELEMS(fs_ranges); j++) {
             double all;
@@ -153,7 +121,7 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     BenchTimes t;
     double us;
 
-    bench_search_init(b, &s, algo, block, range, 0, NULL);
+    bench_search_init(b, &s, algo, block, range, 0);
     /* in order, because some searches predict from previous pictures */
     for (int i = 1; i < FFMIN(b->nb_pictures, NB_COST_PICTURES + 1); i++)
         cost += bench_search_residual(b, &s, i);
@@ -162,7 +130,6 @@ static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int 
     printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
            b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
     bench_times(b, &row, &t);
-    bench_two(b, row, algo);
     if (full_cost) {
         row.metric = "cost more than full search";
         row.unit   = "%";
@@ -183,8 +150,8 @@ void bench_searches(Bench *b)
     };
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s %9s %11s\n", "search", "", "size", "bits",
-           "block", "range", "us", "fps", "spread", "2 at once", "fps", "cost");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %11s\n", "search", "", "size", "bits",
+           "block", "range", "us", "fps", "spread", "cost");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
         uint64_t full_cost = 0;
 
@@ -325,7 +292,7 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     }
 }
 
-/* Measures blocks of several sizes and the smallest blocks alone: one search at a time, and two at once. */
+/* Measures blocks of several sizes and the smallest blocks alone. */
 static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {
@@ -334,47 +301,39 @@ static void bench_trees(Bench *b)
         { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
         { .algo = GPUME_ALGO_HME, .block = 8 }, { .algo = GPUME_ALGO_HME, .block = 4 },
     };
-    static const char *const metrics[2][2] = {
-        { "time beside a tree", "time of a tree" },
-        { "time beside a tree with two at once", "time of a tree with two at once" },
-    };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range",
-           "us", "tree=1, us", "times", "2 at once", "tree=1, us", "times");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range", "us",
+           "tree=1, us", "times");
     for (int i = 0; i < FF_ARRAY_ELEMS(chosen); i++) {
-        for (int at_once = 1; at_once <= 2; at_once++) {
-            BenchTimes t[2];
+        BenchTimes t[2];
 
-            for (int tree = 0; tree < 2; tree++) {
-                GpumeParams p = chosen[i];
-                BenchMotion m;
-                BenchRow row = {
-                    .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
-                                              p.algo == GPUME_ALGO_FS ? "fs" : "ds",
-                    .content = b->content, .width = b->width, .height = b->height, .block = p.block,
-                    .depth = b->depth, .metric = metrics[at_once - 1][tree], .unit = "us",
-                };
+        for (int tree = 0; tree < 2; tree++) {
+            static BenchMotion m;       // large
+            GpumeParams p = chosen[i];
+            BenchRow row = {
+                .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
+                                          p.algo == GPUME_ALGO_FS ? "fs" : "ds",
+                .content = b->content, .width = b->width, .height = b->height, .block = p.block,
+                .depth = b->depth, .metric = tree ? "time of a tree" : "time beside a tree", .unit = "us",
+            };
 
-                p.tree = tree;
-                bench_motion_init(b, &m, p, at_once);
-                row.range = m.params.range;
-                bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
-                bench_times(b, &row, &t[tree]);
-                if (tree && at_once == 1)
-                    printf("%-13s %-5s %4dx%-4d %4d %5d %5d", row.what, b->content, b->width, b->height, b->depth,
-                           p.block, row.range);
-                bench_motion_uninit(b, &m);
-            }
-            printf(" %10.2f %10.2f %7.2f", bench_median(&t[0]), bench_median(&t[1]),
-                   bench_median(&t[1]) / bench_median(&t[0]));
+            p.tree = tree;
+            bench_motion_init(b, &m, p, 1);
+            row.range = m.params.range;
+            bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
+            bench_times(b, &row, &t[tree]);
+            if (tree)
+                printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %10.2f %7.2f\n", row.what, b->content, b->width,
+                       b->height, b->depth, p.block, row.range, bench_median(&t[0]), bench_median(&t[1]),
+                       bench_median(&t[1]) / bench_median(&t[0]));
+            bench_motion_uninit(b, &m);
         }
-        printf("\n");
     }
 }
 
 /*
  * Measures pairs of searches.
- * @param at_once number of simultaneous pairs: 1, 2 or BENCH_QUEUES
+ * @param at_once number of simultaneous pairs: 1 or BENCH_QUEUES
  */
 static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
 {
@@ -382,8 +341,7 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
     BenchRow row = {
         .part = "motion", .what = names[chosen.pel == 1][chosen.sweeps != 4],
         .content = b->content, .width = b->width, .height = b->height, .block = chosen.block, .depth = b->depth,
-        .metric = at_once > 2 ? "time of a pair with four at once" :
-                  at_once > 1 ? "time of a pair with two at once" : "time of a pair", .unit = "us",
+        .metric = at_once > 1 ? "time of a pair with four at once" : "time of a pair", .unit = "us",
     };
     static BenchMotion m;       // large
     BenchTimes t, planes;
@@ -400,7 +358,7 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
                b->height, b->depth, chosen.block, chosen.pel, m.params.sweeps, bench_median(&t),
                1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
     } else {
-        printf(" %10.2f %9.0f%s", bench_median(&t), 1e6 / bench_median(&t), at_once == BENCH_QUEUES ? "\n" : "");
+        printf(" %10.2f %9.0f\n", bench_median(&t), 1e6 / bench_median(&t));
     }
     bench_motion_uninit(b, &m);
 }
@@ -409,13 +367,12 @@ void bench_motion(Bench *b)
 {
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s %10s %9s\n", "search", "", "size", "bits",
-           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "2 at once", "pairs/s", "4 at once",
-           "pairs/s");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s\n", "search", "", "size", "bits",
+           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "4 at once", "pairs/s");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
         for (int pel = 4; pel; pel >>= 2)
             for (int sweeps = 4; sweeps >= 2; sweeps -= 2)
-                for (int at_once = 1; at_once <= BENCH_QUEUES; at_once *= 2)
+                for (int at_once = 1; at_once <= BENCH_QUEUES; at_once += BENCH_QUEUES - 1)
                     bench_pairs(b, (GpumeParams) { .algo = GPUME_ALGO_HME, .block = blocks[i], .pel = pel,
                                                    .sweeps = sweeps }, at_once);
     bench_trees(b);

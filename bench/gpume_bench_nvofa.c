@@ -5,9 +5,8 @@
 
 /**
  * @file
- * Measures NVOFA, the optical-flow hardware of GPUs, through the public API of its library: its
- * rate, and the residual of its vectors, rounded to whole samples, in comparison with gpume. The
- * declarations are the used part of API 2.0, according to the headers of
+ * Measures the rate of NVOFA, the optical-flow hardware of GPUs, through the public API of its library,
+ * and writes its vectors. The declarations are the used part of API 2.0, according to the headers of
  * github.com/NVIDIA/NVIDIAOpticalFlowSDK.
  */
 
@@ -32,9 +31,8 @@
 #define FLOW_API_VERSION (2 << 4 | 0)
 
 #define GRID 4
-/** Number of pictures in the hardware's buffers; number of pairs whose residual is computed. */
+/** Number of pictures in the hardware's buffers. */
 #define FLOW_PICTURES 48
-#define FLOW_PAIRS     8
 
 enum { MODE_FLOW = 1 };
 enum { LEVEL_SLOW = 5, LEVEL_MEDIUM = 10, LEVEL_FAST = 20 };
@@ -184,28 +182,6 @@ static void launch_flow(Bench *b, void *opaque, int i)
         flow->failed = ret;
 }
 
-/* Returns the residual of blocks of 4x4 with one vector each, clipped to the picture. */
-static uint64_t residual_of(Bench *b, const uint8_t *cur, const uint8_t *ref,
-                            const FlowVector *vectors)
-{
-    const int bw = b->width / GRID, stride = (b->width + GRID - 1) / GRID;
-    uint64_t sum = 0;
-
-    for (int by = 0; by < b->height / GRID; by++)
-        for (int bx = 0; bx < bw; bx++) {
-            const int x0 = bx * GRID, y0 = by * GRID;
-            const FlowVector v = vectors ? vectors[by * stride + bx] : (FlowVector) { 0 };
-            const int x = av_clip(x0 + ((v.x + 16) >> 5), 0, b->width  - GRID);
-            const int y = av_clip(y0 + ((v.y + 16) >> 5), 0, b->height - GRID);
-
-            for (int i = 0; i < GRID; i++)
-                for (int j = 0; j < GRID; j++)
-                    sum += abs(cur[(size_t)(y0 + i) * b->width + x0 + j] -
-                               ref[(size_t)(y  + i) * b->width + x  + j]);
-        }
-    return sum;
-}
-
 /* Returns the number of vectors of a pair. */
 static size_t nb_vectors(const Bench *b)
 {
@@ -236,56 +212,6 @@ static int flow_vectors(Bench *b, Flow *flow, int i, FlowVector *vectors)
     copy.srcPitch  = strides.planes[0].x;
     BENCH_CU(b, cuMemcpy2D(&copy));
     return 0;
-}
-
-static uint64_t flow_residual(Bench *b, Flow *flow, const uint8_t *pictures, int nb)
-{
-    const size_t size = (size_t)b->width * b->height;
-    FlowVector *vectors = av_malloc_array(nb_vectors(b), sizeof(*vectors));
-    uint64_t sum = 0;
-
-    if (!vectors)
-        bench_die("vectors", AVERROR(ENOMEM));
-    flow->next = 0;
-    for (int i = 1; i < nb && !flow_vectors(b, flow, i, vectors); i++)
-        sum += residual_of(b, pictures + i * size, pictures + (i - 1) * size, vectors);
-    av_free(vectors);
-    return sum;
-}
-
-static void print(Bench *b, const char *what, int range, const BenchTimes *t, uint64_t residual,
-                  int pairs)
-{
-    BenchRow row = {
-        .part = "nvofa", .what = what, .content = b->content, .width = b->width,
-        .height = b->height, .block = GRID, .range = range, .depth = 8,
-        .metric = "time", .unit = "us",
-    };
-
-    if (t) {
-        printf("%-16s %4dx%-4d %10.1f us %9.1f fps %5.1f %%", what, b->width, b->height,
-               bench_median(t), 1e6 / bench_median(t), bench_spread(t));
-        bench_times(b, &row, t);
-    } else
-        printf("%-16s %4dx%-4d %38s", what, b->width, b->height, "");
-    printf("  residual %.4f M\n", residual * 1e-6 / pairs);
-    row.metric = "residual";
-    row.unit   = "SAD a pair";
-    bench_number(b, &row, (double)residual / pairs);
-}
-
-static void print_gpume(Bench *b, const char *what, int algo, int range, int nb)
-{
-    BenchSearch s;
-    BenchTimes t;
-    uint64_t sum = 0;
-
-    bench_search_init(b, &s, algo, GRID, range, 0, NULL);
-    bench_time_launches(b, bench_search_launch, &s, 0, &t);
-    for (int i = 1; i < nb; i++)
-        sum += bench_search_residual(b, &s, i);
-    print(b, what, range, &t, sum, nb - 1);
-    bench_search_uninit(b, &s);
 }
 
 static const struct { int level; const char *name, *word; } levels[] = {
@@ -353,48 +279,36 @@ void bench_flow(Bench *b, const char *path)
     FFNV_FREE_FUNC(lib);
 }
 
-void bench_nvofa(Bench *b, const char *path)
+void bench_nvofa(Bench *b)
 {
-    const size_t size = (size_t)b->width * b->height;
     FlowFunctions functions = { 0 };
     FFNV_LIB_HANDLE lib = load_flow(&functions);
-    uint8_t *pictures;
-    uint64_t zero = 0;
-    int nb, ret;
 
     if (!lib)
         return;
-
-    pictures = bench_read_pictures(b, path, FLOW_PAIRS + 1, &nb);
-    printf("\nNVOFA, a vector for each 4x4, beside gpume; residual: the sum of absolute\n"
-           "differences of a pair, the mean of %d, NVOFA's vectors rounded to whole samples\n",
-           nb - 1);
-    for (int i = 1; i < nb; i++)
-        zero += residual_of(b, pictures + i * size, pictures + (i - 1) * size, NULL);
-    print(b, "zero vectors", 0, NULL, zero, nb - 1);
+    printf("\nNVOFA, a vector for each 4x4\n");
     for (int i = 0; i < FF_ARRAY_ELEMS(levels); i++) {
+        const BenchRow row = {
+            .part = "nvofa", .what = levels[i].name, .content = b->content, .width = b->width, .height = b->height,
+            .block = GRID, .depth = 8, .metric = "time", .unit = "us",
+        };
         Flow flow = { .f = functions };
         BenchTimes t;
-        uint64_t sum = 0;
+        int ret = open_flow(b, &flow, levels[i].level);
 
-        ret = open_flow(b, &flow, levels[i].level);
         if (!ret) {
-            /* computed first, so that hints from earlier pictures are those at the start of a stream */
-            sum = flow_residual(b, &flow, pictures, nb);
-            if (!flow.failed)
-                bench_time_launches(b, launch_flow, &flow, 200, &t);
+            bench_time_launches(b, launch_flow, &flow, 200, &t);
             ret = flow.failed;
         }
+        printf("%-16s %4dx%-4d ", levels[i].name, b->width, b->height);
         if (ret)
-            printf("%-16s %4dx%-4d error %d of the library\n", levels[i].name, b->width,
-                   b->height, ret);
-        else
-            print(b, levels[i].name, 0, &t, sum, nb - 1);
+            printf("error %d of the library\n", ret);
+        else {
+            printf("%10.1f us %9.1f fps %5.1f %%\n", bench_median(&t), 1e6 / bench_median(&t), bench_spread(&t));
+            bench_times(b, &row, &t);
+        }
         BENCH_CU(b, cuStreamSynchronize(b->stream));
         close_flow(&flow);
     }
-    print_gpume(b, "gpume fs +-32", GPUME_ALGO_FS, 32, nb);
-    print_gpume(b, "gpume ds +-64", GPUME_ALGO_DS, 64, nb);
-    av_free(pictures);
     /* the library is not closed, because the driver has threads in it */
 }

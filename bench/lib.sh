@@ -1,9 +1,14 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by the benchmark scripts: repeated runs, rows of results, clips. The scripts set $top,
-# $bin and $out to the repository, a folder with ffmpeg and the folder for results.
+# $bin and $out to the repository, a folder with ffmpeg and the folder for results. They run in $top.
 
+LC_ALL=C
+export LC_ALL
+cd "$top" || exit
 . "$top/tools/common.sh"
+mkdir -p "$out"
+trap 'exit 1' HUP INT TERM
 
 ffmpeg() { "$bin/ffmpeg" -hide_banner -nostdin -loglevel error -y "$@"; }
 
@@ -97,3 +102,13 @@ raw_luma() {
 
 # frames_of CLIP: prints the number of frames.
 frames_of() { ffmpeg -i "$1" -map 0:v:0 -c copy -f framecrc - | grep -vc '^#'; }
+
+# middle CLIP FRAMES: sets $start and $count to the part of a clip that is measured: so many frames from START (20) on,
+# if it has them.
+middle() {
+    frames_there=$(frames_of "$1") || die "cannot read $1"
+    start=${START:-20}
+    count=$2
+    [ "$count" -le "$frames_there" ] || count=$frames_there
+    [ $((start + count)) -le "$frames_there" ] || start=$((frames_there - count))
+}

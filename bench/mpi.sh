@@ -20,13 +20,10 @@
 # A rank has one core, and with GPUs a GPU, unless the variables say otherwise.
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${BENCH_DIR:-build/bench}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
@@ -55,9 +52,7 @@ fi
 frames=${BENCH_FRAMES:-20000}
 per_gpu=${BENCH_RANKS_PER_GPU:-1}
 
-mkdir -p "$out"
 trap 'rm -f "$out"/mpi.npy "$out"/mpi.log "$out"/mpi.err "$out"/mpi-*.time' EXIT
-trap 'exit 1' HUP INT TERM
 take_clip "${2-}"
 
 # film FRAMES: makes a film of at least FRAMES frames and prints its name.

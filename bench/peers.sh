@@ -64,13 +64,21 @@ package() {
     fi
 }
 
-# Installs MVTools if that is possible.
-take_mvtools() {
-    if ! package "import vapoursynth; vapoursynth.core.mv" vapoursynth vapoursynth-mvtools; then
+# take_plugins NAMES: installs the plugins of VapourSynth that are among the names, if that is possible.
+take_plugins() {
+    for plugin in MVTools:mv:vapoursynth-mvtools MVUtensils:mvu:vapoursynth-mvutensils V-BM3D:bm3d:vapoursynth-bm3d \
+                  open-svpflow:svp2:open-svpflow; do
+        name=${plugin%%:*}
+        space=${plugin#*:}
+        case $1 in
+            *"$name"*) ;;
+            *) continue ;;
+        esac
+        package "import vapoursynth; vapoursynth.core.${space%:*}" vapoursynth "${plugin##*:}" && continue
         case $version in
             2.* | 3.? | 3.1[01]) why="it needs Python 3.12 or newer, and this is $version (PYTHON=PROGRAM uses another)" ;;
             *)                   why="pip cannot install it for Python $version, see $out/pip.log" ;;
         esac
-        say "left out: MVTools: $why"
-    fi
+        say "left out: $name: $why"
+    done
 }

@@ -12,14 +12,11 @@
 #   BENCH_DIR      folder for results [build/bench]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${BENCH_DIR:-build/bench}
 runs=${BENCH_RUNS:-3}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 
 input=${2-}
 numbers=${BENCH_THREADS:-1 2 4 8 16}
@@ -27,10 +24,8 @@ seconds=${BENCH_SECONDS:-1}
 # Number of pictures, which are held in memory and repeated.
 pictures=12
 
-mkdir -p "$out"
 raw=$(mktemp "$( [ -w /dev/shm ] && echo /dev/shm || echo "$out" )/scaling.XXXXXX")
 trap 'rm -f "$raw" "$out"/run.*' EXIT
-trap 'exit 1' HUP INT TERM
 
 take_pictures() {
     if [ -n "$input" ]; then

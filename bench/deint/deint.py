@@ -16,27 +16,18 @@ average: how much more the result's do, in levels.
 
 import os
 import re
-import resource
 import shlex
-import subprocess
 import sys
 
 import numpy as np
 
-sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fps'))
-from fps import plot, use_matplotlib  # noqa: E402
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from bench import raw_input, run  # noqa: E402
 
 METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'yadif=1,mcdeint=medium:tff',
            'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
 EDGE = 3
-
-
-def run(ffmpeg, *args):
-    """What ffmpeg writes, and its user seconds."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-y', '-threads', '1', '-filter_threads', '1', *args], check=True,
-                          capture_output=True)
-    return done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 class Clip:
@@ -66,32 +57,29 @@ class Clip:
         name = self.folder + '/out.yuv'
         try:
             if method.startswith('qtgmc'):
-                vs = shlex.split(os.environ.get('VSPYTHON', 'python3'))
                 at = os.environ.get('VSPATH', '')
-                here = os.path.dirname(os.path.abspath(__file__))
-                said = subprocess.run([*vs, at + here + '/vapoursynth_deint.py', method.split()[1],
-                                       at + os.path.abspath(self.folder) + '/fields.yuv', str(self.w), str(self.h),
-                                       str(len(self.truth) // 2), at + os.path.abspath(name)], check=True, capture_output=True)
-                seconds = float(said.stdout.split()[-1])
+                _, seconds, _ = run(*shlex.split(os.environ.get('VSPYTHON', 'python3')), at + bench.PLUGINS, method.replace(' ', '-'),
+                                    at + os.path.abspath(self.folder) + '/fields.yuv', str(self.w), str(self.h),
+                                    str(len(self.truth) // 2), '1', at + os.path.abspath(name))[0].split()[-3:]
             else:
-                _, seconds = run(self.ffmpeg, '-f', 'rawvideo', '-pix_fmt', 'yuv420p', '-s', f'{self.w}x{self.h}', '-i',
-                                 self.folder + '/fields.yuv', '-vf', 'setfield=tff,' + method, '-fps_mode', 'passthrough', '-f',
-                                 'rawvideo', name)
-        except (OSError, subprocess.CalledProcessError):
+                before = bench.used(False)
+                run(self.ffmpeg, *bench.QUIET, '-threads', '1', '-filter_threads', '1',
+                    *raw_input((self.w, self.h), self.folder + '/fields.yuv'), '-vf', 'setfield=tff,' + method, *bench.RAW_OUT, name)
+                seconds = bench.used(False) - before
+        except (OSError, bench.Failed):
             return None
         frames = np.fromfile(name, np.uint8)
         frames = frames[:len(frames) // self.size * self.size].reshape(-1, self.size)
-        return (frames, seconds) if len(frames) == len(self.truth) else None
+        return (frames, float(seconds)) if len(frames) == len(self.truth) else None
 
     def psnr(self, frames):
         a, b = (self.luma(x)[EDGE:-EDGE].astype(np.float32) for x in (frames, self.truth))
-        return 10 * np.log10(65025 / max(np.mean((a - b) ** 2, dtype=np.float64), 1e-9))
+        return bench.decibels(np.mean((a - b) ** 2, dtype=np.float64))
 
     def ssim(self, frames):
         self.luma(frames).tofile(self.folder + '/out.gray')
-        raw = ['-f', 'rawvideo', '-pix_fmt', 'gray', '-s', f'{self.w}x{self.h}', '-i']
-        said = subprocess.run([self.ffmpeg, '-nostdin', *raw, self.folder + '/out.gray', *raw, self.folder + '/truth.gray', '-lavfi',
-                               'ssim', '-f', 'null', '-'], check=True, capture_output=True).stderr.decode()
+        both = (raw_input((self.w, self.h), f'{self.folder}/{name}.gray', 'gray') for name in ('out', 'truth'))
+        said = run(self.ffmpeg, '-nostdin', *sum(both, []), '-lavfi', 'ssim', '-f', 'null', '-')[1]
         return float(re.search(r'All:([0-9.]+)', said).group(1))
 
     def flicker(self, frames):
@@ -113,22 +101,16 @@ class Clip:
         t, y, x = np.unravel_index(sums.argmax(), sums.shape)
         y, x = (max(min(16 * v + 8 - size // 2, m - size), 0) for v, m in ((y, self.h), (x, self.w)))
         row = np.concatenate([p[t + EDGE, y:y + size, x:x + size] for p in parts], 1)
-        subprocess.run([self.ffmpeg, '-v', 'error', '-y', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', f'{row.shape[1]}x{row.shape[0]}',
-                        '-i', '-', '-vf', 'scale=4*iw:-1:flags=neighbor', '-frames:v', '1', f'{self.folder}/{self.name}.png'],
-                       input=row.tobytes(), check=True)
+        run(self.ffmpeg, *bench.QUIET[:2], '-y', *raw_input(row.shape[::-1], pix_fmt='gray'), '-vf', 'scale=4*iw:-1:flags=neighbor',
+            '-frames:v', '1', f'{self.folder}/{self.name}.png', data=row.tobytes())
 
 
 def read_clip(ffmpeg, path, out):
     """The middle part of some frames of a file."""
     start, count = int(os.environ.get('START', 0)), int(os.environ.get('FRAMES', 40))
     w, h = os.environ.get('CROP', '640x352').split('x')
-    data, _ = run(ffmpeg, '-i', path, '-an', '-vf', f'trim=start_frame={start}:end_frame={start + count},format=yuv420p,'
-                  f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4', '-fps_mode', 'passthrough', '-f', 'yuv4mpegpipe', '-')
-    head = data[:data.index(b'\n')].decode()
-    w, h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
-    size = w * h * 3 // 2
-    rows = np.frombuffer(data[len(head) + 1:], np.uint8)
-    rows = rows[:len(rows) // (size + 6) * (size + 6)].reshape(-1, size + 6)[:, 6:]
+    rows, w, h = bench.read_frames(ffmpeg, path, f'trim=start_frame={start}:end_frame={start + count},format=yuv420p,'
+                                   f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4', 'yuv420p')
     return Clip(ffmpeg, re.sub(r'\.[^.]*$', '', os.path.basename(path)), out, (w, h), rows)
 
 
@@ -148,20 +130,17 @@ def main():
             made[method] = result[0]
             print('%-24s %-34s %6.2f dB  %.4f  %5.2f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
         clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
-    plt = use_matplotlib()
+    plt = bench.use_matplotlib()
     if plt:
         points = [(np.mean([r[3] for r in rows]), np.mean([r[0] for r in rows]), method.split('=weights')[0])
                   for method, rows in figures.items() if len(rows) == len(clips)]
-        plot(plt, points, 'seconds of user time, one thread', 'PSNR of luma, dB, mean of %d clips' % len(clips),
+        bench.plot(plt, points, 'seconds of user time, one thread', 'PSNR of luma, dB, mean of %d clips' % len(clips),
              out + '/deint.png')
     with open(out + '/table.md', 'w') as f:
         for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('flicker', 2, '%.2f'), ('seconds', 3, '%.2f')):
-            print('| %s | %s | mean |' % (title, ' | '.join(os.path.basename(c) for c in clips)), file=f)
-            print('| --- ' * (len(clips) + 2) + '|', file=f)
-            for method, rows in figures.items():
-                if len(rows) == len(clips):
-                    values = [r[i] for r in rows] + [sum(r[i] for r in rows) / len(rows)]
-                    print('| %s | %s |' % (method, ' | '.join(form % v for v in values)), file=f)
+            whole = {method: [r[i] for r in rows] for method, rows in figures.items() if len(rows) == len(clips)}
+            bench.print_table([title, *map(os.path.basename, clips), 'mean'],
+                              [[method, *(form % v for v in (*values, sum(values) / len(values)))] for method, values in whole.items()], f)
             print(file=f)
     for name in ('fields.yuv', 'truth.gray', 'out.yuv', 'out.gray'):
         if os.path.exists(out + '/' + name):

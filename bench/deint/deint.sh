@@ -14,17 +14,12 @@
 # The exit status is 1 if mvdeint is below bwdif in a scene.
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
 program=${FFMPEG:-$2/ffmpeg}
-cd "$top"
-if [ ! -x "$program" ]; then
-    program=$bin/ffmpeg
-fi
 out=${BENCH_DIR:-build/bench-deint}
-mkdir -p "$out"
+. "$top/bench/lib.sh"
+[ -x "$program" ] || program=$bin/ffmpeg
 set -- ${3:+"$3"}
 for clip in "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.mkv "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
     if [ -f "$clip" ]; then
@@ -38,7 +33,7 @@ if [ "${SCENES:-}" != none ]; then
     "$python" bench/deint/scenes.py "$out" "$program" ${SCENES:-} || status=$?
 fi
 if [ $# = 0 ]; then
-    echo "There is no clip; INPUT=FILE or GPUME_VIDEO=FOLDER names some."
+    say "there is no clip; INPUT=FILE or GPUME_VIDEO=FOLDER names some"
     exit $status
 fi
 "$python" bench/deint/deint.py "$out" "$program" "$@"

@@ -22,7 +22,8 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 from taps import luma_of  # noqa: E402
 
 FIELDS, RECORD = 16, 25
@@ -133,7 +134,7 @@ def main():
         new = p.fit(old, int(os.environ.get('STEPS', 25)))
         for name, c in (('landed', old), ('fitted', new)):
             p.set_mean(c)
-            db = 10 * np.log10(65025 / np.maximum(p.result(np.log(c), False), 1e-4))
+            db = bench.decibels(p.result(np.log(c), False), 1e-4)
             print('pass %d, %s: %.3f dB on average; %s' % (i, name, db.mean(), ' '.join(
                 '%s %.2f' % (os.path.basename(x[0]), v) for x, v in zip(parts, db))), file=sys.stderr)
         rows = [new[a:b].astype(int).tolist() for a, b in ((0, 6), (6, 12), (12, 17), (17, 22))]

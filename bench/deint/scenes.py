@@ -17,8 +17,9 @@ import sys
 
 import numpy as np
 
-sys.path.insert(1, os.path.dirname(os.path.abspath(__file__)))
-from deint import EDGE, Clip, run  # noqa: E402
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from deint import EDGE, Clip  # noqa: E402
 
 W, H = 720, 576
 METHODS = ('bwdif=1', 'yadif=1', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
@@ -30,16 +31,14 @@ class Scenes:
 
     def __init__(self, ffmpeg):
         def noise(options, width=1000, height=700):
-            raw, _ = run(ffmpeg, '-f', 'lavfi', '-i', f'perlin=s={width}x{height}:random_mode=seed:{options}', '-frames:v', '1', '-vf',
-                         'format=gray', '-f', 'rawvideo', '-')
-            return np.frombuffer(raw, np.uint8).reshape(height, width).astype(np.float32)
+            source = f'perlin=s={width}x{height}:random_mode=seed:{options},trim=end_frame=1'
+            return bench.filtered(ffmpeg, ['-f', 'lavfi', '-i', source], 'null').reshape(height, width).astype(np.float32)
         self.back = noise('seed=1:xscale=60:yscale=60')
         self.other = noise('seed=2:xscale=40:yscale=40')
         self.photo = noise('seed=3:octaves=7:persistence=0.7:xscale=8:yscale=6')
         if os.environ.get('PHOTO'):
-            raw, _ = run(ffmpeg, '-i', os.environ['PHOTO'], '-frames:v', '1', '-vf', 'scale=1000:700:flags=area,format=gray', '-f',
-                         'rawvideo', '-')
-            self.photo = np.frombuffer(raw, np.uint8).reshape(700, 1000).astype(np.float32)
+            photo = bench.filtered(ffmpeg, ['-i', os.environ['PHOTO']], 'trim=end_frame=1,scale=1000:700:flags=area')
+            self.photo = photo.reshape(700, 1000).astype(np.float32)
         self.y, self.x = np.mgrid[:H, :W].astype(np.float32)
         self.text = self.letters(1400)
         rng = np.random.default_rng(5)
@@ -300,7 +299,7 @@ def psnr(a, b, part=None):
     """The PSNR of planes, in a part of their samples."""
     off = (a[EDGE:-EDGE].astype(np.float32) - b[EDGE:-EDGE]) ** 2
     error = (off[:, part] if part is not None else off).mean(dtype=np.float64)
-    return min(10 * np.log10(65025 / error), EXACT) if error else EXACT
+    return min(bench.decibels(error), EXACT)
 
 
 def main():
@@ -337,7 +336,7 @@ def main():
         if os.path.exists(out + '/' + name):
             os.remove(out + '/' + name)
     print('%d figures are more than %.1f dB below those of bwdif' % (worse, -LEAST))
-    return worse > 0
+    return int(worse > 0)
 
 
 if __name__ == '__main__':

@@ -8,18 +8,19 @@ The picture is the middle of the frame of CLIP two seconds from its beginning.
 """
 
 import os
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 
 WIDTH, HEIGHT, FRAMES = 320, 240, 30
 
 
 def picture(ffmpeg, clip):
-    raw = subprocess.run([ffmpeg, "-v", "error", "-ss", "2", "-i", clip, "-frames:v", "1", "-vf",
-                          "crop=480:288,format=gray", "-f", "rawvideo", "-"], capture_output=True, check=True).stdout
-    luma = np.frombuffer(raw, np.uint8).reshape(288, 480)[24:264, 80:400].astype(float)
+    raw = bench.filtered(ffmpeg, ["-ss", "2", "-i", clip], "trim=end_frame=1,crop=480:288")
+    luma = raw.reshape(288, 480)[24:264, 80:400].astype(float)
     lines = np.arange(80)[:, None]
     luma[40:120, 200:300] = np.where(lines % 2, 60, 180)
     luma[130:210, 200:300] = np.where(lines // 2 % 2, 60, 180)

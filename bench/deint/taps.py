@@ -15,10 +15,12 @@ the clips of the table.
 
 import os
 import re
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 
 CLASSES, TAPS = 63, 36
 UNIT = 4096
@@ -30,11 +32,8 @@ PRIOR = 1e-4        # so that classes with few samples have the mean
 
 def luma_of(ffmpeg, clip, filters):
     """The luma of the frames of a clip behind filters, 8 bits."""
-    raw = subprocess.run([ffmpeg, '-v', 'error', '-nostdin', '-i', clip, '-an', '-vf', filters, '-fps_mode', 'passthrough',
-                          '-f', 'yuv4mpegpipe', '-'], check=True, capture_output=True).stdout
-    head = raw[:raw.index(b'\n')].decode()
-    w, h = (int(re.search(' %s([0-9]+)' % x, head).group(1)) for x in 'WH')
-    return np.frombuffer(raw[len(head) + 1:], np.uint8).reshape(-1, w * h + 6)[:, 6:].reshape(-1, h, w)
+    luma, w, h = bench.read_frames(ffmpeg, clip, filters)
+    return luma.reshape(-1, h, w)
 
 
 def frames_of(ffmpeg, clip):
@@ -92,7 +91,7 @@ def psnr(frames, table):
         made = np.clip(((around * table[kind]).sum(1) + UNIT // 2) // UNIT, 0, 255)
         error += ((made - wanted)**2).sum()
         number += wanted.size
-    return 10 * np.log10(65025 * number / max(error, 1))
+    return bench.decibels(max(error, 1) / number)
 
 
 def landed():

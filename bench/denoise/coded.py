@@ -7,17 +7,16 @@ longer white. Clips, noise, settings and figures are as in denoise.py. Each filt
 value of its main parameter with the highest PSNR behind that encoder.
 """
 
-import argparse
-import csv
 import os
 import statistics
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from denoise import COLUMNS, Clip, OURS, SPATIAL, Tuned, methods_of, compare, tune  # noqa: E402
-from fps import Failed, cell, run  # noqa: E402
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from bench import Failed, cell, run  # noqa: E402
+from denoise import COLUMNS, OURS, SPATIAL, Clip, Tuned, compare, methods_of, tune  # noqa: E402
 
 # name: options with which much of the noise is left
 ENCODERS = {
@@ -39,10 +38,8 @@ class CodedClip(Clip):
         path = f"{self.folder}/{self.name}-{sigma:g}-{self.encoder}.yuv"
         if not os.path.exists(path):
             coded = f"{self.folder}/coded.nut"
-            run(self.ffmpeg, "-v", "error", "-nostdin", "-y", *self.input(super().noisy(sigma)),
-                *ENCODERS[self.encoder].split(), "-f", "nut", coded)
-            run(self.ffmpeg, "-v", "error", "-nostdin", "-y", "-i", coded, "-fps_mode", "passthrough",
-                "-f", "rawvideo", path)
+            run(self.ffmpeg, *bench.QUIET, *self.input(super().noisy(sigma)), *ENCODERS[self.encoder].split(), "-f", "nut", coded)
+            run(self.ffmpeg, *bench.QUIET, "-i", coded, *bench.RAW_OUT, path)
             if os.path.getsize(path) != self.frames * self.frame_size:
                 raise Failed("frames were lost")
         return path
@@ -77,47 +74,30 @@ def measure(args, encoder, clips):
 def print_table(args, encoder, clips, rows):
     columns = {k: v for k, v in COLUMNS.items() if any(k == metric for *_, metric, _ in rows)}
     print(f"\nnoise of sigma {args.sigma:g} behind {ENCODERS[encoder]}, mean of {len(clips)} clips\n")
-    print("| method | " + " | ".join(title for title, _ in columns.values()) + " | " +
-          " | ".join(f"PSNR, {clip.name}" for clip in clips) + " | setting |")
-    print("| --- |" + " --- |" * (len(columns) + len(clips) + 1))
+    table = []
     for name, setting in dict.fromkeys((row[1], row[2]) for row in rows):
         values = {(clip, metric): value for clip, method, _, metric, value in rows if method == name}
         means = [statistics.mean(values[clip.name, metric] for clip in clips) for metric in columns]
-        print(f"| {name} | " + " | ".join(cell(value, form) for value, (_, form) in zip(means, columns.values())) +
-              " | " + " | ".join(cell(values[clip.name, "psnr"], ".2f") for clip in clips) +
-              f" | `{setting}` |".replace(" `` |", "  |"))
+        table.append([name, *(cell(value, form) for value, (_, form) in zip(means, columns.values())),
+                      *(cell(values[clip.name, "psnr"], ".2f") for clip in clips), f"`{setting}`".replace("``", "")])
+    bench.print_table(["method", *(title for title, _ in columns.values()), *(f"PSNR, {clip.name}" for clip in clips), "setting"],
+                      table)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ffmpeg", required=True)
-    parser.add_argument("--meter", required=True, help="ffmpeg that compares")
-    parser.add_argument("--vmaf", action="store_true", help="it has libvmaf")
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--sigmas", type=lambda s: [float(x) for x in s.split()], default=[10],
-                        help="the nearest to 10 is taken")
-    parser.add_argument("--methods", type=lambda s: s.split(","), default=METHODS)
-    parser.add_argument("--encoders", default="all")
-    parser.add_argument("--clip", action="append", default=[], help="NAME:WIDTHxHEIGHT")
-    args = parser.parse_args()
-    args.sigma = min(args.sigmas, key=lambda s: abs(s - 10))
+    args = bench.parse(__doc__, "ffmpeg", "meter", "vmaf", "out", "sigmas", "methods", "encoders", "clip", methods=METHODS)
+    args.sigma = min(args.sigmas, key=lambda s: abs(s - 10))    # the nearest to 10 is taken
     args.methods = [name for name in args.methods if name in METHODS]
     args.found = list(methods_of(args))
-    all_rows = []
-    for encoder in ENCODERS if args.encoders == "all" else args.encoders.split(","):
-        if f"Encoder {encoder} " not in "".join(run(args.ffmpeg, "-hide_banner", "-h", f"encoder={encoder}")):
-            print(f"left out: noise behind {encoder}, {args.ffmpeg} does not have that encoder")
-            continue
+    results = bench.Results("clip", "sigma", "encoder", "method", "setting", "metric")
+    for encoder in bench.encoders_of(args.ffmpeg, args.encoders, ENCODERS):
         clips = [CodedClip(text, encoder, args) for text in args.clip]
         args.tuned = Tuned(f"{args.out}/tuned.json", clips)
         rows = measure(args, encoder, clips)
         print_table(args, encoder, clips, rows)
-        all_rows += [(clip, f"{args.sigma:g}", encoder, *rest) for clip, *rest in rows]
-    with open(f"{args.out}/coded.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f, lineterminator="\n")
-        writer.writerow(("clip", "sigma", "encoder", "method", "setting", "metric", "value"))
-        writer.writerows((*row[:-1], f"{row[-1]:.5f}") for row in all_rows)
-    print(f"\nfigures: {args.out}/coded.csv")
+        for clip, *row in rows:
+            results.add(clip, args.sigma, encoder, *row)
+    results.write(f"{args.out}/coded.csv")
 
 
 if __name__ == "__main__":

@@ -21,15 +21,12 @@
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
 program=${FFMPEG:-$2/ffmpeg}
 input=${3-}
-cd "$top"
 out=${BENCH_DIR:-build/bench-denoise}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 . bench/peers.sh
 if [ "${QUICK:-0}" != 0 ]; then
     frames=${FRAMES:-9}
@@ -49,9 +46,7 @@ else
     noises=${NOISES-all}
 fi
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.yuv "$out"/*.nut "$out/psnr.txt" "$out/vmaf.json"' EXIT
-trap 'exit 1' HUP INT TERM
 
 if [ ! -x "$program" ]; then
     [ -z "${FFMPEG-}" ] || die "FFMPEG: cannot run $FFMPEG"
@@ -62,19 +57,7 @@ take_meter "$bin/ffmpeg"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
 package "import matplotlib" matplotlib || say "left out: plots and the picture, there is no matplotlib"
-case ${methods:-MVTools MVUtensils V-BM3D} in
-    *MVTools*) take_mvtools ;;
-esac
-case ${methods:-MVTools MVUtensils V-BM3D} in
-    *MVUtensils*)
-        package "import vapoursynth; vapoursynth.core.mvu" vapoursynth vapoursynth-mvutensils ||
-            say "left out: MVUtensils, see $out/pip.log" ;;
-esac
-case ${methods:-MVTools MVUtensils V-BM3D} in
-    *V-BM3D*)
-        package "import vapoursynth; vapoursynth.core.bm3d" vapoursynth vapoursynth-bm3d ||
-            say "left out: V-BM3D, see $out/pip.log" ;;
-esac
+take_plugins "${methods:-MVTools MVUtensils V-BM3D}"
 
 # add FILE: the middle of a clip as NAME.yuv and, of the first one, its whole frames as NAME-whole.yuv
 clips=
@@ -82,11 +65,7 @@ files=
 add() {
     files="$files $1"
     name=$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)
-    there=$(frames_of "$1") || die "cannot read $1"
-    start=${START:-20}
-    count=$frames
-    [ "$count" -le "$there" ] || count=$there
-    [ $((start + count)) -le "$there" ] || start=$((there - count))
+    middle "$1" "$frames"
     for part in "" -whole; do
         case $part in
             "") area="min(${crop%x*}\,iw):min(${crop#*x}\,ih)" ;;

@@ -9,18 +9,17 @@ overlap (Bjontegaard, VCEG-M33; monotone cubic interpolation over the logarithm 
 spent on noise do not always raise the PSNR: for rates at equal PSNR a curve ends at its highest point.
 """
 
-import argparse
 import csv
 import os
-import re
 import statistics
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from denoise import Clip, DEFAULT, TUNED, filters_of  # noqa: E402
-from fps import Failed, has_filter, run, use_matplotlib  # noqa: E402
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from bench import Failed, run  # noqa: E402
+from denoise import DEFAULT, TUNED, Clip  # noqa: E402
 
 ALONE = "none"
 # name: options, quantizers
@@ -88,11 +87,12 @@ def bd_psnr(a, b):
     return mean_distance(by_rate(a), by_rate(b))
 
 
-class Bench:
+class Bench(bench.Results):
     """Encodes clips and keeps rows of results."""
 
     def __init__(self, args):
-        self.args, self.rows = args, []
+        super().__init__("clip", "sigma", "encoder", "before", "metric")
+        self.args = args
 
     def filtered(self, clip, sigma, variant, text):
         """The path of the clip as it comes to the encoder."""
@@ -100,32 +100,23 @@ class Bench:
             return clip.noisy(sigma)
         path = f"{self.args.out}/{clip.name}-{sigma:g}-{variant}.yuv"
         if not os.path.exists(path):
-            run(self.args.ffmpeg, "-v", "error", "-nostdin", "-y", *clip.input(clip.noisy(sigma)), "-vf", text,
-                "-fps_mode", "passthrough", "-f", "rawvideo", path)
+            run(self.args.ffmpeg, *bench.QUIET, *clip.input(clip.noisy(sigma)), "-vf", text, *bench.RAW_OUT, path)
         return path
 
     def encode(self, clip, source, text, encoder, q, path):
         """Wall-clock and CPU seconds of the command."""
-        err = run(self.args.ffmpeg, "-hide_banner", "-nostdin", "-nostats", "-benchmark", "-y",
-                  *clip.input(source), "-vf", text, *ENCODERS[encoder][0].split(), str(q), "-f", "nut", path)[1]
-        user, system, real = map(float, re.search(
-            r"bench: utime=([\d.]+)s stime=([\d.]+)s rtime=([\d.]+)s", err).groups())
+        said = run(self.args.ffmpeg, "-hide_banner", "-nostdin", "-nostats", "-benchmark", "-y",
+                   *clip.input(source), "-vf", text, *ENCODERS[encoder][0].split(), str(q), "-f", "nut", path)[1]
+        user, system, real = bench.bench_times(said)
         return real, user + system
 
     def point(self, clip, path):
         """kbit/s of the packets, and PSNR compared with the clip without noise."""
-        packets = run(self.args.ffmpeg, "-v", "error", "-i", path, "-c", "copy", "-f", "framecrc", "-")[0]
-        size = sum(int(line.split(",")[4]) for line in packets.splitlines() if line[0] != "#")
-        made = f"{path}.yuv"
-        run(self.args.ffmpeg, "-v", "error", "-nostdin", "-y", "-i", path, "-fps_mode", "passthrough",
-            "-f", "rawvideo", made)
-        samples = np.fromfile(made, np.uint8)
+        size = bench.packets_size(self.args.ffmpeg, path)
+        samples = bench.filtered(self.args.ffmpeg, ["-i", path], "null", "yuv420p")
         if samples.size != clip.frames * clip.frame_size:
             raise Failed("frames were lost")
         return size * 8 / 1000 * 25 / clip.frames, clip.psnr(samples)
-
-    def row(self, clip, sigma, encoder, variant, metric, value):
-        self.rows.append((clip, f"{sigma:g}", encoder, variant, metric, value))
 
     def curves(self, clip, sigma, encoder, variants):
         """Points of each variant."""
@@ -136,17 +127,17 @@ class Bench:
                 self.encode(clip, self.filtered(clip, sigma, variant, text), "null", encoder, q, path)
                 point = self.point(clip, path)
                 found.setdefault(variant, []).append(point)
-                self.row(clip.name, sigma, encoder, variant, f"kbit/s at {q}", point[0])
-                self.row(clip.name, sigma, encoder, variant, f"psnr at {q}", point[1])
+                self.add(clip.name, sigma, encoder, variant, f"kbit/s at {q}", point[0])
+                self.add(clip.name, sigma, encoder, variant, f"psnr at {q}", point[1])
         for variant in variants:
             if variant == ALONE:
                 continue
             for metric, value in (("bd-rate", bd_rate(found[ALONE], found[variant])),
                                   ("bd-psnr", bd_psnr(found[ALONE], found[variant]))):
                 if value is not None:
-                    self.row(clip.name, sigma, encoder, variant, metric, value)
+                    self.add(clip.name, sigma, encoder, variant, metric, value)
         for variant in variants:
-            self.row(clip.name, sigma, encoder, variant, "highest psnr", max(p[1] for p in found[variant]))
+            self.add(clip.name, sigma, encoder, variant, "highest psnr", max(p[1] for p in found[variant]))
             print(f"{clip.name:20s} sigma {sigma:<3g} {encoder:8s} {variant:12s} " + "  ".join(
                 f"{bits:.0f}: {psnr:.2f}" for bits, psnr in sorted(found[variant])), flush=True)
         return found
@@ -162,11 +153,7 @@ class Bench:
                                 f"{self.args.out}/coded.nut"))
         for variant, values in seconds.items():
             for i, metric in enumerate(("wall-clock", "CPU")):
-                self.row(clip.name, sigma, encoder, variant, metric, statistics.median(v[i] for v in values))
-
-    def of(self, sigma, encoder, variant, metric):
-        return [v for _, s, e, w, m, v in self.rows
-                if (s, e, w, m) == (f"{sigma:g}", encoder, variant, metric)]
+                self.add(clip.name, sigma, encoder, variant, metric, statistics.median(v[i] for v in values))
 
 
 def variants_of(args, sigma):
@@ -184,25 +171,22 @@ def variants_of(args, sigma):
     return found | {DEFAULT: "mvdenoise"}
 
 
-def print_table(bench, clips, whole, encoders, used):
-    def cell(values, number, form):
-        return format(statistics.mean(values), form) if len(values) == number else ""
+def print_table(found, clips, whole, encoders, used):
+    def cell(values, number, form, unit):
+        return format(statistics.mean(values), form) + unit if len(values) == number else ""
 
     print(f"\nencoded, compared with the clips without noise: mean of {len(clips)} clips; seconds for "
           f"{whole.frames} frames of {whole.name}, {whole.width}x{whole.height}\n")
-    print("| sigma | encoder | before it | rate at equal PSNR (BD-rate) | PSNR at equal rate | highest PSNR | "
-          "whole command | CPU |")
-    print("| --- |" + " --- |" * 7)
+    rows = []
     for encoder in encoders:
         for sigma, variants in used.items():
             for variant in variants:
-                rate, psnr, highest = (bench.of(sigma, encoder, variant, m)
-                                       for m in ("bd-rate", "bd-psnr", "highest psnr"))
-                wall, cpu = (bench.of(sigma, encoder, variant, m) for m in ("wall-clock", "CPU"))
-                print(f"| {sigma:g} | {encoder} | {variant} | {cell(rate, len(clips), '+.1f')}"
-                      f"{' %' if len(rate) == len(clips) else ''} | {cell(psnr, len(clips), '+.2f')}"
-                      f"{' dB' if len(psnr) == len(clips) else ''} | {cell(highest, len(clips), '.2f')} dB | "
-                      f"{cell(wall, 1, '.2f')}{' s' if wall else ''} | {cell(cpu, 1, '.2f')}{' s' if cpu else ''} |")
+                rate, psnr, highest, wall, cpu = (found.of(sigma=sigma, encoder=encoder, before=variant, metric=m)
+                                                  for m in ("bd-rate", "bd-psnr", "highest psnr", "wall-clock", "CPU"))
+                rows.append([f"{sigma:g}", encoder, variant, cell(rate, len(clips), "+.1f", " %"), cell(psnr, len(clips), "+.2f", " dB"),
+                             cell(highest, len(clips), ".2f", " dB"), cell(wall, 1, ".2f", " s"), cell(cpu, 1, ".2f", " s")])
+    bench.print_table(["sigma", "encoder", "before it", "rate at equal PSNR (BD-rate)", "PSNR at equal rate", "highest PSNR",
+                       "whole command", "CPU"], rows)
 
 
 def plot(plt, curves, clip, sigma, path):
@@ -225,44 +209,24 @@ def plot(plt, curves, clip, sigma, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--ffmpeg", required=True)
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--sigmas", type=lambda s: [float(x) for x in s.split()], default=[10])
-    parser.add_argument("--encoders", default="all")
-    parser.add_argument("--clip", action="append", default=[], help="NAME:WIDTHxHEIGHT")
-    parser.add_argument("--whole", help="the clip for times")
-    args = parser.parse_args()
-    names = list(ENCODERS) if args.encoders == "all" else args.encoders.split(",")
-    encoders = []
-    for name in names:
-        if name not in ENCODERS:
-            sys.exit(f"there is no encoder '{name}', only: {', '.join(ENCODERS)}")
-        if f"Encoder {name} " in "".join(run(args.ffmpeg, "-hide_banner", "-h", f"encoder={name}")):
-            encoders.append(name)
-        else:
-            print(f"left out: {name}, {args.ffmpeg} does not have that encoder")
+    args = bench.parse(__doc__, "ffmpeg", "out", "runs", "sigmas", "encoders", "clip", "whole")
+    encoders = list(bench.encoders_of(args.ffmpeg, args.encoders, ENCODERS))
     clips, whole = [Clip(args.out, text) for text in args.clip], Clip(args.out, args.whole)
-    bench, used, shown = Bench(args), {}, {}
+    results, used, shown = Bench(args), {}, {}
     middle = min(args.sigmas, key=lambda s: abs(s - 10))
     for sigma in args.sigmas:
         used[sigma] = {v: text for v, text in variants_of(args, sigma).items()
-                       if all(has_filter(args.ffmpeg, f) for f in filters_of(text))}
+                       if not bench.missing_filter(args.ffmpeg, text)}
         for encoder in encoders:
             for clip in clips:
-                found = bench.curves(clip, sigma, encoder, used[sigma])
+                found = results.curves(clip, sigma, encoder, used[sigma])
                 if sigma == middle and clip is clips[0]:
                     shown[encoder] = found
             if sigma == middle:
-                bench.times(whole, sigma, encoder, used[sigma])
-    with open(f"{args.out}/gain.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f, lineterminator="\n")
-        writer.writerow(("clip", "sigma", "encoder", "before", "metric", "value"))
-        writer.writerows((*row[:-1], f"{row[-1]:.4f}") for row in bench.rows)
-    print_table(bench, clips, whole, encoders, used)
-    print(f"\nfigures: {args.out}/gain.csv")
-    plt = use_matplotlib()
+                results.times(whole, sigma, encoder, used[sigma])
+    print_table(results, clips, whole, encoders, used)
+    results.write(f"{args.out}/gain.csv", 4)
+    plt = bench.use_matplotlib()
     if plt and shown:
         plot(plt, shown, clips[0], middle, f"{args.out}/gain.png")
 

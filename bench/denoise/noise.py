@@ -10,12 +10,14 @@ clips at 48 dB or more.
 """
 
 import argparse
-import csv
 import os
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from bench import run  # noqa: E402
 
 WIDTH, HEIGHT, FRAMES = 240, 176, 9
 PLANES = np.array([4, 5]) * WIDTH * HEIGHT // 4     # where those of chroma begin
@@ -129,24 +131,14 @@ FORMS = {"": Form("gray"), "full range": Form("gray", full=True), "10 bits": For
 IN_FORMS = ["clean", "white 5", "white 20", "3 x + 9", "grain 2", "mpeg4"]
 
 
-def run(*command, data=None):
-    done = subprocess.run(command, input=data, capture_output=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: " + (done.stderr.decode().splitlines() or ["failed"])[-1])
-    return done.stdout
-
-
 class Bench:
     def __init__(self, args):
-        options = ["-v", "error", "-nostdin", "-filter_threads", "1", "-filter_complex_threads", "1"]
+        options = [*bench.QUIET[:3], "-filter_threads", "1", "-filter_complex_threads", "1"]
         self.command = [args.ffmpeg, *options]
-        programs = {p: run(p, "-v", "error", "-encoders").decode().split() for p in (args.encoder or args.ffmpeg, args.ffmpeg)}
+        programs = {p: run(p, "-v", "error", "-encoders")[0].decode().split() for p in (args.encoder or args.ffmpeg, args.ffmpeg)}
         # each encoder, and the program that has it
         self.encoders = {e: [p, *options] for p, names in programs.items() for e in names}
         self.seed = args.seed
-
-    def raw(self, pix_fmt):
-        return ["-f", "rawvideo", "-pix_fmt", pix_fmt, "-s", f"{WIDTH}x{HEIGHT}", "-r", "25", "-i", "-"]
 
     def clip(self, name):
         """A clip, NAME or NAME@FIRST_FRAME, scaled down so that little is left of its own noise."""
@@ -154,17 +146,15 @@ class Bench:
         chain = (f"trim=start_frame={first or 0},setpts=N/25/TB,"
                  f"scale={WIDTH}:{HEIGHT}:flags=area:force_original_aspect_ratio=increase,crop={WIDTH}:{HEIGHT}")
         source = ["-f", "lavfi", "-i", DRAWN[name]] if name in DRAWN else ["-i", name, "-vf", chain]
-        made = run(*self.command, *source, "-map", "0:v:0", "-frames:v", str(FRAMES), "-fps_mode", "passthrough",
-                   "-pix_fmt", "yuv420p", "-f", "rawvideo", "-")
+        made, _ = run(*self.command, *source, "-map", "0:v:0", "-frames:v", str(FRAMES), *bench.RAW_OUT, "-pix_fmt", "yuv420p", "-")
         return np.frombuffer(made, np.uint8).reshape(-1, WIDTH * HEIGHT * 3 // 2)
 
     def encode(self, words, options):
         """Frames of 8 bits, with gray chroma if they have none."""
         gray = np.full((len(words), WIDTH * HEIGHT * 3 // 2 - words.shape[1]), 128, np.uint8)
-        coded = run(*self.encoders[options.split()[0]], *self.raw("yuv420p"), "-c:v", *options.split(), "-threads", "1", "-f", "nut", "-",
-                    data=np.hstack([words, gray]).tobytes())
-        made = run(*self.command, "-i", "-", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
-                   data=coded)
+        coded, _ = run(*self.encoders[options.split()[0]], *bench.raw_input((WIDTH, HEIGHT)), "-c:v", *options.split(),
+                       "-threads", "1", "-f", "nut", "-", data=np.hstack([words, gray]).tobytes())
+        made, _ = run(*self.command, "-i", "-", *bench.RAW_OUT, "-pix_fmt", "yuv420p", "-", data=coded)
         return np.frombuffer(made, np.uint8).reshape(len(words), -1)[:, :words.shape[1]]
 
     def denoise(self, words, pix_fmt):
@@ -174,8 +164,8 @@ class Bench:
         graph = f"gpume=algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=2,split={len(options)}{''.join(pads)};"
         graph += ";".join(f"{a}mvdenoise{o}{a.replace('a', 'b')}" for a, o in zip(pads, options))
         graph += f";{''.join(pads).replace('a', 'b')}vstack=inputs={len(options)}"
-        made = run(*self.command, *self.raw(pix_fmt), "-filter_complex", graph, "-f", "rawvideo", "-pix_fmt", pix_fmt, "-",
-                   data=words.tobytes())
+        made, _ = run(*self.command, *bench.raw_input((WIDTH, HEIGHT), pix_fmt=pix_fmt), "-filter_complex", graph,
+                      "-f", "rawvideo", "-pix_fmt", pix_fmt, "-", data=words.tobytes())
         frames = np.frombuffer(made, words.dtype).reshape(len(words), -1)
         planes = [p.reshape(len(words), len(options), -1) for p in np.split(frames, len(options) * PLANES, 1) if p.size]
         return np.concatenate(planes, 2).swapaxes(0, 1)
@@ -197,11 +187,7 @@ class Bench:
         if noise in ENCODED:
             noisy = self.encode(noisy, ENCODED[noise][1])
         clean = f.measured(f.words(clean))
-        return [psnr(f.measured(x), clean) for x in (noisy, *self.denoise(noisy, f.pix_fmt))]
-
-
-def psnr(x, y):
-    return 10 * np.log10(65025 / max(np.mean((x - y)**2), 1e-4))
+        return [bench.decibels(np.mean((f.measured(x) - clean)**2), 1e-4) for x in (noisy, *self.denoise(noisy, f.pix_fmt))]
 
 
 def main():
@@ -215,8 +201,8 @@ def main():
     parser.add_argument("--drawn", default=",".join(DRAWN), help="clips that FFmpeg draws, separated by commas")
     parser.add_argument("clips", nargs="*", help="FILE or FILE@FRAME, from which there are at least 9 frames")
     args = parser.parse_args()
-    bench = Bench(args)
-    clips = {os.path.basename(c).replace(".", "@").split("@")[0] + "@" * ("@" in c) + c.partition("@")[2]: bench.clip(c)
+    measure = Bench(args)
+    clips = {os.path.basename(c).replace(".", "@").split("@")[0] + "@" * ("@" in c) + c.partition("@")[2]: measure.clip(c)
              for c in [*args.clips, *filter(None, args.drawn.split(","))]}
     cells = [(n, "", "") for n in [*NOISES, *ENCODED]]
     cells += [(n, a, "") for a in AREAS if a for n in IN_AREAS] + [(n, "", f) for f in FORMS if f for n in IN_FORMS]
@@ -226,12 +212,12 @@ def main():
         if args.noises != "all" and noise not in args.noises.split(",") or noise in ENCODED and FORMS[form].one > 1 or \
                 args.areas != "all" and (area or form or "plain") not in args.areas.split(","):
             continue
-        if noise in ENCODED and ENCODED[noise][1].split()[0] not in bench.encoders:
+        if noise in ENCODED and ENCODED[noise][1].split()[0] not in measure.encoders:
             print(f"left out: {noise}, there is no such encoder", file=sys.stderr)
             continue
         shown = []
         for name, clip in clips.items():
-            values = bench.cell(clip, noise, area, form)
+            values = measure.cell(clip, noise, area, form)
             best = max(values[:-1])
             rows.append((name, noise, area, form, *(f"{v:.3f}" for v in values)))
             if noise == "clean":
@@ -240,10 +226,7 @@ def main():
             losses.append((values[-1] - best, values[-1] - values[0]))
             shown.append(f"{values[-1]:.1f} ({values[-1] - best:+.2f})")
         print(f"| {', '.join(filter(None, (noise, area, form)))} | " + " | ".join(shown) + " |", flush=True)
-    with open(f"{args.out}/noise.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f, lineterminator="\n")
-        writer.writerow(("clip", "noise", "area", "form", "noisy", *(f"sigma {s}" for s in SIGMAS), "default"))
-        writer.writerows(rows)
+    bench.write_csv(f"{args.out}/noise.csv", ("clip", "noise", "area", "form", "noisy", *(f"sigma {s}" for s in SIGMAS), "default"), rows)
     if losses:
         loss, gain = np.array(losses).T
         print(f"\n{len(loss)} cells: {loss.mean():+.3f} dB beside the best sigma in the mean, "

@@ -9,14 +9,15 @@ what is compared runs in turn, and the median counts.
 """
 
 import argparse
-import csv
 import re
 import statistics
-import subprocess
 import sys
 
 import bjontegaard
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 
 QSCALES = (2, 4, 8, 16)
 
@@ -40,12 +41,12 @@ CRFS = (19, 23, 27, 31)
 CRF = 23    # bytes, PSNR and times are those of this one
 
 
-class Bench:
+class Bench(bench.Results):
     """Runs ffmpeg and keeps rows of results."""
 
     def __init__(self, args):
+        super().__init__("part", "clip", "encoder", "variant", "metric")
         self.args = args
-        self.rows = []
 
     def run(self, clip, filters, *outputs, program=None, probe="error"):
         """Encodes a clip, which filters see once, to each of the outputs; user time, messages."""
@@ -56,14 +57,10 @@ class Bench:
                    "-y", "-i", clip, "-filter_complex", graph]
         for name, output in zip(names, outputs):
             command += ["-map", name, "-fps_mode", "passthrough", *output.split()]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(f"{' '.join(command)}\n{done.stderr}")
-        return done.stderr
+        return bench.run(*command)[1]
 
     def user_time(self, clip, filters, output, program=None, copies=1):
-        log = self.run(clip, filters, *[output] * copies, program=program, probe="info")
-        return float(re.search(r"bench: utime=([\d.]+)s", log).group(1))
+        return bench.bench_times(self.run(clip, filters, *[output] * copies, program=program, probe="info"))[0]
 
     def times(self, *runs):
         """Median user times of runs that take turns: arguments of user_time()."""
@@ -73,18 +70,10 @@ class Bench:
     def size_and_psnr(self, coded, clip, base, program=None):
         """Bytes of all packets, and the luma PSNR of the whole clip."""
         program = program or self.args.ffmpeg
-        packets = subprocess.run([program, "-v", "error", "-i", coded, "-c", "copy", "-f", "framecrc",
-                                  "-"], check=True, capture_output=True, text=True).stdout
-        size = sum(int(line.split(",")[4]) for line in packets.splitlines() if line[0] != "#")
         graph = (f"[1:v]{base or 'null'},settb=1/25,setpts=N[b];[0:v]settb=1/25,setpts=N[a];"
                  "[a][b]psnr")
-        log = subprocess.run([program, "-hide_banner", "-nostdin", "-i", coded, "-i", clip, "-lavfi",
-                              graph, "-f", "null", "-"], check=True, capture_output=True,
-                             text=True).stderr
-        return size, float(re.search(r"PSNR y:([\d.]+|inf)", log).group(1))
-
-    def row(self, part, clip, encoder, variant, metric, value):
-        self.rows.append((part, clip, encoder, variant, metric, f"{value:.4f}"))
+        log = bench.run(program, "-hide_banner", "-nostdin", "-i", coded, "-i", clip, "-lavfi", graph, "-f", "null", "-")[1]
+        return bench.packets_size(program, coded), float(re.search(r"PSNR y:([\d.]+|inf)", log).group(1))
 
     def curves(self, clip, base, filters, encoders, more):
         """(bytes, PSNR) at each quantizer, for each of the encoders."""
@@ -104,7 +93,7 @@ class Bench:
             curves = self.curves(clip, base, filters, encoders, more)
             for encoder in encoders:
                 value = bd_rate(alone[encoder], curves[encoder])
-                self.row("vectors", name, encoder, variant, "bd-rate, %", value)
+                self.add("vectors", name, encoder, variant, "bd-rate, %", value)
                 print(f"{name:14s} {encoder:10s} {variant:36s} {value:+6.2f} %", flush=True)
 
     def vector_times(self, name, clip, field):
@@ -122,10 +111,10 @@ class Bench:
             for variant, value in (
                     (field, (used - ignored) / COPIES / alone_time + 1),
                     ("UMH (-dia_size 784)", (with_umh - idle) / COPIES / alone_time)):
-                self.row("times", name, encoder, variant, "encoder's time, relative", value)
+                self.add("times", name, encoder, variant, "encoder's time, relative", value)
                 print(f"{name:14s} {encoder:10s} {variant:36s} {value:5.2f} times", flush=True)
-            self.row("times", name, encoder, field, "search, s", search - idle)
-            self.row("times", name, encoder, "alone", "encoder, s", alone_time)
+            self.add("times", name, encoder, field, "search, s", search - idle)
+            self.add("times", name, encoder, "alone", "encoder, s", alone_time)
 
     def constant(self, name, clip, preset):
         """libx264 with hint=constant against the same frames without."""
@@ -152,7 +141,7 @@ class Bench:
             "search's share of the encoder's time, %": 100 * (search - idle) / (plain - search),
         }
         for metric, value in values.items():
-            self.row("constant", name, f"libx264 {preset}", "hint=constant", metric, value)
+            self.add("constant", name, f"libx264 {preset}", "hint=constant", metric, value)
         print(f"{name:14s} {preset:10s} " +
               "   ".join(f"{m} {v:+.2f}" for m, v in values.items()), flush=True)
 
@@ -167,7 +156,7 @@ def means(rows):
     table = {}
     for part, _, encoder, variant, _, value in rows:
         if part == "vectors":
-            table.setdefault(variant, {}).setdefault(encoder, []).append(float(value))
+            table.setdefault(variant, {}).setdefault(encoder, []).append(value)
     return {v: {e: statistics.mean(x) for e, x in by.items()} for v, by in table.items()}
 
 
@@ -175,24 +164,17 @@ def print_means(rows):
     table = means(rows)
     if not table:
         return
-    encoders = list(next(iter(table.values())))
     print("\nBD-rate against the encoder alone, mean of the clips, %\n")
-    print("| vectors | " + " | ".join(encoders) + " |")
-    print("| --- |" + " --- |" * len(encoders))
-    for variant, by in table.items():
-        print(f"| {variant} | " + " | ".join(f"{by[e]:+.2f}" for e in encoders) + " |")
+    bench.print_table(["vectors", *next(iter(table.values()))],
+                      [[variant, *(f"{v:+.2f}" for v in by.values())] for variant, by in table.items()])
 
 
 def plot(rows, path):
     table = means(rows)
     if not table:
         return
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
-        print("no plot: this needs matplotlib")
+    plt = bench.use_matplotlib()
+    if not plt:
         return
     encoders = list(next(iter(table.values())))
     figure, axes = plt.subplots(figsize=(9, 4))
@@ -220,22 +202,19 @@ def main():
     parser.add_argument("--clip", action="append", default=[], help="NAME=FILE, seen by everything; times are those of the first")
     parser.add_argument("--screen", action="append", default=[], help="NAME=FILE, for hint=constant")
     args = parser.parse_args()
-    bench = Bench(args)
+    results = Bench(args)
     clips = [c.split("=", 1) for c in args.clip]
     for name, clip in clips if args.fields else ():
-        bench.vectors(name, clip, "", args.fields)
-        bench.vectors(f"{name} /4", clip, "select=not(mod(n\\,4))", args.fields)
+        results.vectors(name, clip, "", args.fields)
+        results.vectors(f"{name} /4", clip, "select=not(mod(n\\,4))", args.fields)
     for name, clip in clips[:1] if args.fields else ():
-        bench.vector_times(name, clip, args.fields[0])
+        results.vector_times(name, clip, args.fields[0])
     for name, clip in [c.split("=", 1) for c in args.screen] + clips:
         for preset in args.presets if args.gpl else ():
-            bench.constant(name, clip, preset)
-    with open(f"{args.out}/encode.csv", "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f)
-        writer.writerow(("part", "clip", "encoder", "variant", "metric", "value"))
-        writer.writerows(bench.rows)
-    print_means(bench.rows)
-    plot(bench.rows, f"{args.out}/encode.png")
+            results.constant(name, clip, preset)
+    results.write(f"{args.out}/encode.csv", 4)
+    print_means(results.rows)
+    plot(results.rows, f"{args.out}/encode.png")
 
 
 if __name__ == "__main__":

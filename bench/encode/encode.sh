@@ -14,33 +14,23 @@
 #   BENCH_DIR     folder for results [build/bench-encode]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
 gpl=$2/ffmpeg
 input=${3-}
-cd "$top"
 out=${BENCH_DIR:-build/bench-encode}
-. bench/lib.sh
+. "$top/bench/lib.sh"
+. bench/peers.sh
 frames=${FRAMES:-120}
 fields=${FIELDS-algo=hme:block=8 algo=hme:tree=1 algo=hme:block=16 algo=fs algo=fs:smooth=4 algo=umh}
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.nut' EXIT
-trap 'exit 1' HUP INT TERM
 
-venv=$out/venv
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv --system-site-packages "$venv"
-fi
-for package in numpy bjontegaard matplotlib; do
-    if ! "$venv/bin/python" -c "import $package" 2>/dev/null; then
-        "$venv/bin/pip" install -q --disable-pip-version-check "$package" ||
-            [ $package = matplotlib ] || die "this needs the Python package $package"
-    fi
+take_python
+for module in numpy bjontegaard; do
+    package "import $module" $module || die "this needs the Python package $module, see $out/pip.log"
 done
-export MPLCONFIGDIR="$out/.matplotlib"
+package "import matplotlib" matplotlib || say "left out: the plot, there is no matplotlib"
 
 # raw NAME INPUT_OPTIONS...: a clip that costs next to nothing to read.
 raw() {
@@ -81,7 +71,7 @@ if [ -x "$gpl" ]; then
         set -- "$@" --screen "still=$out/still.nut"
     fi
     for scene in insert scrolling typing; do
-        "$venv/bin/python" bench/encode/screens.py $scene 1280 720 "$frames" |
+        "$python" bench/encode/screens.py $scene 1280 720 "$frames" |
             ffmpeg -f rawvideo -pixel_format yuv420p -video_size 1280x720 -i pipe:0 \
                 -c:v rawvideo -f nut "$out/$scene.nut"
         set -- "$@" --screen "$scene=$out/$scene.nut"
@@ -89,7 +79,7 @@ if [ -x "$gpl" ]; then
 else
     say "left out: libx264, there is no build under the GPL (Debian's package: libx264-dev)"
 fi
-"$venv/bin/python" bench/encode/encode.py --ffmpeg "$bin/ffmpeg" --out "$out" \
+"$python" bench/encode/encode.py --ffmpeg "$bin/ffmpeg" --out "$out" \
     --runs "${BENCH_RUNS:-3}" --fields "$fields" --presets "${PRESETS-ultrafast veryfast medium slow}" \
     ${ENCODERS:+--encoders "$ENCODERS"} "$@"
 say "figures: $out/encode.csv"

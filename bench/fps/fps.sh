@@ -19,14 +19,11 @@
 #   VAPOURSYNTH    command that runs Python with VapourSynth's plugins [PYTHON]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
 input=${2-}
-cd "$top"
 out=${BENCH_DIR:-build/bench-fps}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 . bench/peers.sh
 if [ "${QUICK:-0}" != 0 ]; then
     frames=${FRAMES:-20}
@@ -40,9 +37,7 @@ else
     runs=${BENCH_RUNS:-3}
 fi
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.nut "$out"/*.yuv "$out/psnr.txt" "$out/vmaf.json"' EXIT
-trap 'exit 1' HUP INT TERM
 
 take_meter "$bin/ffmpeg"
 
@@ -52,15 +47,7 @@ if [ -n "${TRIPLETS-}" ]; then
     exec "$python" bench/fps/triplets.py "$bin/ffmpeg" "$TRIPLETS"
 fi
 package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
-case ${METHODS:-MVTools}${VAPOURSYNTH:+ elsewhere} in
-    *elsewhere) ;;
-    *MVTools*)
-        take_mvtools
-        package "import vapoursynth; vapoursynth.core.mvu" vapoursynth vapoursynth-mvutensils ||
-            say "left out: MVUtensils, see $out/pip.log"
-        package "import vapoursynth; vapoursynth.core.svp2" vapoursynth open-svpflow ||
-            say "left out: open-svpflow, see $out/pip.log" ;;
-esac
+[ -n "${VAPOURSYNTH-}" ] || take_plugins "${METHODS:-MVTools MVUtensils open-svpflow}"
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut
 add() {
@@ -84,11 +71,7 @@ for f in "$input" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../sha
             say "left out: $f, there is another clip with this name"
             continue ;;
     esac
-    there=$(frames_of "$f") || die "cannot read $f"
-    start=${START:-20}
-    count=$frames
-    [ "$count" -le "$there" ] || count=$there
-    [ $((start + count)) -le "$there" ] || start=$((there - count))
+    middle "$f" "$frames"
     count=$((count / 2 * 2))
     if [ $count -lt 10 ]; then
         say "left out: $f, which has too few frames"

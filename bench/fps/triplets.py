@@ -12,10 +12,12 @@ error, IE). Needs numpy. EVERY=n takes every n-th triplet.
 import concurrent.futures
 import glob
 import os
-import subprocess
 import sys
 
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 
 FILTERS = ["mvfps=fps=50", "gpume=algo=hme:block=4:dir=both:pel=4,mvfps=fps=50", "minterpolate=fps=50:scd=none"]
 TEN = ("frame10.png", "frame11.png", "../../gt/%s/frame10i11.png")
@@ -28,8 +30,7 @@ SETS = {
 
 def picture(ffmpeg, path):
     """The RGB samples of a file."""
-    ppm = subprocess.run([ffmpeg, "-v", "error", "-i", path, "-pix_fmt", "rgb24", "-c:v", "ppm", "-f", "image2pipe", "-"],
-                         capture_output=True, check=True).stdout
+    ppm, _ = bench.run(ffmpeg, *bench.QUIET, "-i", path, "-pix_fmt", "rgb24", "-c:v", "ppm", "-f", "image2pipe", "-")
     width, height = map(int, ppm.split(b"\n", 2)[1].split())
     return np.frombuffer(ppm[-3 * width * height:], np.uint8).reshape(height, width, 3)
 
@@ -39,12 +40,10 @@ def between(ffmpeg, text, before, after):
     alone = "minterpolate" not in text
     height, width = before.shape[:2]
     frames = [before, after] if alone else [before, before, after, after]
-    made = subprocess.run(
-        [ffmpeg, "-v", "error", "-filter_threads", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
-         "-framerate", "25", "-i", "pipe:0", "-vf", f"scale=out_range=pc,format={'gbrp' if alone else 'yuv444p'},{text},"
-         "scale=in_range=pc:out_range=pc:flags=full_chroma_int+accurate_rnd,format=rgb24", "-fps_mode", "passthrough",
-         "-f", "rawvideo", "-"], input=b"".join(f.tobytes() for f in frames), capture_output=True, check=True).stdout
-    made = np.frombuffer(made, np.uint8).reshape(-1, height, width, 3)
+    made = bench.filtered(
+        ffmpeg, bench.raw_input((width, height), pix_fmt="rgb24"), f"scale=out_range=pc,format={'gbrp' if alone else 'yuv444p'},{text},"
+        "scale=in_range=pc:out_range=pc:flags=full_chroma_int+accurate_rnd,format=rgb24", "rgb24",
+        b"".join(f.tobytes() for f in frames), 1).reshape(-1, height, width, 3)
     if alone:
         return made[1]
     far = [abs(error(f, before)[0] - error(f, after)[0]) for f in made]
@@ -60,7 +59,7 @@ def error(a, b):
 def measure(ffmpeg, text, paths):
     before, after, true = (picture(ffmpeg, p) for p in paths)
     mse, ie = error(between(ffmpeg, text, before, after), true)
-    return 10 * np.log10(65025 / max(mse, 1e-9)), ie
+    return bench.decibels(mse), ie
 
 
 def main():
@@ -74,15 +73,12 @@ def main():
             sets[name] = [[os.path.join(d, f.replace("%s", os.path.basename(d))) for f in files] for d in found]
     if not sets:
         sys.exit(f"{folder} has none of the sets: {', '.join(p for p, *_ in SETS.values())}")
-    print("| PSNR of RGB in dB, IE | " + " | ".join(f"{name}, {len(t)}" for name, t in sets.items()) + " |")
-    print("| --- |" + " --- |" * len(sets))
+    rows = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for text in filters or FILTERS:
-            cells = []
-            for triplets in sets.values():
-                figures = np.array(list(pool.map(lambda t: measure(ffmpeg, text, t), triplets)))  # noqa: B023
-                cells.append("%.2f, %.2f" % tuple(figures.mean(0)))
-            print(f"| `{text}` | " + " | ".join(cells) + " |", flush=True)
+            means = (np.mean(list(pool.map(lambda t: measure(ffmpeg, text, t), triplets)), 0) for triplets in sets.values())  # noqa: B023
+            rows.append([f"`{text}`", *("%.2f, %.2f" % tuple(m) for m in means)])
+    bench.print_table(["PSNR of RGB in dB, IE", *(f"{name}, {len(t)}" for name, t in sets.items())], rows)
 
 
 main()

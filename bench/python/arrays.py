@@ -10,9 +10,7 @@ third of the frames and at the end."""
 
 import os
 import re
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +19,9 @@ import numpy as np
 
 import gpume
 
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+
 W, H = 1280, 720
 #: Class, arguments, the same filter, frames, and how many come out for each.
 CASES = [
@@ -28,11 +29,6 @@ CASES = [
     (gpume.Deinterlacer, {"tff": True}, "mvdeint=parity=tff", 12, 2), (gpume.Viewer, {}, "mvview", 30, 1),
     (gpume.Stabilizer, {}, "mvstab", 90, 1), (gpume.Estimator, {}, "gpume=algo=hme:async_depth=1:mv_file=x.npys", 30, 1),
 ]
-
-
-def used():
-    """Return the seconds of processor of this process and of those that have ended."""
-    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def most_memory(pid):
@@ -77,9 +73,8 @@ def delay(stream, frames, per_frame):
 def on_file(pix_fmt, filters, raw):
     packed = {"rgb24": "gbrp"}.get(pix_fmt)
     chain = ",".join([*([f"format={packed}"] if packed else []), filters, *([f"format={pix_fmt}"] if "gpume=" not in filters else [])])
-    subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-f", "rawvideo", "-pixel_format", pix_fmt, "-video_size", f"{W}x{H}",
-                    "-framerate", "30", "-threads", "1", "-i", raw, "-vf", chain, "-fps_mode", "passthrough", "-f", "null", "-"],
-                   check=True, stdin=subprocess.DEVNULL)
+    bench.run(gpume.ffmpeg_exe(), *bench.QUIET, "-threads", "1", *bench.raw_input((W, H), raw, pix_fmt, 30), "-vf", chain,
+              "-fps_mode", "passthrough", "-f", "null", "-")
 
 
 def main(clip, rounds="3", *names):
@@ -91,16 +86,16 @@ def main(clip, rounds="3", *names):
             for pix_fmt, shape in (("rgb24", (H, W, 3)), ("gray", (H, W))):
                 if names and kind.__name__ not in names:
                     continue
-                subprocess.run([gpume.ffmpeg_exe(), "-v", "error", "-y", "-stream_loop", "-1", "-i", clip, "-vf", f"scale={W}:{H}",
-                                "-frames:v", str(nb), "-pix_fmt", pix_fmt, "-f", "rawvideo", "x.raw"], check=True)
+                bench.run(gpume.ffmpeg_exe(), *bench.QUIET, "-stream_loop", "-1", "-i", clip, "-vf", f"scale={W}:{H}",
+                          "-frames:v", str(nb), "-pix_fmt", pix_fmt, "-f", "rawvideo", "x.raw")
                 frames = np.fromfile("x.raw", np.uint8).reshape(nb, *shape)
                 ratios = []
                 for _ in range(int(rounds)):
-                    began, began_cpu = time.perf_counter(), used()
+                    began, began_cpu = time.perf_counter(), bench.used()
                     on_file(pix_fmt, filters, "x.raw")
-                    middle, middle_cpu = time.perf_counter(), used()
+                    middle, middle_cpu = time.perf_counter(), bench.used()
                     memory = through(kind(W, H, pix_fmt, **options), frames)
-                    ratios.append(((middle - began) / (time.perf_counter() - middle), (middle_cpu - began_cpu) / (used() - middle_cpu)))
+                    ratios.append(((middle - began) / (time.perf_counter() - middle), (middle_cpu - began_cpu) / (bench.used() - middle_cpu)))
                 waits = [delay(kind(W, H, pix_fmt, threads=threads, **options), frames, per_frame) for threads in (None, 1)]
                 print(f"| {kind.__name__} | {pix_fmt} | {statistics.median(r for r, _ in ratios):.2f} | "
                       f"{statistics.median(r for _, r in ratios):.2f} | {waits} | {' '.join(map(str, memory))} |", flush=True)

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Motion compensation by H.264's interpolation of luma, and what it leaves."""
 
+import sys
+
 import numpy as np
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
 
 PAD = 8  # samples repeated at the edges; interpolation sees nothing new further out
 
@@ -72,7 +77,7 @@ class Quarters:
 def psnr(a, b):
     """The peak signal-to-noise ratio of two pictures, dB; at most 99."""
     error = np.mean((a.astype(np.float32) - b)**2)
-    return float(min(99, 10 * np.log10(255**2 / max(error, 1e-6))))
+    return float(min(99, bench.decibels(error, 1e-6)))
 
 
 def expand(vectors, block, size):

@@ -5,13 +5,12 @@ A method has a name, and
     vectors(pair, block)    (frames - 1, rows, columns, 2), in samples, from each frame to the next
                             one; rows and columns are those of the blocks, partial ones included
     rate(speed, block)      frames/s on one thread on the pictures of a Speed; None: it has none
-Either raises MethodError if it cannot be.
+Either raises Failed if it cannot be.
 """
 
 import csv
 import os
-import re
-import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -31,12 +30,12 @@ except ImportError:
     vapoursynth = None
 
 
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from bench import Failed  # noqa: E402
+
 # blocks without any number
 warnings.filterwarnings("ignore", "Mean of empty slice|All-NaN slice")
-
-
-class MethodError(Exception):
-    """Why a method is left out."""
 
 
 class Speed:
@@ -95,7 +94,7 @@ class Best:
 
     def vectors(self, pair, block):
         if pair.flow is None:
-            raise MethodError("there is no ground truth")
+            raise Failed("there is no ground truth")
         flow = np.where(pair.known[..., None], pair.flow, np.nan)
         median = np.nan_to_num(np.nanmedian(by_blocks(flow, block), 2))
         return (np.floor(median * self.pel + 0.5) / self.pel)[None]
@@ -149,19 +148,12 @@ class MVTools:
 
     def node(self, frames, block):
         """The clip of its results for these frames, which are whole numbers of blocks."""
+        from plugins import clip_of
         core = vapoursynth.core
         core.num_threads = 1
         count, height, width = frames.shape
-
-        def fill(n, f):
-            f = f.copy()
-            np.copyto(np.asarray(f[0]), frames[n % count])
-            return f
-
-        # longer than the pictures, so that rates can be measured
-        clip = core.std.BlankClip(format=vapoursynth.GRAY8, width=width, height=height,
-                                  length=100 * count)
-        clip = core.std.ModifyFrame(clip, clip, fill)
+        clip = clip_of(frames.reshape(count, -1), width, height, vapoursynth.GRAY8)
+        clip = core.std.Loop(clip, 100)     # longer than the pictures, so that rates can be measured
         # isb: to the following frame
         return core.mv.Analyse(core.mv.Super(clip, pel=4), blksize=block, isb=1, delta=1, overlap=0,
                                truemotion=self.truemotion)
@@ -183,7 +175,7 @@ class MVTools:
         words = np.frombuffer(data, np.int32)
         count = shape[0] * shape[1]
         if len(words) <= 4 * count or words[-4 * count - 1] != 4 + 16 * count:
-            raise MethodError("this version writes vectors in a layout that is not known here")
+            raise Failed("this version writes vectors in a layout that is not known here")
         return words[-4 * count:].reshape(*shape, 4)[..., :2] / 4
 
     def rate(self, speed, block):
@@ -227,12 +219,8 @@ class Gpume:
 
     def run(self, *arguments, level="error"):
         """Runs ffmpeg and returns what it says."""
-        command = [self.ffmpeg, "-hide_banner", "-nostdin", "-nostats", "-loglevel", level, "-y",
-                   "-filter_threads", "1", *arguments, "-f", "null", "-"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise MethodError(first_complaint(done.stderr))
-        return done.stderr
+        return bench.run(self.ffmpeg, "-hide_banner", "-nostdin", "-nostats", "-loglevel", level, "-y", "-filter_threads", "1",
+                         *arguments, "-f", "null", "-")[1]
 
     def vectors(self, pair, block, **more):
         """more: options of the filter."""
@@ -242,27 +230,24 @@ class Gpume:
             raw, npy = os.path.join(folder, "pictures.gray"), os.path.join(folder, "vectors.npy")
             pair.frames.tofile(raw)
             text = self.filter(block, pair.range or self.distance, mv_file=npy, **more)
-            self.run("-f", "rawvideo", "-pixel_format", "gray", "-video_size", f"{width}x{height}",
-                     "-framerate", "25", "-i", raw, "-vf", text)
+            self.run(*bench.raw_input((width, height), raw, "gray"), "-vf", text)
             found = np.load(npy)
         if (found[:-1, 0, ..., 2] < 0).any():
-            raise MethodError("frames without vectors")
+            raise Failed("frames without vectors")
         return found[:-1, 0, ..., :2] / self.pel
 
     def seconds(self, speed, frames, text):
         """What this many frames take, from the first to the last."""
         count, height, width = speed.frames.shape
-        said = self.run("-benchmark", "-f", "rawvideo", "-pixel_format", "gray", "-video_size",
-                        f"{width}x{height}", "-framerate", "25", "-stream_loop",
-                        str(frames // count), "-i", speed.path, "-vf", text, "-frames:v",
-                        str(frames), level="info")
-        return float(re.search(r"^bench: .*rtime=([0-9.]+)s", said, re.M)[1])
+        said = self.run("-benchmark", "-stream_loop", str(frames // count), *bench.raw_input((width, height), speed.path, "gray"),
+                        "-vf", text, "-frames:v", str(frames), level="info")
+        return bench.bench_times(said)[2]
 
     def rate(self, speed, block):
         """Without the time for reading the pictures, which is measured first; on a GPU, of the kernels."""
         if self.options.get("backend") == "cuda":
             if self.options["algo"] != "hme" or not self.device:
-                raise MethodError("make bench-gpu PARTS=kernels has the rate")
+                raise Failed("make bench-gpu PARTS=kernels has the rate")
             return 1e6 / self.device.time_of_hme(speed, block, self.pel)
         if not speed.reading:
             speed.reading["null"] = self.seconds(speed, 200, "null") / 200
@@ -287,10 +272,9 @@ class Device:
     def run(self, part, size, raw, csv="-"):
         """Runs the program on a file of pictures."""
         height, width = size
-        done = subprocess.run([self.path, "-p", part, csv, f"{width}x{height}={raw}"],
-                              capture_output=True, text=True, check=False)
-        if done.returncode or "skipped" in done.stdout:
-            raise MethodError(first_complaint(done.stderr + done.stdout))
+        out, said = bench.run(self.path, "-p", part, csv, f"{width}x{height}={raw}")
+        if b"skipped" in out:
+            raise Failed(bench.first_complaint(said + out.decode()))
 
     def flow(self, pair, level):
         """Vectors of 4x4 samples of every picture but the last, in samples."""
@@ -344,7 +328,7 @@ class Device:
         """The figure of the first of the rows."""
         row = next(rows, None)
         if row is None:
-            raise MethodError("no rate")
+            raise Failed("no rate")
         return float(row["median"])
 
 
@@ -374,11 +358,3 @@ class Nvofa:
 def nvofa_peers(device):
     """NVOFA, if there is a Device."""
     return [Nvofa(level, device) for level in Nvofa.LEVELS] if device else []
-
-
-def first_complaint(text):
-    """The first line of ffmpeg's that tells what is wrong, without the addresses in it."""
-    lines = [re.sub(r"\[[^]]* @ 0x[0-9a-f]+\] ", "", line).strip() for line in text.splitlines()]
-    telling = r"not found|undefined|unable|invalid|not implemented|must be|too "
-    return next((line for line in lines if re.search(telling, line, re.I)),
-                next(filter(None, lines), "ffmpeg failed"))

@@ -11,7 +11,6 @@ Writes FOLDER/quality.csv and prints tables. quality.sh has the defaults.
 
 import argparse
 import concurrent.futures
-import csv
 import os
 import sys
 import threading
@@ -22,6 +21,7 @@ import compensate
 import methods
 import pairs
 import pictures
+from methods import bench
 
 MEASURES = ("aee", "visible", "over1", "over2", "over4", "psnr")
 COLUMNS = ("group", "pairs", "method", "block") + MEASURES + ("fps",)
@@ -108,7 +108,7 @@ def measure_pair(pair, chosen, blocks, results):
         for block in blocks:
             try:
                 vectors = method.vectors(pair, block)
-            except methods.MethodError as e:
+            except methods.Failed as e:
                 if pair.flow is not None or not isinstance(method, methods.Best):
                     results.leave_out(method, block, str(e))
                 continue
@@ -121,27 +121,22 @@ def measure_rates(speed, chosen, blocks, results):
         for block in blocks:
             try:
                 results.rates[method.name, block] = method.rate(speed, block)
-            except methods.MethodError as e:
+            except methods.Failed as e:
                 results.leave_out(method, block, str(e))
 
 
 def write_csv(path, results, names, blocks):
     """One row a group, method and block; percent, samples, dB, frames/s."""
-    groups = results.groups()
-    with open(path, "w", newline="", encoding="utf-8") as f:
-        writer = csv.DictWriter(f, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        for group in groups + [MEAN] * (results.count(MEAN) > 1):
-            for name in names:
-                for block in blocks:
-                    mean = results.mean(group, name, block)
-                    if mean is None:
-                        continue
-                    row = {k: f"{v:.4f}" for k, v in mean.items() if np.isfinite(v)}
+    groups, rows = results.groups(), []
+    for group in groups + [MEAN] * (results.count(MEAN) > 1):
+        for name in names:
+            for block in blocks:
+                mean = results.mean(group, name, block)
+                if mean is not None:
                     rate = results.rates.get((name, block))
-                    row["fps"] = f"{rate:.3f}" if rate else ""
-                    writer.writerow({"group": group, "pairs": results.count(group),
-                                     "method": name, "block": block, **row})
+                    rows.append([group, results.count(group), name, block,
+                                 *(f"{mean[m]:.4f}" if np.isfinite(mean[m]) else "" for m in MEASURES), f"{rate:.3f}" if rate else ""])
+    bench.write_csv(path, COLUMNS, rows)
 
 
 def cell(mean, measure, width, digits):

@@ -19,13 +19,11 @@
 #   NVOFA          gpume_bench, to measure NVIDIA's optical-flow hardware, too [none]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${QUALITY_DIR:-build/quality}
-. bench/lib.sh
+. "$top/bench/lib.sh"
+. bench/peers.sh
 
 blocks=${BLOCKS:-4 8 16}
 range=${RANGE:-32}
@@ -34,52 +32,8 @@ clip_frames=${CLIP_FRAMES:-8}
 clip_size=${CLIP_SIZE:-1280x720}
 speed_size=1920x1080
 pictures=4  # from the middle of the clip, repeated, as bench.sh does
-python=${PYTHON:-python3}
-venv=$out/venv
 
-mkdir -p "$out"
 trap 'rm -f "$out"/*.gray' EXIT
-trap 'exit 1' HUP INT TERM
-
-# has MODULE: whether $python has it.
-has() { "$python" -c "import $1" 2>/dev/null; }
-
-# package MODULE PACKAGE...: has pip install what brings the module, unless it is there.
-package() {
-    module=$1
-    shift
-    if has "$module"; then
-        return
-    fi
-    # only wheels: a compiler's run would take longer than the measurement; eager, because the
-    # system's packages were compiled for the system's numpy
-    if ! "$python" -m pip install -q --disable-pip-version-check --retries 1 --only-binary :all: \
-            --upgrade --upgrade-strategy eager "$@" > "$out/pip.log" 2>&1; then
-        say "left out: $*, pip cannot install it for $("$python" --version 2>&1)"
-    fi
-}
-
-# Sets $python to one with numpy, and what there is of the peers' packages.
-prepare_python() {
-    system_python=$python
-    if [ "$("$venv/bin/python" --version 2>&1)" != "$("$python" --version 2>&1)" ]; then
-        rm -rf "$venv"  # there is none, or it is another Python's
-    fi
-    if [ -x "$venv/bin/python" ] ||
-            "$python" -m venv --system-site-packages "$venv" > "$out/pip.log" 2>&1; then
-        python=$venv/bin/python
-        package numpy numpy
-        package cv2 opencv-python-headless
-        package vapoursynth vapoursynth vapoursynth-mvtools  # for Python 3.12 and newer
-    else
-        rm -rf "$venv"
-        say "no virtual environment: $python has what the system has (Debian's package: python3-venv)"
-    fi
-    if ! has numpy; then
-        python=$system_python  # without a network, what the environment does not see
-    fi
-    has numpy || die "this needs Python 3 with numpy (Debian's package: python3-numpy)"
-}
 
 # The scenes are the same on every machine, but drawing them takes a minute.
 draw_scenes() {
@@ -92,7 +46,10 @@ draw_scenes() {
     fi
 }
 
-prepare_python
+take_python
+package "import numpy" numpy || die "this needs Python 3 with numpy (Debian's package: python3-numpy)"
+package "import cv2" opencv-python-headless || say "left out: OpenCV, see $out/pip.log"
+take_plugins MVTools
 data=${DATA:-}
 if [ -z "$data" ]; then
     draw_scenes
@@ -119,7 +76,6 @@ if [ "${SPEED:-1}" != 0 ]; then
     raw_luma "$speed_size" $pictures "$middle"
     speed=$out/$speed_size.gray
 fi
-export MPLCONFIGDIR="$out/.matplotlib"
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
     --blocks "$blocks" --range "$range" --pairs "${PAIRS:-24}" \
     ${speed:+--speed "$speed" "$speed_size"} ${NVOFA:+--nvofa "$NVOFA"} "$@"

@@ -5,9 +5,8 @@
 
 /**
  * @file
- * Measures the baseline: the system of A. Monteiro, motion estimation on GPUs (UFRGS, 2012),
- * rebuilt from its description. Measures its kernels alone, and a complete frame as in the thesis:
- * memory is allocated, both frames are uploaded, the kernels run, vectors and costs are downloaded.
+ * Measures the baseline: the kernels of A. Monteiro, motion estimation on GPUs (UFRGS, 2012),
+ * rebuilt from their description, the thesis's serial program, and gpume in the same areas.
  */
 
 #include <stdint.h>
@@ -17,12 +16,9 @@
 
 #include "compat/cuda/dynlink_loader.h"
 #include "libavutil/common.h"
-#include "libavutil/cpu.h"
 #include "libavutil/hwcontext_cuda.h"
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
-#include "libavutil/motion_vector.h"
-#include "libavutil/time.h"
 
 #include "libavfilter/cuda/load_helper.h"
 #include "gpume_bench.h"
@@ -31,28 +27,11 @@
 extern const unsigned char ff_gpume_bench_seed_ptx_data[];
 extern const unsigned int ff_gpume_bench_seed_ptx_len;
 
-/** Number of frames for the division of time into stages; the first frame is not counted. */
-#define SPLIT_FRAMES 10
-
-/**
- * Frames/s in the thesis, on a GTX 480, with areas of n x n around blocks of 4x4, for other clips
- * of the same size: Foreman, Mobcal, Blue Sky. 688.75 is implausible: the area of 12x12 has 2.25
- * times as many candidates, but a thirteenth of the rate.
- */
-static const struct Published {
+/** Speed-up of CUDA on a GTX 480 over the serial program in the thesis, with areas of n x n around blocks of 4x4. */
+static const struct {
     int ds, height, area;
-    double fps;
+    double speed_up;
 } published[] = {
-    { 0,  288,  16,  219.55 }, { 0,  288,  32,   47.55 }, { 0,  288,  48,   44.50 },
-    { 0,  288,  64,   26.06 }, { 0,  288,  80,   16.86 },
-    { 0,  720,  20,   41    }, { 0,  720,  32,   11    },
-    { 0, 1080,   9,  688.75 }, { 0, 1080,  12,   54    }, { 0, 1080,  32,   10    },
-    { 1,  288,  32, 1818    }, { 1,  720,  32,  341    }, { 1, 1080,  32,  176    },
-    { 1,  288, 240, 1174    }, { 1,  720, 240,  340    }, { 1, 1080, 240,  177    },
-};
-
-/** Speed-up of CUDA over the serial program in the thesis. */
-static const struct Published speed_ups[] = {
     { 0,  288,  16,  35.12 }, { 0,  288,  32,   35.75 }, { 0,  288,  48,   80.17 },
     { 0,  288,  64,  85.98 }, { 0,  288,  80,   88.55 },
     { 0,  720,  16, 116.04 }, { 0,  720,  32,   77.08 },
@@ -66,12 +45,6 @@ static const struct Published speed_ups[] = {
  */
 #define SERIAL_DIFFERENCES 250000000
 #define SERIAL_REPEATS     3
-/** Number of threads, equal to the number of cores of the thesis's machine. */
-#define SERIAL_THREADS     6
-
-enum { ALLOCATION, UP, KERNEL, DOWN, NB_STAGES };
-
-static const char *const stages[] = { "allocation", "up", "kernel", "down" };
 
 typedef struct Seed {
     int ds;
@@ -139,7 +112,7 @@ static double compare_with_gpume(Bench *b, Seed *s)
     BenchSearch search;
 
     bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK,
-                      s->args.range, 0, NULL);
+                      s->args.range, 0);
     ours = bench_search_residual(b, &search, 1);
     bench_search_uninit(b, &search);
     /* the number of candidates in a row is even; gpume has one more */
@@ -162,91 +135,22 @@ static BenchRow row_of(const Bench *b, const Seed *s, const char *part)
     };
 }
 
-/* Writes rows with the numbers of the thesis. */
-static void published_rows(Bench *b, BenchRow row, const struct Published *p, int nb, int ds, const char *metric,
-                           const char *unit)
-{
-    row.metric = metric;
-    row.unit   = unit;
-    for (int i = 0; i < nb; i++)
-        if (p[i].ds == ds && p[i].height == b->height && p[i].area == row.count) {
-            printf(" %9.2f", p[i].fps);
-            bench_number(b, &row, p[i].fps);
-        }
-}
-
 static void print_times(Bench *b, Seed *s, int area, const BenchTimes *t, double left)
 {
     BenchRow row = row_of(b, s, "seed");
 
-    printf("seed %s %4dx%-4d %3dx%-3d %10.1f us %9.1f fps %5.1f %% %7.4f", row.what, b->width,
-           b->height, area, area, bench_median(t), 1e6 / bench_median(t), bench_spread(t), left);
+    printf("  kernels %10.1f us %5.1f %% %7.4f", bench_median(t), bench_spread(t), left);
     bench_times(b, &row, t);
     row.metric = "residual against gpume";
     row.unit   = "ratio";
     bench_number(b, &row, left);
-    published_rows(b, row, published, FF_ARRAY_ELEMS(published), s->ds, "rate published in 2012", "fps");
-    published_rows(b, row, speed_ups, FF_ARRAY_ELEMS(speed_ups), s->ds, "speed-up published in 2012", "ratio");
-    printf("\n");
-}
-
-/* Measures a frame from the host's memory to vectors there, in the four stages. */
-static void split(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, int area)
-{
-    const size_t size = (size_t)b->width * b->height;
-    BenchTimes times[NB_STAGES] = { { .nb = SPLIT_FRAMES } };
-    void *vectors = malloc(s->vectors_size);
-    double sum = 0;
-
-    if (!vectors)
-        bench_die("vectors", AVERROR(ENOMEM));
-    for (int n = -1; n < SPLIT_FRAMES; n++) {
-        GpumeSeedArgs kept = s->args;
-        int64_t t[NB_STAGES + 1];
-        const int i = (n + 1) % (nb_pictures - 1);
-
-        t[0] = av_gettime_relative();
-        BENCH_CU(b, cuMemAlloc((CUdeviceptr *)&s->args.cur,     size));
-        BENCH_CU(b, cuMemAlloc((CUdeviceptr *)&s->args.ref,     size));
-        BENCH_CU(b, cuMemAlloc((CUdeviceptr *)&s->args.vectors, s->vectors_size));
-        if (!s->ds)
-            BENCH_CU(b, cuMemAlloc((CUdeviceptr *)&s->args.sads, s->sads_size));
-        t[1] = av_gettime_relative();
-        BENCH_CU(b, cuMemcpyHtoD(s->args.ref, pictures + i * size, size));
-        BENCH_CU(b, cuMemcpyHtoD(s->args.cur, pictures + (i + 1) * size, size));
-        t[2] = av_gettime_relative();
-        launch(b, s);
-        BENCH_CU(b, cuStreamSynchronize(b->stream));
-        t[3] = av_gettime_relative();
-        BENCH_CU(b, cuMemcpyDtoH(vectors, s->args.vectors, s->vectors_size));
-        t[4] = av_gettime_relative();
-        BENCH_CU(b, cuMemFree(s->args.cur));
-        BENCH_CU(b, cuMemFree(s->args.ref));
-        BENCH_CU(b, cuMemFree(s->args.vectors));
-        if (!s->ds)
-            BENCH_CU(b, cuMemFree(s->args.sads));
-        s->args = kept;
-        for (int j = 0; n >= 0 && j < NB_STAGES; j++) {
-            times[j].us[n] = t[j + 1] - t[j];
-            times[j].nb    = SPLIT_FRAMES;
+    row.metric = "speed-up published in 2012";
+    for (int i = 0; i < FF_ARRAY_ELEMS(published); i++)
+        if (published[i].ds == s->ds && published[i].height == b->height && published[i].area == area) {
+            printf(" %9.2f", published[i].speed_up);
+            bench_number(b, &row, published[i].speed_up);
         }
-    }
-    free(vectors);
-
-    for (int j = 0; j < NB_STAGES; j++) {
-        bench_sort(&times[j]);
-        sum += bench_median(&times[j]);
-    }
-    printf("seed %s %4dx%-4d %3dx%-3d %10.1f us:", s->ds ? "ds" : "fs", b->width, b->height,
-           area, area, sum);
-    for (int j = 0; j < NB_STAGES; j++) {
-        BenchRow row = row_of(b, s, "seed split");
-
-        row.metric = stages[j];
-        bench_times(b, &row, &times[j]);
-        printf(" %s %.1f %%%s", stages[j], 100 * bench_median(&times[j]) / sum,
-               j + 1 < NB_STAGES ? "," : "\n");
-    }
+    printf("\n");
 }
 
 /* Gets the kernels' vectors for the first pair of pictures. */
@@ -258,7 +162,7 @@ static void kernel_vectors(Bench *b, Seed *s, GpumeSeedVector *v)
     BENCH_CU(b, cuMemcpyDtoH(v, s->args.vectors, s->vectors_size));
 }
 
-/* Measures the serial program and its threads; they must find the same vectors as the kernels. */
+/* Measures the serial program, which must find the same vectors as the kernels. */
 static void serial(Bench *b, Seed *s, const uint8_t *pictures, int area)
 {
     const int64_t differences = (int64_t)s->args.bw * s->args.bh * s->args.side * s->args.side *
@@ -266,112 +170,45 @@ static void serial(Bench *b, Seed *s, const uint8_t *pictures, int area)
     const int every = s->ds ? 1 : FFMIN((differences + SERIAL_DIFFERENCES - 1) / SERIAL_DIFFERENCES, s->args.bh);
     const double part = (double)((s->args.bh + every - 1) / every) / s->args.bh;
     GpumeSeedVector *theirs = av_mallocz(s->vectors_size), *ours = av_malloc(s->vectors_size);
+    BenchRow row = row_of(b, s, "seed serial");
+    BenchTimes t = { .nb = SERIAL_REPEATS };
 
     if (!theirs || !ours)
         bench_die("vectors", AVERROR(ENOMEM));
     kernel_vectors(b, s, ours);
-    printf("seed %s %4dx%-4d %3dx%-3d", s->ds ? "ds" : "fs", b->width, b->height, area, area);
-    for (int threads = 1; threads <= SERIAL_THREADS; threads += SERIAL_THREADS - 1) {
-        BenchRow row = row_of(b, s, threads > 1 ? "seed threads" : "seed serial");
-        BenchTimes t = { .nb = SERIAL_REPEATS };
+    for (int i = 0; i < t.nb; i++)
+        t.us[i] = bench_seed_serial(&s->args, s->ds, pictures + (size_t)b->width * b->height, pictures, every,
+                                    theirs) / part;
+    for (int y = 0; y < s->args.bh; y += every)
+        for (int x = 0; x < s->args.bw; x++) {
+            const GpumeSeedVector *a = &ours[y * s->args.bw + x], *c = &theirs[y * s->args.bw + x];
 
-        if (threads > av_cpu_count())
-            break;
-        for (int i = 0; i < t.nb; i++) {
-            const int64_t us = bench_seed_serial(&s->args, s->ds, pictures + (size_t)b->width * b->height, pictures,
-                                                 every, threads, theirs);
-
-            if (us < 0)
-                bench_die("a serial search", us);
-            t.us[i] = us / part;
+            if (a->x != c->x || a->y != c->y || a->sad != c->sad)
+                bench_die("the serial program finds something else than the kernels", AVERROR_BUG);
         }
-        for (int y = 0; y < s->args.bh; y += every)
-            for (int x = 0; x < s->args.bw; x++) {
-                const GpumeSeedVector *a = &ours[y * s->args.bw + x], *c = &theirs[y * s->args.bw + x];
-
-                if (a->x != c->x || a->y != c->y || a->sad != c->sad)
-                    bench_die("the serial program finds something else than the kernels", AVERROR_BUG);
-            }
-        bench_sort(&t);
-        printf("  %d thread%s %10.1f us", threads, threads > 1 ? "s" : " ", bench_median(&t));
-        bench_times(b, &row, &t);
-    }
-    printf("\n");
+    bench_sort(&t);
+    printf("seed %s %4dx%-4d %3dx%-3d serial %10.1f us", row.what, b->width, b->height, area, area, bench_median(&t));
+    bench_times(b, &row, &t);
     av_free(theirs);
     av_free(ours);
 }
 
-/* Measures gpume in the same area: its kernel, and a frame from and to the host's memory. */
-static void gpume(Bench *b, Seed *s, const uint8_t *pictures, int nb_pictures, int area)
+/* Measures gpume in the same area. */
+static void gpume(Bench *b, Seed *s, int area)
 {
-    const size_t size = b->pitch * b->height;
     BenchRow row = row_of(b, s, "seed gpume");
-    BenchTimes t, whole = { .nb = SPLIT_FRAMES };
+    BenchTimes t;
     BenchSearch search;
-    uint8_t *up, *down;
-    size_t mvs;
 
-    bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK, s->args.range, 0, NULL);
-    mvs = search.nb_vectors * sizeof(AVMotionVector);
+    bench_search_init(b, &search, s->ds ? GPUME_ALGO_DS : GPUME_ALGO_FS, GPUME_SEED_BLOCK, s->args.range, 0);
     bench_time_launches(b, bench_search_launch, &search, 0, &t);
     bench_times(b, &row, &t);
-    bench_check(b, b->host_alloc((void **)&up, size, 0), "cuMemHostAlloc");
-    bench_check(b, b->host_alloc((void **)&down, mvs + search.nb_vectors * sizeof(uint32_t), 0), "cuMemHostAlloc");
-    for (int n = -1; n < SPLIT_FRAMES; n++) {
-        const int next = (b->next + 1) % b->nb_pictures;
-        int64_t began;
-
-        /* as in the filter when the frame is in pinned memory; the previous picture is on the device */
-        for (int y = 0; y < b->height; y++)
-            memcpy(up + y * b->pitch, pictures + ((size_t)((n + 2) % nb_pictures) * b->height + y) * b->width,
-                   b->width);
-        began = av_gettime_relative();
-        BENCH_CU(b, cuMemcpyHtoDAsync(b->pictures[next], up, size, b->stream));
-        bench_search_launch(b, &search, 0);
-        BENCH_CU(b, cuMemcpyDtoHAsync(down, search.mvs, mvs, b->stream));
-        BENCH_CU(b, cuMemcpyDtoHAsync(down + mvs, search.costs, search.nb_vectors * sizeof(uint32_t), b->stream));
-        BENCH_CU(b, cuStreamSynchronize(b->stream));
-        if (n >= 0)
-            whole.us[n] = av_gettime_relative() - began;
-    }
-    bench_sort(&whole);
-    row.metric = "time of a frame";
-    bench_times(b, &row, &whole);
-    printf("gpume %s %4dx%-4d %3dx%-3d %9.1f us, a frame from and to the host %.1f us\n", row.what, b->width,
-           b->height, area, area, bench_median(&t), bench_median(&whole));
-    bench_check(b, b->host_free(up), "cuMemFreeHost");
-    bench_check(b, b->host_free(down), "cuMemFreeHost");
+    printf("gpume %s %4dx%-4d %3dx%-3d %9.1f us\n", row.what, b->width, b->height, area, area, bench_median(&t));
     bench_search_uninit(b, &search);
 }
 
-/*
- * Returns the device's 10^9 operations/s as its maker counts them: two for each clock cycle of a
- * lane, for floating point.
- */
-static void device_rate(Bench *b)
-{
-    static const struct { int cc, lanes; } generations[] = {
-        { 30, 192 }, { 50, 128 }, { 60, 64 }, { 61, 128 }, { 70, 64 }, { 80, 64 }, { 86, 128 },
-    };
-    BenchRow row = { .part = "seed", .what = "device", .metric = "rate", .unit = "Gop/s" };
-    int khz, sms, major, minor, lanes = 0;
-    CUdevice device;
-
-    BENCH_CU(b, cuCtxGetDevice(&device));
-    BENCH_CU(b, cuDeviceGetAttribute(&khz,   CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device));
-    BENCH_CU(b, cuDeviceGetAttribute(&sms,   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
-    BENCH_CU(b, cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    BENCH_CU(b, cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
-    for (int i = 0; i < FF_ARRAY_ELEMS(generations); i++)
-        if (10 * major + minor >= generations[i].cc)
-            lanes = generations[i].lanes;
-    printf("the device: %d multiprocessors, %d lanes each, %.3f GHz: %.0f Gop/s\n", sms, lanes, khz / 1e6,
-           2e-6 * sms * lanes * khz);
-    bench_number(b, &row, 2e-6 * sms * lanes * khz);
-}
-
 /* Measures one area, and allocates memory for it. */
-static void measure(Bench *b, Seed *s, const uint8_t *host, int nb_host, int area)
+static void measure(Bench *b, Seed *s, const uint8_t *host, int area)
 {
     BenchTimes t;
     double left;
@@ -383,7 +220,6 @@ static void measure(Bench *b, Seed *s, const uint8_t *host, int nb_host, int are
     serial(b, s, host, area);
     bench_time_launches(b, launch_next, s, 0, &t);
     print_times(b, s, area, &t, left);
-    split(b, s, host, nb_host, area);
     BENCH_CU(b, cuMemFree(s->args.vectors));
     if (!s->ds)
         BENCH_CU(b, cuMemFree(s->args.sads));
@@ -413,7 +249,7 @@ void bench_seed(Bench *b, const char *path)
     BENCH_CU(b, cuModuleGetFunction(&s.fs,        s.module, "gpume_seed_fs"));
     BENCH_CU(b, cuModuleGetFunction(&s.min,       s.module, "gpume_seed_min"));
     BENCH_CU(b, cuModuleGetFunction(&s.search_ds, s.module, "gpume_seed_ds"));
-    host = bench_read_pictures(b, path, SPLIT_FRAMES + 2, &nb_host);
+    host = bench_read_pictures(b, path, 2, &nb_host);
 
     /* the baseline's pictures have no padding */
     memcpy(padded, b->pictures, sizeof(padded));
@@ -436,12 +272,8 @@ void bench_seed(Bench *b, const char *path)
     BENCH_CU(b, cuStreamSynchronize(NULL));
     b->pitch = b->width;
 
-    printf("\n");
-    device_rate(b);
-    printf("The seed's system: the serial program, and its threads; kernels only, with its residual\n"
-           "against that of gpume's search, and its published fps and speed-up (Monteiro, UFRGS 2012,\n"
-           "GTX 480, other clips of this size); then a frame from and to the host's memory. 688.75 fps is\n"
-           "implausible beside 54 with 2.25 times the candidates.\n");
+    printf("\nThe seed's system: the serial program; kernels, with their residual against that of gpume's search and\n"
+           "their published speed-up (Monteiro, UFRGS 2012, GTX 480, other clips of this size)\n");
     s.vectors_size = (size_t)s.args.bw * s.args.bh * sizeof(GpumeSeedVector);
     for (s.ds = 0; s.ds < 2; s.ds++)
         for (int i = 0; i < FF_ARRAY_ELEMS(areas); i++) {
@@ -459,7 +291,7 @@ void bench_seed(Bench *b, const char *path)
                        b->width, b->height, areas[i], areas[i]);
                 continue;
             }
-            measure(b, &s, host, nb_host, areas[i]);
+            measure(b, &s, host, areas[i]);
         }
 
     for (int i = 0; i < b->nb_pictures; i++)
@@ -473,7 +305,7 @@ void bench_seed(Bench *b, const char *path)
             s.args.side  = areas[i] - GPUME_SEED_BLOCK + 1;
             s.args.range = s.args.side / 2;
             if (s.ds ? s.args.side & 1 : areas[i] <= 80)
-                gpume(b, &s, host, nb_host, areas[i]);
+                gpume(b, &s, areas[i]);
         }
     av_free(host);
 }

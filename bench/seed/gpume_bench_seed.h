@@ -42,13 +42,13 @@ typedef struct GpumeSeedArgs {
 #include <stdint.h>
 
 /**
- * Searches as a serial program, or with threads that share the rows of blocks.
+ * Searches as a serial program.
  * @param args    a rectangle of blocks, its range and side; no addresses
  * @param vectors vectors of all blocks; only those of every every-th row are computed
- * @return microseconds, or an AVERROR code
+ * @return microseconds
  */
 int64_t bench_seed_serial(const GpumeSeedArgs *args, int ds, const uint8_t *cur, const uint8_t *ref,
-                          int every, int nb_threads, GpumeSeedVector *vectors);
+                          int every, GpumeSeedVector *vectors);
 #endif
 
 #endif /* GPUME_BENCH_SEED_H */

@@ -5,35 +5,28 @@
 
 /**
  * @file
- * Full and diamond search of the serial and the multi-core program of A. Monteiro's thesis (UFRGS,
- * 2012): plain C, block by block, or with a thread for a part of the rows of blocks. The kernels'
- * speed-up is measured against it, and their results must be equal to its results.
+ * Full and diamond search of the serial program of A. Monteiro's thesis (UFRGS, 2012): plain C,
+ * block by block. The kernels' speed-up is measured against it, and their results must be equal to its results.
  */
 
-#include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "libavutil/error.h"
 #include "libavutil/time.h"
 
 #include "gpume_bench_seed.h"
 
-#define MAX_THREADS 64
-
 /** Larger than the cost of any candidate: 16 differences of 255 are less. */
 #define NOT_ADMISSIBLE INT32_MAX
 
-typedef struct Share {
+typedef struct Search {
     const GpumeSeedArgs *args;
     int ds;
     const uint8_t *cur, *ref;
-    int every;
-    int first, step;            ///< rows that are searched
-    GpumeSeedVector *vectors;
-} Share;
+} Search;
 
-static int sad_of(const Share *s, int x0, int y0, int dx, int dy)
+static int sad_of(const Search *s, int x0, int y0, int dx, int dy)
 {
     const GpumeSeedArgs *a = s->args;
     const uint8_t *cur = s->cur + (ptrdiff_t)y0 * a->width + x0;
@@ -49,7 +42,7 @@ static int sad_of(const Share *s, int x0, int y0, int dx, int dy)
     return sad;
 }
 
-static GpumeSeedVector full_search(const Share *s, int x0, int y0)
+static GpumeSeedVector full_search(const Search *s, int x0, int y0)
 {
     const int first = -s->args->range, end = first + s->args->side;
     GpumeSeedVector best = { first, first, NOT_ADMISSIBLE };
@@ -65,7 +58,7 @@ static GpumeSeedVector full_search(const Share *s, int x0, int y0)
 }
 
 /* Tries points around the best point so far. */
-static GpumeSeedVector try_points(const Share *s, int x0, int y0, GpumeSeedVector best,
+static GpumeSeedVector try_points(const Search *s, int x0, int y0, GpumeSeedVector best,
                                   const int8_t (*points)[2], int nb_points)
 {
     const GpumeSeedVector centre = best;
@@ -84,7 +77,7 @@ static GpumeSeedVector try_points(const Share *s, int x0, int y0, GpumeSeedVecto
     return best;
 }
 
-static GpumeSeedVector diamond_search(const Share *s, int x0, int y0)
+static GpumeSeedVector diamond_search(const Search *s, int x0, int y0)
 {
     static const int8_t large[][2] = {
         { -2, 0 }, { -1, -1 }, { 0, -2 }, { 1, -1 }, { 2, 0 }, { 1, 1 }, { 0, 2 }, { -1, 1 },
@@ -102,38 +95,17 @@ static GpumeSeedVector diamond_search(const Share *s, int x0, int y0)
     return try_points(s, x0, y0, best, small, 4);
 }
 
-static void *search_rows(void *opaque)
-{
-    const Share *s = opaque;
-
-    for (int row = s->first; row * s->every < s->args->bh; row += s->step)
-        for (int i = 0; i < s->args->bw; i++) {
-            const int x0 = i * GPUME_SEED_BLOCK, y0 = row * s->every * GPUME_SEED_BLOCK;
-
-            s->vectors[(size_t)row * s->every * s->args->bw + i] =
-                s->ds ? diamond_search(s, x0, y0) : full_search(s, x0, y0);
-        }
-    return NULL;
-}
-
 int64_t bench_seed_serial(const GpumeSeedArgs *args, int ds, const uint8_t *cur, const uint8_t *ref,
-                          int every, int nb_threads, GpumeSeedVector *vectors)
+                          int every, GpumeSeedVector *vectors)
 {
     const int64_t began = av_gettime_relative();
-    pthread_t threads[MAX_THREADS];
-    Share shares[MAX_THREADS];
-    int nb = 1, err = 0;
+    const Search s = { args, ds, cur, ref };
 
-    if (nb_threads > MAX_THREADS)
-        return AVERROR(EINVAL);
-    for (int i = 0; i < nb_threads; i++)
-        shares[i] = (Share) { args, ds, cur, ref, every, i, nb_threads, vectors };
-    while (nb < nb_threads && !err) {
-        err = pthread_create(&threads[nb], NULL, search_rows, &shares[nb]);
-        nb += !err;
-    }
-    search_rows(&shares[0]);
-    while (--nb)
-        pthread_join(threads[nb], NULL);
-    return err ? AVERROR(err) : av_gettime_relative() - began;
+    for (int row = 0; row < args->bh; row += every)
+        for (int i = 0; i < args->bw; i++) {
+            const int x0 = i * GPUME_SEED_BLOCK, y0 = row * GPUME_SEED_BLOCK;
+
+            vectors[(size_t)row * args->bw + i] = ds ? diamond_search(&s, x0, y0) : full_search(&s, x0, y0);
+        }
+    return av_gettime_relative() - began;
 }

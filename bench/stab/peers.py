@@ -28,13 +28,8 @@ def depan(frames, smoothing):
         mvu = vs.core.mvu
     except (ImportError, AttributeError):
         return None, None
-    blank = vs.core.std.BlankClip(width=W, height=H, format=vs.GRAY8, length=len(frames), fpsnum=25, fpsden=1)
-
-    def put(n, f):
-        f = f.copy()
-        np.asarray(f[0])[:] = frames[n]
-        return f
-    clip = vs.core.std.ModifyFrame(blank, blank, put)
+    from plugins import clip_of
+    clip = clip_of([f.ravel() for f in frames], W, H, vs.GRAY8)
     vectors = mvu.Analyse(mvu.Super(clip, blksize=[16, 16], overlap=[8, 8]), delta=-1)
     data, path = mvu.DepanAnalyse(clip, vectors), []
     for f in list(data.frames())[1:]:

@@ -10,7 +10,9 @@ import sys
 
 import numpy as np
 
-from truth import H, W, mapped, pose
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from truth import H, W, mapped, pose  # noqa: E402
 
 FPS = 25
 GRID = np.stack(np.meshgrid(np.arange(W) - (W - 1) / 2, np.arange(H) - (H - 1) / 2), -1).reshape(-1, 2)
@@ -18,9 +20,8 @@ GRID = np.stack(np.meshgrid(np.arange(W) - (W - 1) / 2, np.arange(H) - (H - 1) /
 
 def picture(ffmpeg, clip, number):
     """Luma of a frame, scaled to 1280x720."""
-    raw = subprocess.run([ffmpeg, "-v", "error", "-i", clip, "-vf",
-                          f"select=eq(n\\,{number}),scale=1280:720,format=gray", "-frames:v", "1", "-f", "rawvideo", "-"], check=True, stdout=subprocess.PIPE).stdout
-    return np.frombuffer(raw, np.uint8).reshape(720, 1280).astype(float)
+    raw = bench.filtered(ffmpeg, ["-i", clip], f"select=eq(n\\,{number}),scale=1280:720,trim=end_frame=1")
+    return raw.reshape(720, 1280).astype(float)
 
 
 def weights(f):
@@ -51,9 +52,8 @@ def shake(random, nb, shift, degrees, zoom):
 
 class Writer:
     def __init__(self, ffmpeg, path):
-        self.process = subprocess.Popen([ffmpeg, "-v", "error", "-y", "-f", "rawvideo", "-pix_fmt", "gray", "-s",
-                                         f"{W}x{H}", "-r", str(FPS), "-i", "-", "-pix_fmt", "yuv420p", "-c:v", "ffv1", path],
-                                        stdin=subprocess.PIPE)
+        self.process = subprocess.Popen([ffmpeg, "-v", "error", "-y", *bench.raw_input((W, H), pix_fmt="gray", rate=FPS),
+                                         "-pix_fmt", "yuv420p", "-c:v", "ffv1", path], stdin=subprocess.PIPE)
 
     def write(self, luma):
         self.process.stdin.write(np.clip(np.rint(luma), 0, 255).astype(np.uint8).tobytes())

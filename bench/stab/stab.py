@@ -3,47 +3,43 @@
 
 usage: stab.py FFMPEG SCENES OUT.csv [scene ...]
 SCENES has NAME.nut, NAME.steady.nut and NAME.npz as scenes.py makes them; VIDSTAB names an ffmpeg with vid.stab."""
-import csv
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-import peers
-import truth
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+import peers  # noqa: E402
+import truth  # noqa: E402
 
 SMOOTHING = 15
 
 
 def run(ffmpeg, source, chain):
     """Frames of gray samples behind a chain of filters."""
-    raw = subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf", chain, "-pix_fmt", "gray", "-f", "rawvideo", "-"],
-                         check=True, stdout=subprocess.PIPE).stdout
-    return np.frombuffer(raw, np.uint8).reshape(-1, truth.H, truth.W)
+    return bench.filtered(ffmpeg, ["-i", source], chain).reshape(-1, truth.H, truth.W)
 
 
 def psnr(frames, steady):
     """Mean over all frames, without a tenth of each side at the edges."""
     y, x = truth.H // 10, truth.W // 10
     e = [((a[y:-y, x:-x].astype(float) - b[y:-y, x:-x]) ** 2).mean() for a, b in zip(frames, steady)]
-    return 10 * np.log10(255 ** 2 / max(np.mean(e), 1e-3))
+    return bench.decibels(np.mean(e), 1e-3)
 
 
 def vidstab(ffmpeg, source, options, folder):
     """Frames that vid.stab has stabilised."""
     data = os.path.join(folder, "transforms.trf")
-    subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf", f"vidstabdetect=result={data}{options[0]}",
-                    "-f", "null", "-"], check=True)
+    bench.run(ffmpeg, *bench.QUIET, "-i", source, "-vf", f"vidstabdetect=result={data}{options[0]}", "-f", "null", "-")
     return run(ffmpeg, source, f"vidstabtransform=input={data}:crop=black:optzoom=0{options[1]},format=gray")
 
 
 def matrices(ffmpeg, source, chain):
     """The matrices from output to input frames that mvstab tells."""
-    text = subprocess.run([ffmpeg, "-v", "error", "-i", source, "-vf",
-                           f"{chain},metadata=print:key=lavfi.mvstab.matrix:file=-", "-f", "null", "-"],
-                          check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = bench.run(ffmpeg, *bench.QUIET, "-i", source, "-vf", f"{chain},metadata=print:key=lavfi.mvstab.matrix:file=-",
+                     "-f", "null", "-")[0].decode()
     return [np.append(np.array(line.split("=")[1].split(), float), 1).reshape(3, 3)
             for line in text.splitlines() if "matrix=" in line]
 
@@ -91,11 +87,8 @@ def measure(ffmpeg, folder, name):
 
 def paths(ffmpeg, folder, name, out):
     """Draws where the middle of the picture is in each frame, before and after."""
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-    except ImportError:
+    plt = bench.use_matplotlib()
+    if not plt:
         return
     true = np.load(f"{folder}/{name}.npz")
     moved = matrices(ffmpeg, f"{folder}/{name}.nut", "mvstab=zoom=1")
@@ -116,13 +109,12 @@ def paths(ffmpeg, folder, name, out):
 def main():
     ffmpeg, folder, out = sys.argv[1:4]
     names = sys.argv[4:] or sorted(f[:-4] for f in os.listdir(folder) if f.endswith(".npz"))
-    with open(out, "w", newline="") as f:
-        table = csv.writer(f)
-        table.writerow(("scene", "program", "measure", "value"))
-        for name in names:
-            for row in measure(ffmpeg, folder, name):
-                table.writerow((*row[:3], f"{row[3]:.4f}"))
-                print(*row[:3], f"{row[3]:.4f}", flush=True)
+    rows = []
+    for name in names:
+        made = [(*row[:3], f"{row[3]:.4f}") for row in measure(ffmpeg, folder, name)]
+        print(*(" ".join(row) for row in made), sep="\n", flush=True)
+        rows += made
+    bench.write_csv(out, ("scene", "program", "measure", "value"), rows)
     paths(ffmpeg, folder, names[0], os.path.join(os.path.dirname(out), "paths.png"))
 
 

@@ -12,19 +12,13 @@
 #   FRAMES      frames of a scene [60]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 program=${FFMPEG:-$(cd "$1" && pwd)/ffmpeg}
-cd "$top"
 out=${BENCH_DIR:-build/bench-stab}
+. "$top/bench/lib.sh"
 clip=${2:-../shared/video/bigbuckbunny.mp4}
 python=${PYTHON:-python3}
-mkdir -p "$out"
-if [ ! -r "$clip" ]; then
-    echo "There is no clip $clip; INPUT=FILE names one." >&2
-    exit 2
-fi
+[ -r "$clip" ] || die "there is no clip $clip; INPUT=FILE names one"
 # shellcheck disable=SC2086 # names
 "$python" bench/stab/scenes.py "$program" "$clip" "$out" ${SCENES:-}
 # shellcheck disable=SC2086

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The true motion of a scene of ../../shared/prototypes/stab/gen.py, and the error of a path."""
+"""The true motion of a scene of scenes.py, and the error of a path."""
 import numpy as np
 
 W, H = 960, 544

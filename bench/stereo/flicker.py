@@ -5,13 +5,13 @@ samples of the last map are off by more than one, as stereo.py does. Run by ster
 
 usage: flicker.py FFMPEG DATA"""
 
-import subprocess
 import sys
 
 import cv2
 import numpy as np
 
 from pairs import find, read
+from stereo import maps
 
 ffmpeg, data = sys.argv[1:3]
 FRAMES, SIGMA = 8, 5
@@ -34,17 +34,15 @@ def measure(pair, motion, before, options):
     frames = [np.hstack([window(view, t * by, w) for view, by in ((left, step), (right, step + more))])
               for t in range(FRAMES)]
     frames = [np.clip(np.round(both + random.normal(0, SIGMA, both.shape)), 0, 255).astype(np.uint8) for both in frames]
-    command = [ffmpeg, '-v', 'error', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s', '%dx%d' % (2 * w, h), '-i', '-', '-vf',
-               '%smvstereo=layout=sbsl:backend=cpu:max=%d%s' % (before, count, options), '-f', 'rawvideo', '-']
-    result = subprocess.run(command, input=b''.join(f.tobytes() for f in frames), stdout=subprocess.PIPE, check=True)
-    maps = np.frombuffer(result.stdout, np.uint16).reshape(FRAMES, h, w) / 16
+    disparities = maps(ffmpeg, b''.join(f.tobytes() for f in frames), (w, h),
+                       '%smvstereo=layout=sbsl:backend=cpu:max=%d%s' % (before, count, options))
     # what the scene does is taken away: then each map has the first one's disparities
-    maps = maps - more * np.arange(FRAMES)[:, None, None]
+    disparities = disparities - more * np.arange(FRAMES)[:, None, None]
     truth, known = (m[:, step * (FRAMES - 1):] for m in (truth, known))
-    wrong = 100 * (np.abs(maps[-1] - truth) > 1)[known].mean()
+    wrong = 100 * (np.abs(disparities[-1] - truth) > 1)[known].mean()
     # the part of the scene that all frames have
-    maps = np.stack([m[:, step * (FRAMES - 1 - t):w - step * t] for t, m in enumerate(maps)])
-    change = np.abs(np.diff(maps, axis=0))
+    disparities = np.stack([m[:, step * (FRAMES - 1 - t):w - step * t] for t, m in enumerate(disparities)])
+    change = np.abs(np.diff(disparities, axis=0))
     print('flicker  %-10s %-6s %-11s mean change %.3f samples, of more than one sample %.2f %%, wrong %.2f %%' %
           (pair, motion, (before + options).strip(':,'), change.mean(), 100 * (change > 1).mean(), wrong), flush=True)
 

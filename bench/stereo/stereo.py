@@ -4,20 +4,18 @@ than one, with every method's holes filled alike. Also measures user time. Run b
 
 usage: stereo.py FFMPEG DATA OUT [CONDITIONS [METHODS]]"""
 
-import csv
 import os
-import resource
-import subprocess
 import sys
-import time
 
 import cv2
 import numpy as np
 
-from pairs import find, read
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from pairs import find, read  # noqa: E402
 
 cv2.setNumThreads(1)
-ffmpeg, data, out = sys.argv[1:4]
+ffmpeg, data, out = (sys.argv[1:4] + [''])[:3]
 
 
 def shifted(image, rows):
@@ -62,19 +60,16 @@ def fill(disparity):
     return result
 
 
-def user_time():
-    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def maps(ffmpeg, views, size, chain, threads=None):
+    """The maps of disparities, in samples, that mvstereo makes of frames of views side by side, each of a size (width, height)."""
+    made = bench.filtered(ffmpeg, bench.raw_input((2 * size[0], size[1]), pix_fmt='gray'), chain, 'gray16le', views, threads)
+    return made.view(np.uint16).reshape(-1, size[1], size[0]) / 16
 
 
 def mvstereo(options):
     def run(left, right, count):
-        h, w = left.shape
-        both = np.hstack([left, right]).tobytes()
-        command = [ffmpeg, '-v', 'error', '-filter_threads', '1', '-f', 'rawvideo', '-pix_fmt', 'gray', '-s',
-                   '%dx%d' % (2 * w, h), '-i', '-', '-vf', 'mvstereo=layout=sbsl:backend=cpu:max=%d%s' % (count, options),
-                   '-f', 'rawvideo', '-']
-        result = subprocess.run(command, input=both, stdout=subprocess.PIPE, check=True).stdout
-        return np.frombuffer(result, np.uint16).reshape(h, w) / 16
+        chain = 'mvstereo=layout=sbsl:backend=cpu:max=%d%s' % (count, options)
+        return maps(ffmpeg, np.hstack([left, right]).tobytes(), left.shape[::-1], chain, 1)[0]
     return run
 
 
@@ -133,9 +128,9 @@ def main():
             for pair in pairs:
                 left, right, truth, known, count = read(data, pair)
                 left, right = CONDITIONS[condition](left, right)
-                begin = user_time()
+                begin = bench.used(False)
                 disparity = METHODS[method](left, right, 0 if method == 'mvstereo range' else count)
-                seconds += user_time() - begin
+                seconds += bench.used(False) - begin
                 wrong = np.abs(disparity - truth) > 1
                 bad.append(100 * wrong[known].mean())
                 picture = cv2.cvtColor(left, cv2.COLOR_GRAY2BGR)
@@ -145,8 +140,8 @@ def main():
             rows.append([condition, method] + ['%.2f' % v for v in bad + [np.mean(bad)]] + ['%.2f' % seconds])
             print('%-8s %-18s' % (condition, method), *('%s %.2f' % v for v in zip(pairs, bad)),
                   ' mean %.2f  user time %.2f s' % (np.mean(bad), seconds), flush=True)
-    with open(os.path.join(out, 'stereo.csv'), 'w', newline='') as f:
-        csv.writer(f).writerows([['condition', 'method'] + pairs + ['mean', 'seconds']] + rows)
+    bench.write_csv(os.path.join(out, 'stereo.csv'), ['condition', 'method', *pairs, 'mean', 'seconds'], rows)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -11,17 +11,13 @@
 #   PYTHON         [python3]
 
 set -eu
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$(cd "$1" && pwd)
-cd "$top"
 out=${BENCH_DIR:-build/bench-stereo}
 data=${DATA:-../shared/stereo}
-. bench/lib.sh
+. "$top/bench/lib.sh"
 . bench/peers.sh
 
-mkdir -p "$out"
 [ -d "$data" ] || die "DATA: there is no folder $data"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"

@@ -7,13 +7,15 @@ made again. Needs VapourSynth with the plugin (GPUME_PLUGIN names the file of on
 MVTools and VapourSynth-BM3D."""
 
 import os
-import resource
-import subprocess
 import sys
 import time
 
 import numpy as np
 import vapoursynth as vs
+
+sys.path.insert(1, f"{sys.path[0]}/../lib")
+import bench  # noqa: E402
+from plugins import clip_of, smoothed  # noqa: E402
 
 core = vs.core
 if "GPUME_PLUGIN" in os.environ:
@@ -21,42 +23,29 @@ if "GPUME_PLUGIN" in os.environ:
 W, H = 640, 360
 ffmpeg, film = sys.argv[1:3]
 frames = int(sys.argv[3]) if len(sys.argv) > 3 else 40
-raw = subprocess.run([ffmpeg, "-v", "error", "-i", film, "-vf", f"crop={W}:{H},trim=end_frame={frames},format=yuv420p", "-f",
-                      "rawvideo", "-"], check=True, stdout=subprocess.PIPE).stdout
+raw = bench.filtered(ffmpeg, ["-i", film], f"crop={W}:{H},trim=end_frame={frames}", "yuv420p")
 size = W * H * 3 // 2
-frames = len(raw) // size
-clean = np.frombuffer(raw, np.uint8).reshape(frames, size)
+clean = raw.reshape(-1, size)
 noise = np.random.default_rng(1).normal(0, 10, clean.shape)
 noisy = np.clip(np.rint(clean + noise), 0, 255).astype(np.uint8)
 
 
-def clip_of(array, fps):
-    made = []
-    for row in array:       # all in memory, so that no Python runs while it is measured
-        f, at = core.std.BlankClip(width=W, height=H, format=vs.YUV420P8, length=1).get_frame(0).copy(), 0
-        for p in range(3):
-            a = np.asarray(f[p])
-            a[:] = row[at:at + a.size].reshape(a.shape)
-            at += a.size
-        made.append(f)
+def in_memory(array, fps):
+    """A clip of frames in memory, so that no Python copies samples while it is measured."""
+    made = [f.copy() for f in clip_of(array, W, H).frames(close=True)]
     blank = core.std.BlankClip(width=W, height=H, format=vs.YUV420P8, length=len(made), fpsnum=fps, fpsden=1, keep=True)
     return core.std.ModifyFrame(blank, blank, lambda n, f: made[n])
 
 
 def measure(name, clip, reference):
-    began, used = time.time(), sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    began, used = time.time(), bench.used()
     lumas = [np.asarray(f[0]).copy() for f in clip.frames(close=True)]
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2]) - used
+    used = bench.used() - used
     errors = [np.mean((a.astype(float) - b[:W * H].reshape(H, W)) ** 2) for a, b in zip(lumas, reference)]
     errors = [e for e in errors if e > 0]       # frames that passed
-    psnr = np.mean([10 * np.log10(255 ** 2 / e) for e in errors])
+    psnr = np.mean([bench.decibels(e) for e in errors])
     print(f"{name:40} {psnr:6.2f} dB  {1000 * used / len(lumas):7.1f} ms of processor a frame, "
           f"{len(lumas) / (time.time() - began):6.1f} frames/s", flush=True)
-
-
-def smoothed(clip):
-    """Return what SMDegrain and others search in instead of the noise."""
-    return core.std.Convolution(clip, [1, 2, 1, 2, 4, 2, 1, 2, 1])
 
 
 def degrain(clip, n, thsad, analyse):
@@ -74,7 +63,7 @@ def ours(sup, clip, n):
     return core.gpume.AnalyseMany(sup, clip, radius=n)
 
 
-source = clip_of(noisy, 24)
+source = in_memory(noisy, 24)
 measure("noisy", source, clean)
 measure("gpume.Denoise(sigma=10)", core.gpume.Denoise(source, sigma=10), clean)
 measure("gpume.Denoise(sigma=10, radius=1, passes=1)", core.gpume.Denoise(source, sigma=10, radius=1, passes=1), clean)
@@ -91,7 +80,7 @@ for sigma in (13, 16):
     final = core.bm3d.VAggregate(core.bm3d.VFinal(luma, basic, radius=2, sigma=[sigma]), radius=2, sample=1)
     measure(f"V-BM3D, luma only, radius 2, sigma {sigma}", final.std.Expr("x 255 *", vs.GRAY8), clean)
 
-half = clip_of(clean[::2], 12)
+half = in_memory(clean[::2], 12)
 sup = core.mvu.Super(half, blksize=[16, 16], overlap=[8, 8])
 pair, made = theirs(sup, half, 1), ours(sup, half, 1)
 old = core.mv.Super(half, pel=2)
