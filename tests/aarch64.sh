@@ -7,10 +7,7 @@
 # usage: aarch64.sh RESULTS OBJ EXEC
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-results=$1
 obj=$(cd "$2" && pwd)
 exec=$3
 . "$top/tests/lib.sh"

@@ -5,18 +5,13 @@
 # usage: tests/bench.sh RESULTS SERIES
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 bin=$top/build/$2/obj
 gpl=$top/build/$2-gpl/obj
-. tests/lib.sh
 
 work=$top/build/check/bench
-rm -rf "$work"
-mkdir -p "$work"
+fresh "$work"
 python=
 for p in python3 /usr/bin/python3; do
     if [ -z "$python" ] && "$p" -c 'import numpy' 2>/dev/null; then

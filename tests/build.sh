@@ -5,17 +5,12 @@
 # usage: tests/build.sh RESULTS SERIES     (the series is built already)
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
-. tests/lib.sh
 
 work=$top/build/check/build
-rm -rf "$work"
-mkdir -p "$work"
+fresh "$work"
 out=$work/out
 
 # expect NAME STATUS PATTERN COMMAND...: checks whether it succeeds, and its output.

@@ -8,14 +8,10 @@
 # Without GPUME_LONG only the first two calls and the last call of each function of the driver fail.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 ffmpeg=$2
 standin=$3
-. tests/lib.sh
 
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT

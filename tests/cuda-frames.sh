@@ -7,15 +7,11 @@
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 ffmpeg=$2
 LD_LIBRARY_PATH=$3
 export LD_LIBRARY_PATH
-. tests/lib.sh
 
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT

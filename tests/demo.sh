@@ -5,17 +5,12 @@
 # usage: tests/demo.sh RESULTS SERIES
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 bin=build/$2/obj
-. tests/lib.sh
 
 work=build/check/demo
-rm -rf $work
-mkdir -p $work
+fresh "$work"
 ffmpeg() { "$bin/ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"; }
 
 if [ ! -x "$bin/ffmpeg" ]; then

@@ -6,14 +6,10 @@
 # usage: tests/examples.sh RESULTS SERIES
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 bin=$top/build/$2/obj
 gpl=$top/build/$2-gpl/obj
-. tests/lib.sh
 
 work=$top/build/check/examples
 rm -rf "$work"

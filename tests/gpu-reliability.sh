@@ -11,13 +11,9 @@
 # options before the input and GPUME_UP the filters before gpume.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 gpu=$2
-. tests/lib.sh
 seconds=60
 [ -z "${QUICK-}" ] || seconds=12
 hw=${GPUME_HW-'-hwaccel cuda -hwaccel_output_format cuda'}

@@ -14,14 +14,11 @@
 # gpume.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
+. "$top/tests/lib.sh"
 mkdir -p build/results
 results=$top/build/results/gpu.txt
 : > "$results"
-. tests/lib.sh
 
 gather_only=
 if [ "${1-}" = -g ]; then

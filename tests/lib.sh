@@ -1,9 +1,20 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the test scripts. Each result is one line in the file $results:
+# Sourced by the test scripts first, with their arguments; they run in $top, the repository. Each result is one line in
+# the file $results, their first argument:
 #   ok NAME / FAIL NAME (why) / skipped NAME (why)
 
+LC_ALL=C
+export LC_ALL
+cd "$top" || exit
+results=${1-}
 . "$top/tools/common.sh"
+
+# fresh FOLDER: makes an empty folder
+fresh() {
+    rm -rf "$1"
+    mkdir -p "$1"
+}
 
 ok() { printf 'ok %s\n' "$1" >> "$results"; }
 fail() { printf 'FAIL %s (%s)\n' "$1" "$2" | tee -a "$results"; }

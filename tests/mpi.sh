@@ -8,14 +8,10 @@
 # GPUME_SEED chooses the points in time at which ranks are killed.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
 obj=$top/build/$series/obj
-. tests/lib.sh
 
 if ! have mpirun || [ ! -x "$obj/gpume-mpi" ]; then
     skip mpi "there is no MPI (Debian's packages: libopenmpi-dev, openmpi-bin)"
@@ -31,8 +27,7 @@ OMPI_MCA_pml=ob1
 export OMPI_MCA_btl OMPI_MCA_pml
 
 work=$top/build/check/mpi
-rm -rf "$work"
-mkdir -p "$work"
+fresh "$work"
 cd "$work" || exit
 ffmpeg() { "$obj/ffmpeg" -nostdin -hide_banner -loglevel error -y "$@"; }
 # ranks N ARGUMENT...

@@ -13,15 +13,11 @@
 #   again      archive and package for Debian, compiled again in another folder: the same bytes
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
 shift 2
 obj=$top/build/$series/obj
-. tests/lib.sh
 . tests/chroot.sh
 
 releases='bookworm trixie'

@@ -6,16 +6,11 @@
 # usage: tests/patches.sh RESULTS
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
-. tests/lib.sh
+. "$top/tests/lib.sh"
 
 work=build/check/patches
-rm -rf $work
-mkdir -p $work
+fresh "$work"
 
 all=$(all_series .)
 

@@ -13,14 +13,10 @@
 #   long [whole]   memory over frames, graphs and changes; whole: the long version
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
 shift 2
-. tests/lib.sh
 
 base=$top/build/$series
 standin=$top/build/standin

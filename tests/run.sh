@@ -39,12 +39,9 @@
 # take, for a message.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
+. "$top/tests/lib.sh"
 results=/dev/null
-. tests/lib.sh
 
 series=
 if [ "${1-}" = -s ]; then

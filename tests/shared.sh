@@ -9,20 +9,15 @@
 # Needs what 'tools/deps.sh shared tests' installs; mpv and Xvfb (Debian's packages mpv, xvfb) if they are there.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
-. tests/lib.sh
 
 work=$top/build/check/shared
 prefix=$work/opt
 clip=$top/tests/clips/h264.mkv
 log=$work/log
-rm -rf "$work"
-mkdir -p "$work"
+fresh "$work"
 # programs must find the libraries only by the prefix
 unset LD_LIBRARY_PATH
 

@@ -7,15 +7,10 @@
 # usage: tests/slurm.sh RESULTS SERIES
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-# shellcheck disable=SC2034  # for lib.sh
-results=$1
+. "$top/tests/lib.sh"
 obj=$top/build/$2/obj
 PATH=$PATH:/usr/sbin:/sbin
-. tests/lib.sh
 
 for program in munged slurmctld slurmd sbatch srun; do
     if ! have $program; then

@@ -6,16 +6,11 @@
 # usage: tests/style.sh RESULTS
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
-. tests/lib.sh
+. "$top/tests/lib.sh"
 
 work=build/check/style
-rm -rf $work
-mkdir -p $work
+fresh "$work"
 
 if ! have git || ! git rev-parse --git-dir >/dev/null 2>&1; then
     skip style "this is not a git checkout"

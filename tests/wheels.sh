@@ -15,14 +15,10 @@
 # pip in the bare Debian uses the certificates of PIP_CERT, of /etc/pip.conf or of this system.
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 series=$2
 shift 2
-. tests/lib.sh
 . tests/chroot.sh
 
 missing=$(bare_missing)

@@ -6,10 +6,7 @@
 # usage: windows.sh RESULTS OBJ EXEC
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/.." && pwd)
-results=$1
 obj=$(cd "$2" && pwd)
 exec=$3
 . "$top/tests/lib.sh"

@@ -10,16 +10,12 @@
 # GPUME_FUZZ_SEED: random seed, to repeat a run
 
 set -u
-LC_ALL=C
-export LC_ALL
 top=$(cd "$(dirname "$0")/../.." && pwd)
-cd "$top" || exit
-results=$1
+. "$top/tests/lib.sh"
 obj=$2
 standin=$3
 seconds=$4
 shift 4
-. tests/lib.sh
 
 out=$top/build/fuzz
 mkdir -p "$out"
