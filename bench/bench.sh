@@ -5,12 +5,10 @@
 # usage: bench.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg and tests/checkasm/checkasm; INPUT is any clip, by default the
 # demonstration's. Environment (defaults in brackets):
-#   PARTS          [functions peers threads vectors]; results of other parts are kept
+#   PARTS          [functions peers vectors]; results of other parts are kept
 #   BENCH_RUNS     runs of each measurement [3]
-#   BENCH_SECONDS  approximate length of a run [1]; 40 % of it in the part threads
+#   BENCH_SECONDS  approximate length of a run [1]
 #   BENCH_SIZES    [352x288 1280x720 1920x1080]
-#   BENCH_THREAD_SIZES   sizes in the part threads [176x144 352x288 640x360 1280x720 1920x1080]
-#   BENCH_THREADS  numbers of threads [1 2 4 ... number of cores]
 #   BENCH_DIR      folder for results [build/bench]
 
 set -eu
@@ -21,9 +19,8 @@ runs=${BENCH_RUNS:-3}
 . "$top/bench/lib.sh"
 
 seconds=${BENCH_SECONDS:-1}
-parts=${PARTS:-functions peers threads vectors}
+parts=${PARTS:-functions peers vectors}
 sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
-thread_sizes=${BENCH_THREAD_SIZES:-176x144 352x288 640x360 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
 # Number of pictures. They are taken from the middle of the clip and repeated. They are few, so that the
@@ -136,85 +133,6 @@ bench_peers() {
     done
 }
 
-# looped THREADS FRAMES FILTER: repeats pictures that are read once. Cloning a frame costs
-# next to nothing, so this is the filter's own time.
-looped() {
-    run_seconds -filter_threads "$1" -f rawvideo -pixel_format gray -video_size "$size" \
-        -framerate 25 -i "$out/$size.gray" -vf "loop=-1:$pictures,$3" -frames:v "$2"
-}
-
-# together N FRAMES FILTER: combined frames/s of N single-thread processes.
-together() {
-    i=0
-    while [ "$i" -lt "$1" ]; do
-        i=$((i + 1))
-        (run_log=$out/run.$i.log looped 1 "$2" "$3" > "$out/run.$i") &
-    done
-    wait
-    cat "$out"/run.[0-9]* | awk -v n="$2" '$1 ~ /^[0-9.]+$/ { rate += n / $1 } END { print rate }'
-    rm -f "$out"/run.[0-9]*
-}
-
-# frames_in SECONDS FILTER: prints how many frames one thread searches in that time.
-frames_in() {
-    t=$(looped 1 $((2 * pictures)) "$2")
-    awk "BEGIN { n = $pictures * int(2 * $1 / ($t + 1e-3) + 1); print (n > 20000 ? 20000 : n) }"
-}
-
-# rates FRAMES: median, minimum and maximum frames/s, and the number of runs.
-rates() { awk -v n="$1" '{ print n / $1 }' | median; }
-
-# Measures every search at every size and number of threads; full search also with one process for each thread.
-bench_threads() {
-    begin cpu-threads
-    numbers=${BENCH_THREADS:-$(awk "BEGIN { for (n = 1; n < $cores; n *= 2) printf \"%d \", n; print $cores }")}
-    filter_of() { echo "gpume=algo=$1:range=16:block=$block:dir=both:backend=cpu"; }
-
-    say "clip: $input, $pictures frames held in memory; median frames/s of $runs run(s) by number of threads,"
-    say "past and future, ${block}x$block blocks, +-16; in brackets relative to one thread; ! is slower than fewer threads"
-    for size in $thread_sizes; do
-        raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
-        echo
-        printf '%-18s' "$size"
-        for n in $numbers; do
-            printf ' %16s' "$n"
-        done
-        echo
-        for algo in $(tools/searches.sh); do
-            filter=$(filter_of "$algo")
-            frames=$(frames_in "$(awk "BEGIN { print 0.4 * $seconds }")" "$filter")
-            one=
-            best=0
-            printf '%-18s' "$algo"
-            for n in $numbers; do
-                # more frames for more threads, because a shorter run could not be told from noise
-                more=$(awk "BEGIN { print ($n > 4 ? 4 : $n) * $frames }")
-                # shellcheck disable=SC2046  # numbers
-                set -- $(repeat "$runs" looped "$n" "$more" "$filter" | rates "$more")
-                row cpu "gpume $algo" clip "$size" $block 16 8 "$n" 'rate by threads' fps "$@"
-                one=${one:-$1}
-                # slower beyond the noise: even the highest rate is below nine tenths of the best
-                mark=$(awk "BEGIN { print ($3 < 0.9 * $best ? \"!\" : \"\") }")
-                best=$(awk "BEGIN { print ($1 > $best ? $1 : $best) }")
-                printf ' %9.1f %6s' "$1" "($(ratio "$1" "$one"))$mark"
-                last=$1
-            done
-            echo
-            if [ "$algo" = fs ]; then
-                printf '%-18s' 'fs, processes'
-                for n in $numbers; do
-                    # shellcheck disable=SC2046  # numbers
-                    set -- $(repeat "$runs" together "$n" "$frames" "$filter" | median)
-                    row cpu 'gpume fs processes' clip "$size" $block 16 8 "$n" 'rate by threads' fps "$@"
-                    printf ' %9.1f       ' "$1"
-                done
-                printf ' %s threads reach %.0f%% of it\n' "$n" "$(awk "BEGIN { print 100 * $last / $1 }")"
-            fi
-        done
-    done
-    echo
-}
-
 # Prints the sum of all vectors' costs, relative to full search.
 bench_vectors() {
     begin cpu-vectors
@@ -233,7 +151,7 @@ bench_vectors() {
 
 for part in $parts; do
     case $part in
-        functions|peers|threads|vectors) "bench_$part" ;;
+        functions|peers|vectors) "bench_$part" ;;
         *) die "PARTS: there is no '$part'" ;;
     esac
 done
