@@ -110,6 +110,20 @@ static const uint8_t *rows_of(const Samples *s, int h, ptrdiff_t *linesize)
     return first;
 }
 
+/** Sets the first of h rows nb times, all in the same direction. Returns their linesize. */
+static ptrdiff_t rows_alike(const uint8_t **first, int nb, int h)
+{
+    ptrdiff_t linesize, other;
+
+    first[0] = rows_of(&ref, h, &linesize);
+    for (int k = 1; k < nb; k++) {
+        do
+            first[k] = rows_of(&ref, h, &other);
+        while (other != linesize);
+    }
+    return linesize;
+}
+
 /** Returns a height: the minimum, odd heights, the maximum. */
 static int height_of(int trial)
 {
@@ -192,19 +206,11 @@ static void check_four(const char *name, CostInit init, int depth)
             fill(kind, depth);
             for (int trial = 0; trial < TRIALS; trial++) {
                 const int h = height_of(trial);
-                ptrdiff_t cur_linesize, ref_linesize;
+                ptrdiff_t cur_linesize;
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+                const ptrdiff_t ref_linesize = rows_alike(r, 4, h);
                 uint32_t limit;
 
-                /* all rows are in the same direction */
-                r[0] = rows_of(&ref, h, &ref_linesize);
-                for (int k = 1; k < 4; k++) {
-                    ptrdiff_t linesize;
-
-                    do
-                        r[k] = rows_of(&ref, h, &linesize);
-                    while (linesize != ref_linesize);
-                }
                 memset(found, 0xa5, sizeof(found));
                 call_ref(c, cur_linesize, r, ref_linesize, h, sum, UINT32_MAX);
                 limit = limit_of(trial, sum[rnd() & 3]);
@@ -245,17 +251,10 @@ static void check_blocks(const char *name, const char *what, CostInit init, int 
             fill(kind, 8);
             for (int trial = 0; trial < TRIALS; trial++) {
                 const int h = (height_of(trial) + 1) & ~1;
-                ptrdiff_t cur_linesize, linesize;
+                ptrdiff_t cur_linesize;
                 const uint8_t *c = rows_of(&cur, h, &cur_linesize);
+                const ptrdiff_t linesize = rows_alike(blocks, nb, h);
 
-                blocks[0] = rows_of(&ref, h, &linesize);
-                for (int k = 1; k < nb; k++) {
-                    ptrdiff_t other;
-
-                    do
-                        blocks[k] = rows_of(&ref, h, &other);
-                    while (other != linesize);
-                }
                 memset(found, 0xa5, sizeof(found));
                 call_ref(c, cur_linesize, blocks, linesize, h, sum);
                 call_new(c, cur_linesize, blocks, linesize, h, found + 1);
@@ -290,15 +289,12 @@ static void check_average(int depth)
             fill(kind, depth);
             for (int trial = 0; trial < TRIALS; trial++) {
                 const int h = height_of(trial);
-                ptrdiff_t linesize, other;
-                const uint8_t *a = rows_of(&ref, h, &linesize), *b;
+                const uint8_t *rows[2];
+                const ptrdiff_t linesize = rows_alike(rows, 2, h);
 
-                do
-                    b = rows_of(&ref, h, &other);
-                while (other != linesize);
                 memset(dst, 0xa5, sizeof(dst));
-                call_ref(dst[0], a, b, linesize, h);
-                call_new(dst[1], a, b, linesize, h);
+                call_ref(dst[0], rows[0], rows[1], linesize, h);
+                call_new(dst[1], rows[0], rows[1], linesize, h);
                 if (memcmp(dst[0], dst[1], sizeof(dst[0])) || inputs_changed())
                     fail();
             }
