@@ -257,6 +257,8 @@ steady() {
         ok "$name"
     fi
 }
+# no_calls NAME WHY PATTERN: checks that the last steady run had launches and no such calls
+no_calls() { check "$1" "$2" eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q '$3' '$tmp/calls'"; }
 steady cuda-steady-memory 1 -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
 steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
@@ -265,8 +267,7 @@ steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
 # launches: longest vector, colours, picture; frames are uploaded by another call than vectors
 steady cuda-steady-mvview 4 -init_hw_device cuda=cu:0 -filter_hw_device cu \
     -f lavfi -i "$source" -vf "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1,$first_only"
-check cuda-mvview-fields "vectors or shapes were uploaded" \
-    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+no_calls cuda-mvview-fields "vectors or shapes were uploaded" cuMemcpyHtoD
 # launches for a list of vectors: colours, picture
 steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
@@ -275,8 +276,7 @@ check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/ca
 steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
 # vectors that gpume has left on the device are not uploaded again
-check cuda-mvfps-fields "vectors were uploaded" \
-    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+no_calls cuda-mvfps-fields "vectors were uploaded" cuMemcpyHtoD
 # another filter has copied the frames: a map of vectors is made, too
 steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
@@ -285,13 +285,11 @@ check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/cal
 # for the pilot matches, patches, picture, half samples; the same again without half samples
 steady cuda-steady-mvdenoise 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
-check cuda-mvdenoise-fields "vectors were uploaded" \
-    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+no_calls cuda-mvdenoise-fields "vectors were uploaded" cuMemcpyHtoD
 # leaves are not uploaded either: one launch for each size and two fields, and two for the tree
 steady cuda-steady-tree 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9,$first_only"
-check cuda-tree-fields "vectors were uploaded" \
-    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD' '$tmp/calls'"
+no_calls cuda-tree-fields "vectors were uploaded" cuMemcpyHtoD
 # another filter has copied the frames: a map of vectors is made, too
 steady cuda-steady-mvdenoise-list 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
@@ -299,8 +297,8 @@ check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp
 # launches: copy of the frame; for each field an estimate and its edges, the search, and for the picture three
 steady cuda-steady-mvdeint 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,mvdeint=passes=1,$first_only"
-check cuda-mvdeint-fields "vectors were transferred, or the search was waited for" \
-    eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q 'cuMemcpyHtoD\|cuMemcpyDtoH\|cuEventSynchronize' '$tmp/calls'"
+no_calls cuda-mvdeint-fields "vectors were transferred, or the search was waited for" \
+    'cuMemcpyHtoD\|cuMemcpyDtoH\|cuEventSynchronize'
 # launches: copy of the frame, tensors, the search, the warp; the field and the tensors are read by the host
 steady cuda-steady-mvstab 12 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
     -vf "format=nv12,hwupload_cuda,mvstab=smoothing=1:zoom=1,$first_only"

@@ -222,30 +222,22 @@ part_long() {
     fi
     build_standin
     if [ "${1-}" = whole ]; then
-        counted long-cpu "$soak" -backends cpu -long 100000 -algo all
-        counted long-cuda "$soak" -backends cuda,frames -long 100000 -algo ds
+        algo=all cpu=100000 cuda=100000 behind=100000 slow=10000 graphs=1000
         counted long-cuda-all "$soak" -backends cuda,frames -long 10000 -algo all
-        counted long-behind "$soak" -backends cpu -long 100000 -algo ds -behind mvview,mvfps
-        counted long-denoise "$soak" -backends cpu -long 10000 -algo ds -behind mvdenoise,mvfps
-        counted long-deint "$soak" -backends cpu -long 10000 -algo ds -behind mvdeint,mvdenoise,mvfps
-        counted long-stereo "$soak" -backends cpu -long 10000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
-        counted teardown "$soak" -teardown 1000 -algo all
-        counted teardown-behind "$soak" -teardown 1000 -algo ds -behind mvdenoise,mvview,mvfps
-        counted teardown-stereo "$soak" -backends cpu -teardown 1000 -algo ds -behind mvstereo=layout=sbsl
-        counted changes "$soak" -changes 1000 -algo all
     else
-        counted long-cpu "$soak" -backends cpu -long 20000 -algo ds
+        algo=ds cpu=20000 cuda=4000 behind=10000 slow=3000 graphs=200
         counted long-cpu-all "$soak" -backends cpu -long 4000 -algo all
-        counted long-cuda "$soak" -backends cuda,frames -long 4000 -algo ds
-        counted long-behind "$soak" -backends cpu -long 10000 -algo ds -behind mvview,mvfps
-        counted long-denoise "$soak" -backends cpu -long 3000 -algo ds -behind mvdenoise,mvfps
-        counted long-deint "$soak" -backends cpu -long 3000 -algo ds -behind mvdeint,mvdenoise,mvfps
-        counted long-stereo "$soak" -backends cpu -long 3000 -algo ds -behind mvstereo=layout=sbsl:temporal=1
-        counted teardown "$soak" -teardown 1000 -algo ds
-        counted teardown-behind "$soak" -teardown 200 -algo ds -behind mvdenoise,mvview,mvfps
-        counted teardown-stereo "$soak" -backends cpu -teardown 200 -algo ds -behind mvstereo=layout=sbsl
-        counted changes "$soak" -changes 1000 -algo ds
     fi
+    counted long-cpu "$soak" -backends cpu -long $cpu -algo $algo
+    counted long-cuda "$soak" -backends cuda,frames -long $cuda -algo ds
+    counted long-behind "$soak" -backends cpu -long $behind -algo ds -behind mvview,mvfps
+    counted long-denoise "$soak" -backends cpu -long $slow -algo ds -behind mvdenoise,mvfps
+    counted long-deint "$soak" -backends cpu -long $slow -algo ds -behind mvdeint,mvdenoise,mvfps
+    counted long-stereo "$soak" -backends cpu -long $slow -algo ds -behind mvstereo=layout=sbsl:temporal=1
+    counted teardown "$soak" -teardown 1000 -algo $algo
+    counted teardown-behind "$soak" -teardown $graphs -algo ds -behind mvdenoise,mvview,mvfps
+    counted teardown-stereo "$soak" -backends cpu -teardown $graphs -algo ds -behind mvstereo=layout=sbsl
+    counted changes "$soak" -changes 1000 -algo $algo
 }
 
 while [ $# -gt 0 ]; do
