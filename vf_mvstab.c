@@ -228,7 +228,7 @@ static int check_frame(AVFilterContext *ctx, const AVFrame *frame, int messages)
         av_log(ctx, AV_LOG_ERROR, "%s has no row for the frame at %g s. If ffmpeg seeks with -ss, add -copyts. "
                "Otherwise write the file anew, without 'read'.\n", s->file, seconds(ctx, frame));
     return !is_interlaced && has_row &&
-           (!s->read || ff_mvstab_file_check(&s->path, s->path.next, frame->width, frame->height, messages));
+           (!s->read || ff_mvstab_file_check(&s->path, frame->width, frame->height, messages));
 }
 
 static int push(AVFilterContext *ctx, AVFrame **frame)

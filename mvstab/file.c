@@ -142,7 +142,8 @@ static int find_rows(const uint8_t *data, size_t size, int64_t *nb, const char *
     return AVERROR_INVALIDDATA;
 }
 
-int ff_mvstab_file_check(const MvstabFile *f, int64_t number, int w, int h, int messages)
+/* Returns whether a row can be that of a camera. The parameters are those of ff_mvstab_file_check(). */
+static int check_row(const MvstabFile *f, int64_t number, int w, int h, int messages)
 {
     const double *m = f->rows[number];
     const struct { const char *name; double value, least, most; } limits[] = {
@@ -190,7 +191,7 @@ av_cold int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx)
     }
     av_file_unmap(data, size);
     for (int64_t i = 0; ret >= 0 && i < f->nb; i++)
-        if (!ff_mvstab_file_check(f, i, 0, 0, 1))
+        if (!check_row(f, i, 0, 0, 1))      // the size of its frame is unknown
             ret = AVERROR_INVALIDDATA;
     return ret;
 }
@@ -204,13 +205,27 @@ int ff_mvstab_file_find(MvstabFile *f, double seconds)
     return f->next < f->nb && !(f->rows[f->next][10] > seconds + TOLERANCE);
 }
 
+/* Returns the first row that is part of the motion of the row that was found. */
+static int64_t first_row(const MvstabFile *f)
+{
+    return f->taken < 0 ? f->next : f->taken + 1;
+}
+
+int ff_mvstab_file_check(const MvstabFile *f, int w, int h, int messages)
+{
+    int64_t i = first_row(f);
+
+    while (i <= f->next && check_row(f, i, w, h, messages))
+        i++;
+    return i > f->next;
+}
+
 MvstabStep ff_mvstab_file_take(MvstabFile *f)
 {
-    const int64_t first = f->taken < 0 ? f->next : f->taken + 1;
     MvstabStep step = { .motion = ff_mvstab_identity, .inliers = INFINITY };
 
     /* the motions of frames that are not in the stream are part of the motion of the frame behind them */
-    for (int64_t i = first; i <= f->next; i++) {
+    for (int64_t i = first_row(f); i <= f->next; i++) {
         const double *row = f->rows[i];
         MvstabMatrix motion;
 

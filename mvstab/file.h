@@ -52,10 +52,10 @@ int ff_mvstab_file_read(MvstabFile *f, const char *path, void *log_ctx);
 int ff_mvstab_file_find(MvstabFile *f, double seconds);
 
 /**
- * Returns whether a row can be that of a camera. If not, and messages is set, says why.
- * @param w, h size of the frames; 0 while it is unknown: perspective is not checked
+ * Returns whether the row that was found, and those that ff_mvstab_file_take() includes, can be those of a camera that
+ * makes frames of this size. If not, and messages is set, says why.
  */
-int ff_mvstab_file_check(const MvstabFile *f, int64_t number, int w, int h, int messages);
+int ff_mvstab_file_check(const MvstabFile *f, int w, int h, int messages);
 
 /** Takes the row that was found. Its motion includes those of the rows between it and the row that was taken before. */
 MvstabStep ff_mvstab_file_take(MvstabFile *f);

@@ -594,8 +594,10 @@ static void go_on(void)
     write_path(path, times, 2, 0, AVERROR(EEXIST));
     CHECK(ff_mvstab_file_read(&f, path, NULL) >= 0 && f.nb == 5 && ff_mvstab_file_find(&f, 4) && f.next == 4,
           "%" PRId64 " rows, row %" PRId64, f.nb, f.next);
-    f.rows[4][6] = 1 / 64.;
-    CHECK(ff_mvstab_file_check(&f, 4, 96, 96, 0) && !ff_mvstab_file_check(&f, 4, 160, 120, 0), "perspective");
+    f.rows[3][6] = 1 / 64.;
+    CHECK(ff_mvstab_file_check(&f, 160, 120, 0), "perspective of a row that is not used");
+    f.taken = 2;
+    CHECK(ff_mvstab_file_check(&f, 96, 96, 0) && !ff_mvstab_file_check(&f, 160, 120, 0), "perspective");
     ff_mvstab_file_close(&f, 0);
     write_path(path, times, 2, 1, 0);
     write_path(path, times + 1, 3, 1, 0);
