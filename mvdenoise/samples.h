@@ -102,7 +102,7 @@ typedef struct MvdenoiseSamples {
      */
     void (*add)(void *sums, uint32_t *weights, const uint16_t *samples, const uint16_t *patch_weights, int nb,
                 const uint8_t *window);
-    /** Divides the sums by their weights. May read and write up to 7 more samples than w. */
+    /** Divides w sums by their weights. */
     void (*divide)(uint16_t *dst, const void *sums, const uint32_t *weights, int w, int fraction);
     void (*copy)(uint16_t *dst, const uint8_t *src, int w);
     /** Writes words of samples, step words apart, with padding bits below them. */
