@@ -456,20 +456,20 @@ processor_time() {
     used=$(sed '1d; s/[ms]/ /g' "$1" | { read -r um us sm ss; echo $((um * 60 + ${us%.*} + sm * 60 + ${ss%.*})); })
 }
 
-# run PART: runs it and prints its time. The subshell counts the processor time of this part alone.
+# run PART: runs it and prints its time.
 run() {
     results=$top/build/results/$1.txt
+    part_began=$(date +%s)
+    processor_time "$results"
+    before=$used
     : > "$results"
     say "== $1${series:+ ($series)}"
-    (
-        part_began=$(date +%s)
-        "part_$1"
-        if [ ! -s "$results" ]; then
-            fail "$1" "gave no result at all"
-        fi
-        processor_time "build/results/$1.times"
-        say "== $1: $(($(date +%s) - part_began)) s, $used s of processor time"
-    )
+    "part_$1"
+    if [ ! -s "$results" ]; then
+        fail "$1" "gave no result at all"
+    fi
+    processor_time "build/results/$1.times"
+    say "== $1: $(($(date +%s) - part_began)) s, $((used - before)) s of processor time"
 }
 
 # The first row has the parts that keep all cores busy for long. The other parts run in the second row; each prints its
@@ -501,7 +501,8 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 1' HUP INT TERM
 for part; do
     if in_first_row "$part"; then
-        run "$part"
+        # this shell would count the processor time of the second row, if that ends during the part
+        (run "$part")
     fi
 done
 wait $beside
