@@ -176,7 +176,6 @@ static av_noinline void count_mvfps(void)
         COUNT("a tile stored, 8x8", dsp.store(out, LINE, tiles[2], 8, 8));
     COUNT("17 vectors from 8 neighbours", dsp.sum_distances(costs, v, 17, v));
     COUNT("16 vectors from 4 fields", dsp.field_penalties(costs, v, 16, &fields, 80, 40, 2048));
-    COUNT("cells alike, 16", dsp.cluster(v, 5));
 }
 #endif
 
