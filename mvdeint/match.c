@@ -121,24 +121,19 @@ static int compare_neighbours(const CPUBackend *s, const GpumeCellVector *v, int
 /* Returns the noise of both neighbouring fields, from the blocks with low costs. */
 static int noise_of(const CPUBackend *s)
 {
-    unsigned low = 0;
+    const int depth = s->layout->depth;
+    unsigned costs[MVDEINT_NOISE_SIDE * MVDEINT_NOISE_SIDE];
 
     if ((s->present & 3) != 3)
         return 0;
-    for (int i = 0; mvdeint_noise_bit(i, s->layout->depth); i++) {
-        const unsigned above = low | mvdeint_noise_bit(i, s->layout->depth);
-        int nb = 0;
+    for (int i = 0; i < FF_ARRAY_ELEMS(costs); i++) {
+        const int at = mvdeint_noise_place(i / MVDEINT_NOISE_SIDE, s->cells.rows) * s->cells.cols +
+                       mvdeint_noise_place(i % MVDEINT_NOISE_SIDE, s->cells.cols);
 
-        for (int j = 0; j < MVDEINT_NOISE_SIDE * MVDEINT_NOISE_SIDE; j++) {
-            const int at = mvdeint_noise_place(j / MVDEINT_NOISE_SIDE, s->cells.rows) * s->cells.cols +
-                           mvdeint_noise_place(j % MVDEINT_NOISE_SIDE, s->cells.cols);
-
-            nb += FFMIN(s->candidates[0].costs[at], s->candidates[1].costs[at]) < above;
-        }
-        if (nb <= MVDEINT_NOISE_LOWER)
-            low = above;
+        costs[i] = FFMIN(s->candidates[0].costs[at], s->candidates[1].costs[at]);
     }
-    return mvdeint_noise(low, s->layout->depth);
+    return mvdeint_noise(gpume_order_statistic(costs, FF_ARRAY_ELEMS(costs), MVDEINT_NOISE_LOWER,
+                                               mvdeint_noise_bit(0, depth)), depth);
 }
 
 /* Replaces vectors by exact ones where both neighbouring fields then agree better, in rows of blocks. */

@@ -239,22 +239,15 @@ static void refit(const MvstabBlock *blocks, int nb, MvstabMatrix *a, int n)
 /* Takes out of the tensors what noise adds to each, and damps large ones. nb blocks are those of the sample. */
 static void weigh(MvstabFit *f, int nb)
 {
-    int traces[MVSTAB_SAMPLE], noise = 0;
+    unsigned traces[MVSTAB_SAMPLE], noise;
 
     for (int i = 0; i < nb; i++) {
         const MvstabBlock *b = &f->blocks[i * (int64_t)f->nb / nb];
 
         traces[i] = b->xx + b->yy;
     }
-    /* the least trace that at most a tenth of the sample is below; traces are less than 2^25 */
-    for (int bit = 1 << 24; bit; bit >>= 1) {
-        int below = 0;
-
-        for (int i = 0; i < nb; i++)
-            below += traces[i] < noise + bit;
-        if (NOISE_SHARE * below <= nb)
-            noise += bit;
-    }
+    /* traces are less than 2^25 */
+    noise = gpume_order_statistic(traces, nb, nb / NOISE_SHARE, 1 << 24);
     for (int i = 0; i < f->nb; i++) {
         MvstabBlock *b = &f->blocks[i];
         const double half = (b->xx + b->yy) / 2, h = (b->xx - b->yy) / 2, r = sqrt(h * h + b->xy * b->xy);

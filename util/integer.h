@@ -36,4 +36,23 @@ GPUME_INLINE int gpume_log2(unsigned v)
 #endif
 }
 
+/**
+ * Returns the value that n of nb values are before in ascending order, or 2 * highest - 1 if that is lower.
+ * @param highest the highest bit that the result can have
+ */
+GPUME_INLINE unsigned gpume_order_statistic(const unsigned *values, int nb, int n, unsigned highest)
+{
+    unsigned low = 0;
+
+    for (unsigned bit = highest; bit; bit >>= 1) {
+        int below = 0;
+
+        for (int i = 0; i < nb; i++)
+            below += values[i] < low + bit;
+        if (below <= n)
+            low += bit;
+    }
+    return low;
+}
+
 #endif /* AVFILTER_GPUME_UTIL_INTEGER_H */
