@@ -429,7 +429,6 @@ static void make_tile(const MvfpsPhase *s, MvfpsTile *tile, int component, int t
         const int at[] = { (bx & 15) + 16 * (by & 15), (ax & 15) + 16 * (ay & 15) };
         const uint8_t *b = gpume_padded_sample(before, p.x + (bx >> 4), p.y + (by >> 4), l->bytes);
         const uint8_t *a = gpume_padded_sample(after,  p.x + (ax >> 4), p.y + (ay >> 4), l->bytes);
-
         const int difference = s->dsp.match(match, b, a, before->stride, at, p.w, p.h, max);
 
         if (!component)

@@ -121,7 +121,6 @@ static av_noinline void count_pixels(void)
         rows[i] = cur + i * LINE;
     memset(other, 0, sizeof(other));
     ff_gpume_pixels_init(&pixels, 8);
-    COUNT("halved, 320", pixels.halve(out, cur, ref, WIDTH));
     COUNT("half samples to the right, 320", pixels.right(out, cur, WIDTH, 255));
     COUNT("half samples below, 320", pixels.below(out, other, rows, WIDTH, 255));
     COUNT("half samples at centres, 320", pixels.centre(out, other, WIDTH, 255));
