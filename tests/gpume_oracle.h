@@ -32,6 +32,7 @@
 typedef struct OraclePicture {
     int w, h;
     const uint16_t *samples;
+    const uint16_t *halves[3];  ///< values between samples, see oracle_enlarge(), or NULL
 } OraclePicture;
 
 typedef struct OracleVector {
@@ -76,42 +77,44 @@ static int64_t oracle_sad(OracleSamples cur, OracleSamples ref, int w, int h, in
 {
     int64_t cost = 0;
 
-    for (int y = 0; y < h && cost < limit; y++)
+    for (int y = 0; y < h && cost < limit; y++) {
+        int sum = 0;
+
         for (int x = 0; x < w; x++)
-            cost += abs(oracle_difference(cur, ref, x, y));
+            sum += abs(oracle_difference(cur, ref, x, y));
+        cost += sum;
+    }
     return cost;
 }
 
-/*
- * Returns the sign of element (u, x) of a Hadamard matrix: negative if u and x have an odd number
- * of bits in common.
- */
-static int oracle_hadamard(int u, int x)
+/* Multiplies n values at a distance of step by a Hadamard matrix, whose rows may be in any order. */
+static void oracle_hadamard(int *v, int step, int n)
 {
-    const int common = u & x;
+    for (int half = 1; half < n; half *= 2)
+        for (int i = 0; i < n; i++)
+            if (!(i & half)) {
+                const int a = v[step * i], b = v[step * (i + half)];
 
-    return (common ^ common >> 1 ^ common >> 2) & 1 ? -1 : 1;
+                v[step * i]          = a + b;
+                v[step * (i + half)] = a - b;
+            }
 }
 
 /* Returns the cost of a tile of n x n samples at (x0, y0) in a block of w x h. */
 static int64_t oracle_tile(OracleSamples cur, OracleSamples ref, int w, int h, int x0, int y0, int n)
 {
-    int rows[8][8] = { { 0 } };
+    int tile[64] = { 0 };
     int64_t sum = 0;
 
-    for (int y = 0; y < n && y0 + y < h; y++)
-        for (int u = 0; u < n; u++)
-            for (int x = 0; x < n && x0 + x < w; x++)
-                rows[y][u] += oracle_hadamard(u, x) * oracle_difference(cur, ref, x0 + x, y0 + y);
-    for (int v = 0; v < n; v++) {
-        for (int u = 0; u < n; u++) {
-            int coefficient = 0;
-
-            for (int y = 0; y < n; y++)
-                coefficient += oracle_hadamard(v, y) * rows[y][u];
-            sum += abs(coefficient);
-        }
+    for (int y = 0; y < n && y0 + y < h; y++) {
+        for (int x = 0; x < n && x0 + x < w; x++)
+            tile[n * y + x] = oracle_difference(cur, ref, x0 + x, y0 + y);
+        oracle_hadamard(tile + n * y, 1, n);
     }
+    for (int x = 0; x < n; x++)
+        oracle_hadamard(tile + x, n, n);
+    for (int i = 0; i < n * n; i++)
+        sum += abs(tile[i]);
     return n == 8 ? (sum + 2) / 4 : (sum + 1) / 2;
 }
 

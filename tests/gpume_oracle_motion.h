@@ -83,22 +83,26 @@ static int oracle_six(const OraclePicture *p, int x, int y, int dx, int dy)
 /* Returns b of the standard: the value half a sample to the right of (x, y). */
 static int oracle_right(const OraclePicture *p, int max, int x, int y)
 {
-    return oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), max);
+    return p->halves[0] ? p->halves[0][y * p->w + x] :
+           oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), max);
 }
 
 /* Returns h of the standard: the value half a sample below (x, y). */
 static int oracle_below(const OraclePicture *p, int max, int x, int y)
 {
-    return oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), max);
+    return p->halves[1] ? p->halves[1][y * p->w + x] :
+           oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), max);
 }
 
 /* Returns j of the standard: the value half a sample to the right and below (x, y). */
 static int oracle_middle(const OraclePicture *p, int max, int x, int y)
 {
-    const int sum = oracle_six(p, x, y - 2, 1, 0) - 5 * oracle_six(p, x, y - 1, 1, 0) +
-                    20 * oracle_six(p, x, y, 1, 0) + 20 * oracle_six(p, x, y + 1, 1, 0) -
-                    5 * oracle_six(p, x, y + 2, 1, 0) + oracle_six(p, x, y + 3, 1, 0);
+    int sum;
 
+    if (p->halves[2])
+        return p->halves[2][y * p->w + x];
+    sum = oracle_six(p, x, y - 2, 1, 0) - 5 * oracle_six(p, x, y - 1, 1, 0) + 20 * oracle_six(p, x, y, 1, 0) +
+          20 * oracle_six(p, x, y + 1, 1, 0) - 5 * oracle_six(p, x, y + 2, 1, 0) + oracle_six(p, x, y + 3, 1, 0);
     return oracle_clip(oracle_floor(sum + 512, 1024), max);
 }
 
@@ -164,14 +168,25 @@ static int oracle_quarter(const OraclePicture *pic, int max, int px, int py)
  */
 static OraclePicture oracle_enlarge(const OraclePicture *p, int depth, int pel)
 {
-    const OraclePicture large = { (p->w - 1) * pel + 1, (p->h - 1) * pel + 1 };
-    uint16_t *samples = oracle_memory((size_t)large.w * large.h, sizeof(*samples));
+    static int (*const between[3])(const OraclePicture *, int, int, int) = {
+        oracle_right, oracle_below, oracle_middle
+    };
+    const int w = (p->w - 1) * pel + 1, h = (p->h - 1) * pel + 1, max = (1 << depth) - 1;
+    uint16_t *samples = oracle_memory((size_t)w * h, sizeof(*samples)), *halves[3] = { NULL };
+    OraclePicture with = *p;
 
-    for (int y = 0; y < large.h; y++)
-        for (int x = 0; x < large.w; x++)
-            samples[(size_t)y * large.w + x] = oracle_quarter(p, (1 << depth) - 1, x * 4 / pel,
-                                                              y * 4 / pel);
-    return (OraclePicture){ large.w, large.h, samples };
+    /* a value half a sample away is part of up to ten others */
+    for (int i = 0; i < 3 && pel > 1; i++) {
+        with.halves[i] = halves[i] = oracle_memory((size_t)p->w * p->h, sizeof(*halves[i]));
+        for (int at = 0; at < p->w * p->h; at++)
+            halves[i][at] = between[i](p, max, at % p->w, at / p->w);
+    }
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            samples[(size_t)y * w + x] = oracle_quarter(&with, max, x * 4 / pel, y * 4 / pel);
+    for (int i = 0; i < 3; i++)
+        free(halves[i]);
+    return (OraclePicture){ w, h, samples };
 }
 
 /* Smoothing passes */

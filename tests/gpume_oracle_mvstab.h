@@ -442,6 +442,7 @@ static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint
                       const StabM *m, int border)
 {
     static int taps[64][8];
+    int corners[2][4];
 
     if (!taps[0][3])
         for (int f = 0; f < 64; f++)
@@ -450,11 +451,11 @@ static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint
         for (int x = 0; x < c->w; x++) {
             int p[2], outside, sum = 0;
 
+            for (int n = 0; n < 8 && x % 16 == 0; n++)
+                corners[n / 4][n % 4] = stab_point(s, c, m, x / 16 + n / 2 % 2, y / 16 + n % 2, n / 4);
             for (int k = 0; k < 2; k++) {
-                const int i = x / 16, j = y / 16;
-                const int a = stab_between(stab_point(s, c, m, i, j, k), stab_point(s, c, m, i, j + 1, k), y % 16);
-                const int b = stab_between(stab_point(s, c, m, i + 1, j, k), stab_point(s, c, m, i + 1, j + 1, k),
-                                           y % 16);
+                const int a = stab_between(corners[k][0], corners[k][1], y % 16);
+                const int b = stab_between(corners[k][2], corners[k][3], y % 16);
 
                 p[k] = (stab_between(a, b, x % 16) + 2) >> 2;
             }

@@ -153,8 +153,8 @@ static int stereo_cost_of(const StereoOracle *o, int x, int y, int z, int row)
     uint64_t differ = o->census[0][p] ^ o->census[1][q];
     int cost = (luma < 12 ? luma : 12) / 2 + (grad < 20 ? grad : 20);
 
-    for (; differ; differ >>= 1)
-        cost += differ & 1;
+    for (; differ; differ &= differ - 1)
+        cost++;
     return cost;
 }
 
@@ -362,7 +362,7 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
 
     for (int y = 0; y < o->h; y++)
         for (int x = 0; x < o->w; x++) {
-            int values[81], weights[81], total = 0, best = 1 << 20;
+            int values[81], weights[81], total = 0, best = 1 << 20, less = -1 << 20;
 
             for (int i = 0; i < 81; i++) {
                 const int px = stereo_clip(x + i % 9 - 4, 0, o->w - 1), py = stereo_clip(y + i / 9 - 4, 0, o->h - 1);
@@ -377,10 +377,12 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
             for (int i = 0; i < 81; i++) {
                 int below = 0;
 
+                /* the least value is sought: others need not be counted */
+                if (values[i] <= less || values[i] >= best)
+                    continue;
                 for (int j = 0; j < 81; j++)
                     below += values[j] <= values[i] ? weights[j] : 0;
-                if (2 * below >= total && values[i] < best)
-                    best = values[i];
+                *(2 * below >= total ? &best : &less) = values[i];
             }
             to[y * o->w + x] = best;
         }
