@@ -115,20 +115,7 @@ static av_always_inline void move_block(Searcher *c, int bx)
 
 static inline void average(const Searcher *c, uint8_t *dst, const uint8_t *const pair[2])
 {
-    const uint8_t *a = pair[0], *b = pair[1];
-
-    if (c->width_index >= 0) {
-        c->p->pixels.average[c->width_index](dst, a, b, c->places.linesize, c->box.h);
-        return;
-    }
-    for (int w = c->box.w, i; w > 0; w -= gpume_width_of(i)) {
-        const int bytes = gpume_width_of(i = gpume_width_index(w)) * c->sample_size;
-
-        c->p->pixels.average[i](dst, a, b, c->places.linesize, c->box.h);
-        dst += bytes;
-        a   += bytes;
-        b   += bytes;
-    }
+    c->p->pixels.average(dst, pair[0], pair[1], c->places.linesize, c->box.w, c->box.h);
 }
 
 static inline void cost_of(const Searcher *c, const uint8_t *const *ref, ptrdiff_t ref_linesize, int nb,
@@ -216,7 +203,7 @@ static av_always_inline void evaluate_all(Searcher *c, const GpumeChoice *choice
                                           uint32_t cost[NB_CANDIDATES], uint32_t limit, int pel)
 {
     const uint8_t *ref[2 * NB_CANDIDATES];
-    const int n = c->p->pixels.locate[pel > 1](ref, choice->vectors, mask, &c->places, c->offset);
+    const int n = gpume_locate(ref, choice->vectors, mask, &c->places, c->offset, pel > 1 ? 2 : 1);
 
     for (int i = 0; i < n; i += GROUP)
         evaluate(c, ref + (pel > 1 ? 2 * i : i), FFMIN(n - i, GROUP), cost + i, limit, pel);
@@ -235,7 +222,7 @@ static av_always_inline void choose(Searcher *c, Best *o, unsigned mask, int pel
     if (!mask)
         return;
     evaluate_all(c, choice, mask, cost, o->sum, pel);
-    least = c->p->pixels.least_sum(choice, bounds, cost, mask, mask);
+    least = gpume_least_sum(choice, bounds, cost, mask, mask);
     if (least >> 4 < o->sum) {
         o->sum    = least >> 4;
         o->cost   = o->sum - choice->penalties[least & 15];

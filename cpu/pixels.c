@@ -6,7 +6,6 @@
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
-#include "libavutil/intmath.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/core/propagation.h"
@@ -54,9 +53,7 @@ static void centre_##bits(uint8_t *dst, const void *sums, int n, int max)       
                                                s[x + 4], s[x + 5]) + 512) >> 10, 0, max));  \
 }                                                                                           \
                                                                                             \
-static av_always_inline void average_##bits(uint8_t *dst,                                   \
-                                            const uint8_t *a, const uint8_t *b,             \
-                                            ptrdiff_t linesize, int h, int w)               \
+static void average_##bits(uint8_t *dst, const uint8_t *a, const uint8_t *b, ptrdiff_t linesize, int w, int h) \
 {                                                                                           \
     for (int y = 0; y < h; y++) {                                                           \
         for (int x = 0; x < w; x++)                                                         \
@@ -66,36 +63,16 @@ static av_always_inline void average_##bits(uint8_t *dst,                       
         b   += linesize;                                                                    \
     }                                                                                       \
 }                                                                                           \
-AVERAGE(bits, 1)                                                                            \
-AVERAGE(bits, 2)                                                                            \
-AVERAGE(bits, 3)                                                                            \
-AVERAGE(bits, 4)                                                                            \
-AVERAGE(bits, 8)                                                                            \
-AVERAGE(bits, 16)                                                                           \
-AVERAGE(bits, 32)                                                                           \
-AVERAGE(bits, 64)                                                                           \
-AVERAGE(bits, 128)                                                                          \
                                                                                             \
 static const GpumePixels pixels_##bits = {                                                  \
     .halve       = halve_##bits,                                                            \
     .right       = right_##bits,                                                            \
     .below       = below_##bits,                                                            \
     .centre      = centre_##bits,                                                           \
-    .average     = { average_##bits##_1,  average_##bits##_2,  average_##bits##_3,          \
-                     average_##bits##_4,  average_##bits##_8,  average_##bits##_16,         \
-                     average_##bits##_32, average_##bits##_64, average_##bits##_128 },      \
+    .average     = average_##bits,                                                          \
     .candidates  = candidates,                                                              \
     .candidates_at = candidates_at,                                                         \
-    .locate      = { locate_whole, locate_pairs },                                          \
-    .least_sum   = least_sum,                                                               \
 };
-
-#define AVERAGE(bits, w)                                                                    \
-static void average_##bits##_##w(uint8_t *dst, const uint8_t *a, const uint8_t *b,          \
-                                 ptrdiff_t linesize, int h)                                 \
-{                                                                                           \
-    average_##bits(dst, a, b, linesize, h, w);                                              \
-}
 
 #define GET_8(p, x)     (p)[x]
 #define GET_16(p, x)    AV_RN16((p) + 2 * (x))
@@ -148,51 +125,6 @@ static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw
 {
     gpume_gather_choice(c, v, bw, bounds, forgotten);
     return candidates(c);
-}
-
-static av_always_inline int locate(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                                      ptrdiff_t offset, int nb)
-{
-    const int n = av_popcount(mask);
-
-    for (int i = 0; i < n; i++, mask &= mask - 1) {
-        const GpumeVector v = vectors[ff_ctz(mask)];
-        const int part = (v.dy & p->low) << p->log2_pel | (v.dx & p->low);
-        const ptrdiff_t at = offset + (v.dy >> p->log2_pel) * p->linesize + (v.dx >> p->log2_pel) * p->size;
-
-        for (int k = 0; k < nb; k++)
-            ref[nb * i + k] = p->base[k][part] + at;
-    }
-    for (int i = nb * n; i < nb * FFALIGN(n, GPUME_GROUP); i++)
-        ref[i] = ref[i % nb];
-    return n;
-}
-
-static int locate_whole(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                        ptrdiff_t offset)
-{
-    return locate(ref, vectors, mask, p, offset, 1);
-}
-
-static int locate_pairs(const uint8_t **ref, const GpumeVector *vectors, unsigned mask, const GpumePlaces *p,
-                        ptrdiff_t offset)
-{
-    return locate(ref, vectors, mask, p, offset, 2);
-}
-
-static uint64_t least_sum(const GpumeChoice *c, uint32_t *bounds, const uint32_t *cost, unsigned evaluated,
-                          unsigned mask)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (; evaluated; evaluated &= evaluated - 1)
-        bounds[ff_ctz(evaluated)] = *cost++;
-    for (; mask; mask &= mask - 1) {
-        const int i = ff_ctz(mask);
-
-        least = FFMIN(least, (uint64_t)(bounds[i] + c->penalties[i]) << 4 | i);
-    }
-    return least;
 }
 
 PIXELS_DEPTH(8,  int16_t)

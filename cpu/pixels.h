@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libavutil/attributes.h"
+#include "libavutil/common.h"
+#include "libavutil/intmath.h"
 #include "libavutil/macros.h"
 
 #include "libavfilter/gpume/core/searches.h"
@@ -44,7 +47,7 @@ typedef struct GpumeChoice {
     uint32_t bounds[16];        ///< lower bounds of the costs of vectors
 } GpumeChoice;
 
-/** Addresses of the samples to which vectors lead. Assembly code depends on the layout. */
+/** Addresses of the samples to which vectors lead. */
 typedef struct GpumePlaces {
     /**
      * The two samples whose mean is the first sample at the fraction (fx, fy), indexed by fy * pel
@@ -75,12 +78,8 @@ typedef struct GpumePixels {
     void (*below)(uint8_t *dst, void *sums, const uint8_t *const rows[6], int n, int max);
     /** Computes half samples to the right of such sums, which begin 2 sums earlier. */
     void (*centre)(uint8_t *dst, const void *sums, int n, int max);
-    /**
-     * Computes the rounded means of samples of a and b for h rows; the width depends on the
-     * function; a may equal b. No slack.
-     */
-    void (*average[GPUME_NB_WIDTHS])(uint8_t *dst, const uint8_t *a, const uint8_t *b,
-                                     ptrdiff_t linesize, int h);
+    /** Computes the rounded means of w x h samples of a and b; a may equal b. No slack. */
+    void (*average)(uint8_t *dst, const uint8_t *a, const uint8_t *b, ptrdiff_t linesize, int w, int h);
     /**
      * Finds the candidates of a block with eight neighbours. Sets the vectors around its own
      * vector, penalties, and sum.
@@ -99,32 +98,58 @@ typedef struct GpumePixels {
      */
     unsigned (*candidates_at)(GpumeChoice *choice, const GpumeVector *v, ptrdiff_t bw, uint32_t bounds[16],
                               unsigned forgotten);
-    /**
-     * Computes the addresses of the samples of some candidates: [0] for whole vectors, [1] for
-     * subpel vectors, a pair of addresses each.
-     * @param ref    output: addresses of the candidates in mask, one after the other; filled up to
-     *               a multiple of GPUME_GROUP with those of the first. May be written up to 16
-     *               candidates
-     * @param mask   not 0
-     * @param offset offset of the block in bytes
-     * @return the number of candidates
-     */
-    int (*locate[2])(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
-                     ptrdiff_t offset);
-    /**
-     * Returns the least sum of bound and penalty of the candidates in mask, which is not 0, with
-     * the first such candidate in the lowest 4 bits. First sets the bounds of the candidates in
-     * evaluated to the costs, which are in sequence.
-     * @param cost 16 values may be read
-     */
-    uint64_t (*least_sum)(const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
-                          unsigned evaluated, unsigned mask);
 } GpumePixels;
 
 /** Fills in the table for this processor. */
 void ff_gpume_pixels_init(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_x86(GpumePixels *pixels, int depth);
 void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth);
+
+/**
+ * Computes the addresses of the samples of some candidates.
+ * @param ref    output: nb addresses of each candidate in mask, one candidate after the other; filled up to a multiple
+ *               of GPUME_GROUP candidates with those of the first
+ * @param mask   not 0
+ * @param offset offset of the block in bytes
+ * @param nb     1 for whole vectors, 2 for subpel vectors
+ * @return the number of candidates
+ */
+static av_always_inline int gpume_locate(const uint8_t **ref, const GpumeVector vectors[16], unsigned mask,
+                                         const GpumePlaces *p, ptrdiff_t offset, int nb)
+{
+    const int n = av_popcount(mask);
+
+    for (int i = 0; i < n; i++, mask &= mask - 1) {
+        const GpumeVector v = vectors[ff_ctz(mask)];
+        const int part = (v.dy & p->low) << p->log2_pel | (v.dx & p->low);
+        const ptrdiff_t at = offset + (v.dy >> p->log2_pel) * p->linesize + (v.dx >> p->log2_pel) * p->size;
+
+        for (int k = 0; k < nb; k++)
+            ref[nb * i + k] = p->base[k][part] + at;
+    }
+    for (int i = nb * n; i < nb * FFALIGN(n, GPUME_GROUP); i++)
+        ref[i] = ref[i % nb];
+    return n;
+}
+
+/**
+ * Returns the least sum of bound and penalty of the candidates in mask, which is not 0, with the first such candidate
+ * in the lowest 4 bits. First sets the bounds of the candidates in evaluated to the costs, which are in sequence.
+ */
+static inline uint64_t gpume_least_sum(const GpumeChoice *c, uint32_t bounds[16], const uint32_t *cost,
+                                       unsigned evaluated, unsigned mask)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (; evaluated; evaluated &= evaluated - 1)
+        bounds[ff_ctz(evaluated)] = *cost++;
+    for (; mask; mask &= mask - 1) {
+        const int i = ff_ctz(mask);
+
+        least = FFMIN(least, (uint64_t)(bounds[i] + c->penalties[i]) << 4 | i);
+    }
+    return least;
+}
 
 /** Combines the bounds of equal vectors: those of neighbours and those around the own vector. */
 static inline void gpume_share_bounds(const GpumeVector neighbours[8], GpumeVector own, uint32_t bounds[16])

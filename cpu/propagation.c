@@ -173,8 +173,8 @@ static av_always_inline void take_best(Searcher *c, Visit *visit, int by, int no
     GpumeStepField *f = c->f;
     const int bw = c->s->params.bw, i = by * bw + visit->bx;
     uint32_t *bounds = f->bounds + NB_CANDIDATES * i;
-    const uint64_t least = c->p->pixels.least_sum(choice, bounds, visit->cost,
-                                                  visit->around ? visit->mask & 0xff : visit->mask, visit->mask);
+    const uint64_t least = gpume_least_sum(choice, bounds, visit->cost,
+                                           visit->around ? visit->mask & 0xff : visit->mask, visit->mask);
 
     if (least >> 4 < choice->sum) {
         const GpumeVector v = choice->vectors[least & 15];

@@ -124,10 +124,7 @@ static av_noinline void count_pixels(void)
     COUNT("half samples to the right, 320", pixels.right(out, cur, WIDTH, 255));
     COUNT("half samples below, 320", pixels.below(out, other, rows, WIDTH, 255));
     COUNT("half samples at centres, 320", pixels.centre(out, other, WIDTH, 255));
-    COUNT("means, 16x16", pixels.average[5](out, cur, ref, LINE, 16));
     COUNT("candidates of a pass, 16", pixels.candidates_at(&choice, field + 4, 3, bounds, 0));
-    ff_gpume_pixels_init(&pixels, 10);
-    COUNT("means, 16x16, 10 bits", pixels.average[5](out, cur, ref, LINE, 16));
 }
 
 #if CONFIG_MVVIEW_FILTER

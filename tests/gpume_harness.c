@@ -1441,9 +1441,6 @@ int test_backends(TestBackend backends[TEST_MAX_BACKENDS], const char *only)
         LEVEL("ssse3", AV_CPU_FLAG_SSSE3, BELOW_SSSE3),
         LEVEL("sse4",  AV_CPU_FLAG_SSE4,  BELOW_SSE4),
         LEVEL("avx2",  AV_CPU_FLAG_AVX2,  BELOW_AVX2),
-        LEVEL("avx512", AV_CPU_FLAG_AVX512, BELOW_AVX2 | AV_CPU_FLAG_AVX2),
-        LEVEL("avx512icl", AV_CPU_FLAG_AVX512ICL,
-              BELOW_AVX2 | AV_CPU_FLAG_AVX2 | AV_CPU_FLAG_AVX512),
 #elif ARCH_AARCH64
         { "neon", AV_CPU_FLAG_NEON, AV_CPU_FLAG_ARMV8 | AV_CPU_FLAG_VFP | AV_CPU_FLAG_NEON },
         { "dotprod", AV_CPU_FLAG_DOTPROD,

@@ -17,7 +17,6 @@ static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) 
               offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
               offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
               offsetof(GpumeChoice, sum) == 164, "pixels_neon.S knows the layout");
-static_assert(GPUME_AVERAGE_LINESIZE == 256, "pixels_neon.S knows it");
 static_assert(GPUME_PIXELS_SLACK >= 26, "pixels_neon.S reads 16 samples further than it writes, of which 5 are needed");
 
 void ff_gpume_right_8_neon(uint8_t *dst, const uint8_t *src, int n, int max);
@@ -32,37 +31,15 @@ static unsigned candidates_at_neon(GpumeChoice *choice, const GpumeVector *v, pt
     return ff_gpume_candidates_neon(choice);
 }
 
-#define AVERAGE(i, bits, width)                                             \
-void ff_gpume_average_##bits##_##width##_neon(uint8_t *dst, const uint8_t *a, \
-                                              const uint8_t *b,             \
-                                              ptrdiff_t linesize, int h);
-
-#define SET(i, bits, width)                                                 \
-    pixels->average[i] = ff_gpume_average_##bits##_##width##_neon;
-
-#define ALL(WHAT, bits)                                                     \
-    WHAT(3, bits,   4)                                                      \
-    WHAT(4, bits,   8)                                                      \
-    WHAT(5, bits,  16)                                                      \
-    WHAT(6, bits,  32)                                                      \
-    WHAT(7, bits,  64)                                                      \
-    WHAT(8, bits, 128)
-
-ALL(AVERAGE, 8)
-ALL(AVERAGE, 16)
-
 av_cold void ff_gpume_pixels_init_aarch64(GpumePixels *pixels, int depth)
 {
     if (!have_neon(av_get_cpu_flags()))
         return;
     pixels->candidates = ff_gpume_candidates_neon;
     pixels->candidates_at = candidates_at_neon;
-    if (depth > 8) {
-        ALL(SET, 16)
-    } else {
-        ALL(SET, 8)
-        pixels->right  = ff_gpume_right_8_neon;
-        pixels->below  = ff_gpume_below_8_neon;
-        pixels->centre = ff_gpume_centre_8_neon;
-    }
+    if (depth > 8)
+        return;
+    pixels->right  = ff_gpume_right_8_neon;
+    pixels->below  = ff_gpume_below_8_neon;
+    pixels->centre = ff_gpume_centre_8_neon;
 }

@@ -140,10 +140,6 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
 ; KEPT bounds, limit: sets a bit in maskd for each candidate whose bound is not above the limit, and the flags by maskd;
 ; m11: 0; clobbers bounds and m1
 %macro KEPT 2
-%if mmsize == 64
-    vpcmpuw     k1, m%1, m%2, 2
-    kmovd    maskd, k1
-%else
     psubusw     m%1, m%2
     pcmpeqw     m%1, m11
 %if mmsize == 32
@@ -153,15 +149,12 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     packsswb    m%1, m11
 %endif
     pmovmskb maskd, xm%1
-%endif
     test     maskd, maskd
 %endmacro
 
 ; SET_MASK: defines MASK as the part of maskd that has a bit for each candidate of a register
 %macro SET_MASK 0
-%if mmsize == 64
-    %define MASK maskd
-%elif mmsize == 32
+%if mmsize == 32
     %define MASK maskw
 %else
     %define MASK maskb
@@ -310,11 +303,6 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
 %macro JOIN_GROUPS 1
 %%group:
     JOIN_VECTOR m0, 0, %1
-%if mmsize == 64
-    vpcmpuw     k1, m0, m8, 2
-    kmovd    maskd, k1
-    test     maskd, maskd
-%else
     WITHIN      m0
     JOIN_VECTOR m10, mmsize, %1
     WITHIN      m10
@@ -333,7 +321,6 @@ cglobal gpume_sea_bound, 4, 15, 12, b, sums, rows, kept, right, below, both, p, 
     pmovmskb mored, m0
     shl       mored, 16
     or        maskd, mored
-%endif
 %endif
     jnz .done
     add          iq, 64
@@ -397,13 +384,6 @@ INIT_YMM avx2
 COLUMNS 8
 COLUMNS 16
 ADD_SUMS
-BOUND 0
-BOUND 1
-JOIN
-%endif
-
-%if HAVE_AVX512_EXTERNAL
-INIT_ZMM avx512
 BOUND 0
 BOUND 1
 JOIN

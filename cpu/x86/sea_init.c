@@ -34,14 +34,12 @@ int ff_gpume_sea_bound_and_store_##opt(const GpumeSeaBounds *b, const uint8_t *s
 BOUND(sse2)
 BOUND(ssse3)
 BOUND(avx2)
-BOUND(avx512)
 
 #define JOIN(opt)                                                               \
 int ff_gpume_sea_join_##opt(const GpumeSeaParts *p, int first, uint32_t *kept);
 
 JOIN(sse2)
 JOIN(avx2)
-JOIN(avx512)
 
 #define SET_BOUND(opt)                                          \
     s->bound           = ff_gpume_sea_bound_##opt;              \
@@ -70,9 +68,5 @@ av_cold void ff_gpume_sea_init_x86(GpumeSea *s, int depth)
         SET(avx2)
         SET_BOUND(avx2)
         s->join = ff_gpume_sea_join_avx2;
-    }
-    if (EXTERNAL_AVX512(cpu_flags)) {
-        SET_BOUND(avx512)
-        s->join = ff_gpume_sea_join_avx512;
     }
 }

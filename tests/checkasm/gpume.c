@@ -274,37 +274,6 @@ static void check_blocks(const char *name, const char *what, CostInit init, int 
 /* Output rows, including the bytes after the samples that functions may write. */
 static uint8_t rows_out[2][4 * STRIDE];
 
-static void check_average(int depth)
-{
-    declare_func(void, uint8_t *dst, const uint8_t *a, const uint8_t *b, ptrdiff_t linesize, int h);
-
-    for (int i = gpume_width_index(4); i < GPUME_NB_WIDTHS; i++) {
-        static DECLARE_ALIGNED(32, uint8_t, dst)[2][(GPUME_COST_ROWS + 1) * GPUME_AVERAGE_LINESIZE];
-        GpumePixels pixels;
-
-        ff_gpume_pixels_init(&pixels, depth);
-        if (!check_func(pixels.average[i], "gpume_average_%d_%d", depth, gpume_width_of(i)))
-            continue;
-        for (int kind = 0; kind < NB_KINDS; kind++) {
-            fill(kind, depth);
-            for (int trial = 0; trial < TRIALS; trial++) {
-                const int h = height_of(trial);
-                const uint8_t *rows[2];
-                const ptrdiff_t linesize = rows_alike(rows, 2, h);
-
-                memset(dst, 0xa5, sizeof(dst));
-                call_ref(dst[0], rows[0], rows[1], linesize, h);
-                call_new(dst[1], rows[0], rows[1], linesize, h);
-                if (memcmp(dst[0], dst[1], sizeof(dst[0])) || inputs_changed())
-                    fail();
-            }
-        }
-        fill(REALISTIC, depth);
-        bench_new(dst[1], ref.data, ref.data + 1, STRIDE, GPUME_COST_ROWS);
-    }
-    report("average_%d", depth);
-}
-
 /* Returns whether a row is wrong: its n samples, or bytes that must not be written after them. */
 static int wrong_row(const uint8_t *wanted, const uint8_t *found, int n, int bytes)
 {
@@ -495,74 +464,6 @@ static void check_candidates_at(void)
         }
     }
     report("candidates_at");
-}
-
-static void check_locate(void)
-{
-    GpumePixels pixels;
-
-    declare_func(int, const uint8_t **ref, const GpumeVector vectors[16], unsigned mask, const GpumePlaces *places,
-                 ptrdiff_t offset);
-
-    ff_gpume_pixels_init(&pixels, 8);
-    for (int pairs = 0; pairs < 2; pairs++)
-        if (check_func(pixels.locate[pairs], "gpume_locate_%s", pairs ? "pairs" : "whole")) {
-            for (int trial = 0; trial < 10 * TRIALS; trial++) {
-                const int log2_pel = pairs ? 1 + (rnd() & 1) : 0;
-                const unsigned mask = 1 + rnd() % 0xffff;
-                const ptrdiff_t offset = rnd() & INT32_MAX;
-                const uint8_t *ref[2][2 * 16];
-                GpumeVector vectors[16];
-                int wanted, found;
-                GpumePlaces places = {
-                    .linesize = 64 * (1 + rnd() % 1000), .size = 1 + (rnd() & 1), .log2_pel = log2_pel,
-                    .low = (1 << log2_pel) - 1, .high = ((1 << log2_pel) - 1) << log2_pel,
-                };
-
-                for (int i = 0; i < 32; i++)
-                    places.base[i >> 4][i & 15] = (const uint8_t *)((uintptr_t)rnd() << 14 ^ rnd());
-                for (int i = 0; i < 16; i++)
-                    vectors[i] = vector_like((GpumeVector) { 0 }, 4 * GPUME_MAX_RANGE);
-                wanted = call_ref(ref[0], vectors, mask, &places, offset);
-                found  = call_new(ref[1], vectors, mask, &places, offset);
-                if (wanted != found ||
-                    memcmp(ref[0], ref[1], (1 + pairs) * FFALIGN(av_popcount(mask), GPUME_GROUP) * sizeof(*ref[0])))
-                    fail();
-                if (trial == 10 * TRIALS - 1)
-                    bench_new(ref[1], vectors, 0x1111, &places, offset);
-            }
-        }
-    report("locate");
-}
-
-static void check_least_sum(void)
-{
-    GpumePixels pixels;
-    GpumeChoice choice = { 0 };
-    uint32_t bounds[2][16], cost[16];
-
-    declare_func(uint64_t, const GpumeChoice *choice, uint32_t bounds[16], const uint32_t *cost,
-                 unsigned evaluated, unsigned mask);
-
-    ff_gpume_pixels_init(&pixels, 8);
-    if (check_func(pixels.least_sum, "gpume_least_sum")) {
-        for (int trial = 0; trial < 10 * TRIALS; trial++) {
-            const unsigned most = trial & 1 ? 4 : 1U << 31, mask = 1 + rnd() % 0xffff, evaluated = mask & rnd();
-            uint64_t wanted, found;
-
-            for (int i = 0; i < 16; i++) {
-                bounds[0][i] = bounds[1][i] = rnd() % most;
-                cost[i] = rnd() % most;
-                choice.penalties[i] = rnd() % most;
-            }
-            wanted = call_ref(&choice, bounds[0], cost, evaluated, mask);
-            found  = call_new(&choice, bounds[1], cost, evaluated, mask);
-            if (wanted != found || memcmp(bounds[0], bounds[1], sizeof(bounds[0])))
-                fail();
-        }
-        bench_new(&choice, bounds[1], cost, 0x1111, 0x1111);
-    }
-    report("least_sum");
 }
 
 /* Sums: a row of the picture, the bytes written after it, and both planes. */
@@ -968,7 +869,6 @@ void checkasm_check_vf_gpume(void)
         GPUME_COSTS(CHECK)
 #undef CHECK
         check_columns(depths[i]);
-        check_average(depths[i]);
     }
     check_blocks("sad", "means", ff_gpume_sad_init, 8, 4);
     check_blocks("sad", "means_x2", ff_gpume_sad_init, 4, 2);
@@ -978,8 +878,6 @@ void checkasm_check_vf_gpume(void)
     check_centre();
     check_candidates();
     check_candidates_at();
-    check_locate();
-    check_least_sum();
     check_add();
     check_bound();
     check_bound_and_store();
