@@ -6,7 +6,6 @@
 # BIN_DIR has ffmpeg, gpume_bench and gpume_calls.so. INPUT is a clip that the GPU can
 # decode; its pictures are scaled to every size. Environment (defaults in brackets):
 #   PARTS          [ceilings kernels searches motion mvview mvfps mvdenoise mvdeint mvstab mvstereo seed nvofa quality pipeline start memory];
-#                  another part is divergence: it compares the maps of 'make divergence' with counters of the device, by ncu
 #   QUICK          if not empty: 1080p only, fewer repeats
 #   BENCH_RUNS     runs of each pipeline and start [3; with QUICK 2]
 #   BENCH_SIZES    [352x288 1280x720 1920x1080 3840x2160]
@@ -26,7 +25,6 @@ sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . "$top/bench/lib.sh"
 . bench/pipeline.sh
 . bench/start.sh
-. bench/divergence.sh
 
 trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
 take_clip "${2-}"
@@ -85,7 +83,6 @@ for name in $parts; do
                   bench/quality/quality.sh "$bin" "$input" ;;
         memory)   begin memory
                   bench_calls ;;
-        divergence) divergence_ncu "$bin/../bench/divergence" ;;
         pipeline) bench_pipeline ;;
         start)    bench_start ;;
         *)        die "PARTS: there is no part '$name'" ;;

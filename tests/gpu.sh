@@ -75,14 +75,6 @@ gather() {
         if [ -x "$tree/obj/gpume-mpi" ]; then
             strip -o "$gpu/obj/gpume-mpi" "$tree/obj/gpume-mpi" || return
         fi
-        # maps that are compared with the device's counters: those of searches, which need few
-        # pictures
-        mkdir "$gpu/bench/divergence"
-        for graph in build/divergence/*-2.yuv $(grep -Ls ',mv' build/divergence/*.graph); do
-            for file in "$graph" "${graph%.graph}.csv"; do
-                [ ! -f "$file" ] || cp "$file" "$gpu/bench/divergence/"
-            done
-        done
         git rev-parse --short HEAD > "$gpu/commit" || return
         bench/make-clip.sh "$gpu/obj" "$bench_input" "$gpu/bench/${bench_input##*/}-1080p.mkv" || return
     fi

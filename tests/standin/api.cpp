@@ -257,6 +257,17 @@ public:
 
 #define HEX(p) ((unsigned long long)(uintptr_t)(p))
 
+/** Begins an entry point. Returns from it if the call fails already. */
+#define ENTER_OR_RETURN(flags, ...)                                                      \
+    Call c(__func__, __VA_ARGS__);                                                       \
+    if (!c.enter(flags))                                                                 \
+        return c.result()
+#define ENTER_DEVICE_OR_RETURN(dev, flags, ...)                                          \
+    Call c(__func__, __VA_ARGS__);                                                       \
+    if (!c.enter_device(flags, dev))                                                     \
+        return c.result()
+#define NO_ARGUMENTS "%s", ""
+
 template<typename T>
 static T *need(Call &c, const Table<T> &table, const void *handle, const char *what)
 {
@@ -931,9 +942,7 @@ LOADED(cuGetErrorString)(CUresult error, const char **p)
 
 LOADED(cuInit)(unsigned int flags)
 {
-    Call c("cuInit", "%u", flags);
-    if (!c.enter(PLAIN))
-        return c.result();
+    ENTER_OR_RETURN(PLAIN, "%u", flags);
     if (!settings.devices)
         return c.end_plain(ERROR_NO_DEVICE);
     initialised = true;
@@ -942,27 +951,21 @@ LOADED(cuInit)(unsigned int flags)
 
 LOADED(cuDriverGetVersion)(int *version)
 {
-    Call c("cuDriverGetVersion", "%s", "");
-    if (!c.enter(PLAIN))
-        return c.result();
+    ENTER_OR_RETURN(PLAIN, NO_ARGUMENTS);
     *version = settings.driver;
     return c.end_plain(0);
 }
 
 LOADED(cuDeviceGetCount)(int *count)
 {
-    Call c("cuDeviceGetCount", "%s", "");
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT, NO_ARGUMENTS);
     *count = settings.devices;
     return c.end_plain(0);
 }
 
 LOADED(cuDeviceGet)(CUdevice *device, int ordinal)
 {
-    Call c("cuDeviceGet", "%d", ordinal);
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT, "%d", ordinal);
     if (ordinal < 0 || ordinal >= settings.devices)
         return c.end_plain(ERROR_INVALID_DEVICE);
     *device = ordinal;
@@ -971,18 +974,14 @@ LOADED(cuDeviceGet)(CUdevice *device, int ordinal)
 
 LOADED(cuDeviceGetAttribute)(int *value, CUdevice_attribute which, CUdevice dev)
 {
-    Call c("cuDeviceGetAttribute", "%d, %d", (int)which, dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d, %d", (int)which, dev);
     *value = attribute(which, dev);
     return c.end_plain(0);
 }
 
 LOADED(cuDeviceGetName)(char *name, int len, CUdevice dev)
 {
-    Call c("cuDeviceGetName", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     snprintf(name, len, "Stand-in %d", dev);
     return c.end_plain(0);
 }
@@ -1002,9 +1001,7 @@ LOADED(cuDeviceGetUuid_v2)(CUuuid *uuid, CUdevice dev) { return get_uuid("cuDevi
 
 LOADED(cuDeviceComputeCapability)(int *major, int *minor, CUdevice dev)
 {
-    Call c("cuDeviceComputeCapability", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     *major = settings.cc / 10;
     *minor = settings.cc % 10;
     return c.end_plain(0);
@@ -1012,19 +1009,15 @@ LOADED(cuDeviceComputeCapability)(int *major, int *minor, CUdevice dev)
 
 LOADED(cuDeviceGetPCIBusId)(char *id, int len, CUdevice dev)
 {
-    Call c("cuDeviceGetPCIBusId", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     snprintf(id, len, "0000:%02X:00.0", dev + 1);
     return c.end_plain(0);
 }
 
 LOADED(cuDeviceGetByPCIBusId)(CUdevice *dev, const char *id)
 {
-    Call c("cuDeviceGetByPCIBusId", "%s", id);
+    ENTER_OR_RETURN(NEEDS_INIT, "%s", id);
     unsigned domain, bus;
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
     if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || domain || bus < 1 || (int)bus > settings.devices)
         return c.end_plain(ERROR_INVALID_DEVICE);
     *dev = (int)bus - 1;
@@ -1033,9 +1026,7 @@ LOADED(cuDeviceGetByPCIBusId)(CUdevice *dev, const char *id)
 
 API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
-    Call c("cuDeviceTotalMem_v2", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     *bytes = settings.memory;
     return c.end_plain(0);
 }
@@ -1044,9 +1035,7 @@ API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 
 LOADED(cuCtxCreate_v2)(CUcontext *p, unsigned int flags, CUdevice dev)
 {
-    Call c("cuCtxCreate_v2", "0x%x, %d", flags, dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "0x%x, %d", flags, dev);
     Context *ctx = context_new(dev, flags, false);
     stack.list.push_back(ctx);
     *p = (CUcontext)contexts.handle(ctx);
@@ -1056,9 +1045,7 @@ LOADED(cuCtxCreate_v2)(CUcontext *p, unsigned int flags, CUdevice dev)
 
 LOADED(cuCtxDestroy_v2)(CUcontext handle)
 {
-    Call c("cuCtxDestroy_v2", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_INIT | RELEASES))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT | RELEASES, "0x%llx", HEX(handle));
     Context *ctx = need(c, contexts, handle, "context");
     if (!ctx)
         return c.end_plain(ERROR_INVALID_CONTEXT);
@@ -1079,9 +1066,7 @@ LOADED(cuCtxDestroy_v2)(CUcontext handle)
 
 LOADED(cuCtxPushCurrent_v2)(CUcontext handle)
 {
-    Call c("cuCtxPushCurrent_v2", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT, "0x%llx", HEX(handle));
     Context *ctx = need(c, contexts, handle, "context");
     if (!ctx)
         return c.end_plain(ERROR_INVALID_CONTEXT);
@@ -1091,9 +1076,7 @@ LOADED(cuCtxPushCurrent_v2)(CUcontext handle)
 
 LOADED(cuCtxPopCurrent_v2)(CUcontext *p)
 {
-    Call c("cuCtxPopCurrent_v2", "%s", "");
-    if (!c.enter(NEEDS_INIT | RELEASES))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT | RELEASES, NO_ARGUMENTS);
     if (stack.list.empty()) {
         if (!push_failed())
             c.misuse("nothing is pushed");
@@ -1107,9 +1090,7 @@ LOADED(cuCtxPopCurrent_v2)(CUcontext *p)
 
 API cuCtxSetCurrent(CUcontext handle)
 {
-    Call c("cuCtxSetCurrent", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT, "0x%llx", HEX(handle));
     Context *ctx = handle ? need(c, contexts, handle, "context") : NULL;
     if (handle && !ctx)
         return c.end_plain(ERROR_INVALID_CONTEXT);
@@ -1122,53 +1103,41 @@ API cuCtxSetCurrent(CUcontext handle)
 
 LOADED(cuCtxGetCurrent)(CUcontext *p)
 {
-    Call c("cuCtxGetCurrent", "%s", "");
-    if (!c.enter(NEEDS_INIT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_INIT, NO_ARGUMENTS);
     *p = (CUcontext)(top() ? contexts.handle(top()) : 0);
     return c.end_plain(0);
 }
 
 LOADED(cuCtxGetDevice)(CUdevice *dev)
 {
-    Call c("cuCtxGetDevice", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     *dev = c.ctx->device;
     return c.end(0);
 }
 
 API cuCtxGetFlags(unsigned int *flags)
 {
-    Call c("cuCtxGetFlags", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     *flags = c.ctx->flags;
     return c.end(0);
 }
 
 LOADED(cuCtxSetLimit)(CUlimit limit, size_t value)
 {
-    Call c("cuCtxSetLimit", "%d, %zu", (int)limit, value);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%d, %zu", (int)limit, value);
     return c.end(0);
 }
 
 API cuCtxSynchronize(void)
 {
-    Call c("cuCtxSynchronize", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     sync_context(c.ctx);
     return c.end(0);
 }
 
 API cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
-    Call c("cuCtxGetStreamPriorityRange", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     if (least)
         *least = 0;
     if (greatest)
@@ -1178,9 +1147,7 @@ API cuCtxGetStreamPriorityRange(int *least, int *greatest)
 
 LOADED(cuDevicePrimaryCtxRetain)(CUcontext *p, CUdevice dev)
 {
-    Call c("cuDevicePrimaryCtxRetain", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     Primary &primary = primaries[dev];
     if (!primary.references++)
         primary.ctx = context_new(dev, primary.flags, true);
@@ -1237,9 +1204,7 @@ API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 
 LOADED(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int *flags, int *active)
 {
-    Call c("cuDevicePrimaryCtxGetState", "%d", dev);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     *flags  = primaries[dev].flags;
     *active = primaries[dev].references > 0;
     return c.end_plain(0);
@@ -1249,10 +1214,8 @@ LOADED(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int *flags, int *activ
 
 LOADED(cuMemAlloc_v2)(CUdeviceptr *p, size_t size)
 {
-    Call c("cuMemAlloc_v2", "%zu", size);
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%zu", size);
     uintptr_t at = 0;
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     int ret = allocate(c, ALLOC_DEVICE, size, false, &at);
     if (!ret)
         *p = at;
@@ -1261,10 +1224,8 @@ LOADED(cuMemAlloc_v2)(CUdeviceptr *p, size_t size)
 
 LOADED(cuMemAllocPitch_v2)(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned int element)
 {
-    Call c("cuMemAllocPitch_v2", "%zu, %zu, %u", width, height, element);
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%zu, %zu, %u", width, height, element);
     uintptr_t at = 0;
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     if (element != 4 && element != 8 && element != 16)
         return c.end(c.fault(ERROR_INVALID_VALUE, "elements of %u bytes", element));
     const size_t row = (width + 511) & ~(size_t)511;
@@ -1291,9 +1252,7 @@ LOADED(cuMemFree_v2)(CUdeviceptr p)
 
 API cuMemGetInfo_v2(size_t *free, size_t *total)
 {
-    Call c("cuMemGetInfo_v2", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     const u64 used = memory_used(c.ctx->device);
     *total = settings.memory;
     *free  = used < settings.memory ? settings.memory - used : 0;
@@ -1302,9 +1261,7 @@ API cuMemGetInfo_v2(size_t *free, size_t *total)
 
 API cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p)
 {
-    Call c("cuMemGetAddressRange_v2", "0x%llx", HEX(p));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(p));
     const Alloc *a = memory_exact(p);
     if (!a)
         return c.end(ERROR_NOT_FOUND);
@@ -1319,10 +1276,8 @@ enum { HOSTALLOC_PORTABLE = 1, HOSTALLOC_DEVICEMAP = 2, HOSTALLOC_WRITECOMBINED 
 
 API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
 {
-    Call c("cuMemHostAlloc", "%zu, 0x%x", size, flags);
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%zu, 0x%x", size, flags);
     uintptr_t at = 0;
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     if (flags & ~(HOSTALLOC_PORTABLE | HOSTALLOC_DEVICEMAP | HOSTALLOC_WRITECOMBINED))
         return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
     int ret = allocate(c, ALLOC_PINNED, size, flags & HOSTALLOC_PORTABLE, &at);
@@ -1333,10 +1288,8 @@ API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
 
 API cuMemAllocHost_v2(void **p, size_t size)
 {
-    Call c("cuMemAllocHost_v2", "%zu", size);
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%zu", size);
     uintptr_t at = 0;
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     int ret = allocate(c, ALLOC_PINNED, size, false, &at);
     if (!ret)
         *p = (void *)at;
@@ -1357,9 +1310,7 @@ API cuMemFreeHost(void *p)
 
 API cuMemHostGetDevicePointer_v2(CUdeviceptr *dev, void *p, unsigned int flags)
 {
-    Call c("cuMemHostGetDevicePointer_v2", "0x%llx, %u", HEX(p), flags);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %u", HEX(p), flags);
     const Alloc *a = memory_exact((uintptr_t)p);
     if (!a || a->kind != ALLOC_PINNED || flags)
         return c.end(c.fault(ERROR_INVALID_VALUE, "not pinned memory: %s",
@@ -1410,25 +1361,19 @@ static std::string describe_2d(const CUDA_MEMCPY2D *p)
 
 LOADED(cuMemcpy2D_v2)(const CUDA_MEMCPY2D *p)
 {
-    Call c("cuMemcpy2D_v2", "%s", describe_2d(p).c_str());
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%s", describe_2d(p).c_str());
     return c.end(copy_2d(c, NULL, p, true));
 }
 
 API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
 {
-    Call c("cuMemcpy2DUnaligned_v2", "%s", describe_2d(p).c_str());
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%s", describe_2d(p).c_str());
     return c.end(copy_2d(c, NULL, p, true));
 }
 
 LOADED(cuMemcpy2DAsync_v2)(const CUDA_MEMCPY2D *p, CUstream stream)
 {
-    Call c("cuMemcpy2DAsync_v2", "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
     return c.end_plain(copy_2d(c, stream, p, false));
 }
 
@@ -1503,9 +1448,7 @@ API cuStreamCreateWithPriority(CUstream *p, unsigned int flags, int priority)
 
 LOADED(cuStreamDestroy_v2)(CUstream handle)
 {
-    Call c("cuStreamDestroy_v2", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT | RELEASES))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
     Stream *s = need(c, streams, handle, "stream");
     if (!s)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1516,9 +1459,7 @@ LOADED(cuStreamDestroy_v2)(CUstream handle)
 
 LOADED(cuStreamSynchronize)(CUstream handle)
 {
-    Call c("cuStreamSynchronize", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1528,9 +1469,7 @@ LOADED(cuStreamSynchronize)(CUstream handle)
 
 LOADED(cuStreamQuery)(CUstream handle)
 {
-    Call c("cuStreamQuery", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1544,9 +1483,7 @@ LOADED(cuStreamQuery)(CUstream handle)
 
 API cuStreamGetFlags(CUstream handle, unsigned int *flags)
 {
-    Call c("cuStreamGetFlags", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1556,9 +1493,7 @@ API cuStreamGetFlags(CUstream handle, unsigned int *flags)
 
 API cuStreamGetCtx(CUstream handle, CUcontext *p)
 {
-    Call c("cuStreamGetCtx", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1568,9 +1503,7 @@ API cuStreamGetCtx(CUstream handle, CUcontext *p)
 
 LOADED(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags)
 {
-    Call c("cuStreamWaitEvent", "0x%llx, 0x%llx, %u", HEX(handle), HEX(event), flags);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx, %u", HEX(handle), HEX(event), flags);
     Stream *s = need_stream(c, handle);
     Event *e = need(c, events, event, "event");
     if (!s || !e)
@@ -1587,9 +1520,7 @@ LOADED(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags)
 
 LOADED(cuStreamAddCallback)(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
 {
-    Call c("cuStreamAddCallback", "0x%llx, %u", HEX(handle), flags);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %u", HEX(handle), flags);
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end_plain(ERROR_INVALID_HANDLE);
@@ -1603,9 +1534,7 @@ LOADED(cuStreamAddCallback)(CUstream handle, CUstreamCallback *callback, void *o
 
 API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
 {
-    Call c("cuLaunchHostFunc", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Stream *s = need_stream(c, handle);
     if (!s)
         return c.end_plain(ERROR_INVALID_HANDLE);
@@ -1620,9 +1549,7 @@ API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
 
 LOADED(cuEventCreate)(CUevent *p, unsigned int flags)
 {
-    Call c("cuEventCreate", "%u", flags);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%u", flags);
     if (flags & ~7U)
         return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
     Event *e = new Event();
@@ -1635,9 +1562,7 @@ LOADED(cuEventCreate)(CUevent *p, unsigned int flags)
 
 LOADED(cuEventDestroy_v2)(CUevent handle)
 {
-    Call c("cuEventDestroy_v2", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT | RELEASES))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
     Event *e = need(c, events, handle, "event");
     if (!e)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1648,9 +1573,7 @@ LOADED(cuEventDestroy_v2)(CUevent handle)
 
 LOADED(cuEventRecord)(CUevent handle, CUstream stream)
 {
-    Call c("cuEventRecord", "0x%llx, 0x%llx", HEX(handle), HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx", HEX(handle), HEX(stream));
     Event *e = need(c, events, handle, "event");
     Stream *s = need_stream(c, stream);
     if (!s || !e)
@@ -1666,9 +1589,7 @@ LOADED(cuEventRecord)(CUevent handle, CUstream stream)
 
 LOADED(cuEventSynchronize)(CUevent handle)
 {
-    Call c("cuEventSynchronize", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Event *e = need(c, events, handle, "event");
     if (!e)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1679,9 +1600,7 @@ LOADED(cuEventSynchronize)(CUevent handle)
 
 LOADED(cuEventQuery)(CUevent handle)
 {
-    Call c("cuEventQuery", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
     Event *e = need(c, events, handle, "event");
     if (!e)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1697,9 +1616,7 @@ LOADED(cuEventQuery)(CUevent handle)
 
 API cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 {
-    Call c("cuEventElapsedTime", "0x%llx, 0x%llx", HEX(from), HEX(to));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx", HEX(from), HEX(to));
     Event *a = need(c, events, from, "event"), *b = need(c, events, to, "event");
     if (!a || !b)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1717,9 +1634,7 @@ API cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 
 LOADED(cuModuleLoadData)(CUmodule *module, const void *image)
 {
-    Call c("cuModuleLoadData", "%s", "");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     return c.end(load(c, module, image));
 }
 
@@ -1735,9 +1650,7 @@ API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUji
 
 LOADED(cuModuleUnload)(CUmodule handle)
 {
-    Call c("cuModuleUnload", "0x%llx", HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT | RELEASES))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
     Module *m = need(c, modules, handle, "module");
     if (!m)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1753,9 +1666,7 @@ LOADED(cuModuleUnload)(CUmodule handle)
 
 LOADED(cuModuleGetFunction)(CUfunction *p, CUmodule handle, const char *name)
 {
-    Call c("cuModuleGetFunction", "0x%llx, %s", HEX(handle), name ? name : "NULL");
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %s", HEX(handle), name ? name : "NULL");
     Module *m = need(c, modules, handle, "module");
     if (!m)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1779,9 +1690,7 @@ enum {
 
 API cuFuncGetAttribute(int *value, int which, CUfunction handle)
 {
-    Call c("cuFuncGetAttribute", "%d, 0x%llx", which, HEX(handle));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%d, 0x%llx", which, HEX(handle));
     Function *f = need(c, functions, handle, "function");
     if (!f)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1801,9 +1710,7 @@ API cuFuncGetAttribute(int *value, int which, CUfunction handle)
 
 API cuFuncSetAttribute(CUfunction handle, int which, int value)
 {
-    Call c("cuFuncSetAttribute", "0x%llx, %d, %d", HEX(handle), which, value);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d, %d", HEX(handle), which, value);
     Function *f = need(c, functions, handle, "function");
     if (!f)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1820,17 +1727,13 @@ API cuFuncSetAttribute(CUfunction handle, int which, int value)
 
 API cuFuncSetCacheConfig(CUfunction handle, int config)
 {
-    Call c("cuFuncSetCacheConfig", "0x%llx, %d", HEX(handle), config);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d", HEX(handle), config);
     return c.end(need(c, functions, handle, "function") ? 0 : ERROR_INVALID_HANDLE);
 }
 
 API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads, size_t shared)
 {
-    Call c("cuOccupancyMaxActiveBlocksPerMultiprocessor", "0x%llx, %d, %zu", HEX(handle), threads, shared);
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d, %zu", HEX(handle), threads, shared);
     Function *f = need(c, functions, handle, "function");
     if (!f)
         return c.end(ERROR_INVALID_HANDLE);
@@ -1849,10 +1752,8 @@ LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsi
                    CUstream stream, void **params, void **extra)
 {
     Function *known = functions.get(handle);
-    Call c("cuLaunchKernel", "%s, %u %u %u, %u %u %u, %u, 0x%llx",
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%s, %u %u %u, %u %u %u, %u, 0x%llx",
            known ? known->name.c_str() : "?", gx, gy, gz, bx, by, bz, shared, HEX(stream));
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     Function *f = need(c, functions, handle, "function");
     Stream *s = need_stream(c, stream);
     if (!f || !s)

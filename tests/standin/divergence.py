@@ -4,7 +4,6 @@
 
 usage: divergence.py instrument NAME IN.ll OUT.ll TABLE.cpp
        divergence.py table [-n LINES] [-k REGEX] [-p PERCENT] [-m] CSV...
-       divergence.py compare MAP.csv NCU.csv OUT.csv
 
 instrument: IN.ll is a module that clang has instrumented with trace-pc-guard: a call at the
 beginning of each basic block. OUT.ll is the same module, with calls that pass the number of the
@@ -14,9 +13,6 @@ of a warp meet again after that branch (the immediate post-dominator).
 table: prints the lines with the most divergent visits, for each kernel. A branch is short if its two sides are so
 short that the device's compiler may need no branch. -n: number of lines [10]; -k: only kernels that match;
 -p: only lines with at least this percentage of their kernel's divergent visits [0]; -m: for Markdown.
-
-compare: prints a map beside the counters of a device, which 'ncu --csv --page raw' wrote, and appends them to the
-benchmark's file.
 """
 
 import collections
@@ -279,62 +275,10 @@ def table(paths, kernels, lines, percent, markdown):
             print(form.format(*cells))
 
 
-def read_ncu(path):
-    """Returns the sums over the launches of each kernel, by metric."""
-    sums = collections.defaultdict(lambda: collections.defaultdict(float))
-    with open(path, newline="", encoding="utf-8") as f:
-        lines = f.read().split("\n")
-    begin = [i for i, line in enumerate(lines) if line.startswith('"ID"')]
-    if not begin:
-        sys.exit(f"{path}: ncu has counted nothing: " + " ".join(lines[-5:]))
-    for r in csv.DictReader(lines[begin[0]:]):
-        if not (r["ID"] or "").isdigit():
-            continue
-        kernel = re.sub(r"[ (].*", "", r["Kernel Name"])
-        sums[kernel]["launches"] += 1
-        for name, value in r.items():
-            if name and name.startswith("smsp__"):
-                sums[kernel][name] += float(value.replace(",", ""))
-    return sums
-
-
-def compare(path, counters, output):
-    device = read_ncu(counters)
-    with open(output, "a", encoding="utf-8") as f:
-        for kernel, (whole, _) in read_map([path], ""):
-            if kernel not in device:
-                print(f"{kernel:22} has not run on the device")
-                continue
-            sums = device.pop(kernel)
-            targets   = sums["smsp__sass_branch_targets.sum"]
-            divergent = sums["smsp__sass_branch_targets_threads_divergent.sum"]
-            threads   = sums["smsp__thread_inst_executed.sum"] / max(1, sums["smsp__inst_executed.sum"])
-            pairs = (("branches", "", int(whole["visits"]), targets),
-                     ("divergent branches", "", int(whole["divergent"]), divergent),
-                     ("short divergent branches", "", int(whole["short"]), None),
-                     ("divergent branches", "%", share(whole), 100 * divergent / max(1, targets)),
-                     ("threads per instruction", "", float(whole["lanes"]), threads))
-            print(f"{kernel:22} {pairs[0][2]:12,} {pairs[0][3]:12,.0f} {pairs[1][2]:12,} "
-                  f"{pairs[1][2] - pairs[2][2]:12,} {pairs[1][3]:12,.0f} "
-                  f"{pairs[3][2]:7.1f}% {pairs[3][3]:7.1f}% {pairs[4][2]:8.1f} {pairs[4][3]:8.1f}")
-            average = sums["smsp__sass_average_branch_targets_threads_uniform.pct"] / sums["launches"]
-            pairs += (("uniform branches by ncu's own average", "%", None, average or None),)
-            for metric, unit, of_map, of_device in pairs:
-                for where, value in (("map", of_map), ("device", of_device)):
-                    if value is None:
-                        continue
-                    f.write(f"divergence,{kernel},{where},,,,,8,{sums['launches']:.0f},{metric},{unit},{value:.6g},,,\n")
-    for kernel in device:
-        print(f"{kernel:22} is not in the map")
-
-
 def main():
     args = sys.argv[1:]
     if len(args) == 5 and args[0] == "instrument":
         instrument(*args[1:])
-        return
-    if len(args) == 4 and args[0] == "compare":
-        compare(*args[1:])
         return
     if args[:1] != ["table"]:
         sys.exit(__doc__)
