@@ -74,24 +74,6 @@ static int sum(const MvstereoSums *s)
     return least;
 }
 
-static int find(const uint16_t *sums, int value, ptrdiff_t range)
-{
-    int k = 0;
-
-    while (sums[k] != value)
-        k++;
-    return k;
-}
-
-static int least_sum(const uint16_t *sums, ptrdiff_t range)
-{
-    int least = sums[0];
-
-    for (ptrdiff_t k = 1; k < range; k++)
-        least = FFMIN(least, sums[k]);
-    return least;
-}
-
 /* Finds the smallest value up to which the weights are at least half of their sum, bit by bit. */
 static void weighted_median(const MvstereoMedian *m)
 {
@@ -134,8 +116,6 @@ av_cold void ff_mvstereo_dsp_init(MvstereoDSP *dsp)
         .costs           = costs,
         .path            = path,
         .sum             = sum,
-        .find            = find,
-        .least           = least_sum,
         .weighted_median = weighted_median,
     };
 #if ARCH_X86 && HAVE_X86ASM

@@ -73,10 +73,6 @@ typedef struct MvstereoDSP {
     void (*path)(const MvstereoPath *p);
     /** Adds the paths, and updates the other view where a sum is better. @return the least sum */
     int (*sum)(const MvstereoSums *s);
-    /** @return the index of the first sum equal to value, which must exist */
-    int (*find)(const uint16_t *sums, int value, ptrdiff_t range);
-    /** @return the least sum; all sums are below 0x8000 */
-    int (*least)(const uint16_t *sums, ptrdiff_t range);
     /** Computes nb medians; may read and write up to 15 more. */
     void (*weighted_median)(const MvstereoMedian *m);
 } MvstereoDSP;

@@ -520,14 +520,19 @@ static void step_from_left(const MvstereoMatcher *m, const Scratch *s, int y, in
 static void choose(const MvstereoMatcher *m, uint16_t *sums, int least, int base, int16_t *disparity,
                    uint8_t *confidence)
 {
-    const int best  = m->dsp.find(sums, least, m->range);
-    const int first = FFMAX(best - 1, 0), last = FFMIN(best + 1, m->range - 1);
+    int best = 0, next = INT16_MAX, first, last;
 
+    while (sums[best] != least)
+        best++;
+    first = FFMAX(best - 1, 0);
+    last  = FFMIN(best + 1, m->range - 1);
     *disparity = first < best && best < last ? mvstereo_subpel(base + best, sums[first], least, sums[last])
                                              : (base + best) * MVSTEREO_ONE;
     for (int i = first; i <= last; i++)
         sums[i] = INT16_MAX;
-    *confidence = FFMIN(m->dsp.least(sums, m->range) - least, 255);
+    for (int i = 0; i < m->range; i++)
+        next = FFMIN(next, sums[i]);
+    *confidence = FFMIN(next - least, 255);
 }
 
 /* Adds the paths of samples start to end - 1 of a row, and chooses their disparities. */

@@ -213,7 +213,7 @@ static av_noinline void count_mvdenoise_samples(void)
                                  .x = 80, .y = 20, .least = -12, .most_x = 244, .most_y = 164, .stride = LINE,
                                  .log2_cell = 3, .last_column = 29 };
     uint32_t sums[84] = { 0 }, weights[84] = { 0 };
-    uint16_t patch_weights[20], row[84];
+    uint16_t patch_weights[20];
     MvdenoiseCandidates candidates;
     MvdenoiseSamples s;
 
@@ -222,7 +222,6 @@ static av_noinline void count_mvdenoise_samples(void)
         patch_weights[i] = 100 + i;
     COUNT("vectors around a patch, 8", s.candidates(&candidates, field, &spot));
     COUNT("rows of 20 patches added", s.add(sums, weights, (uint16_t *)ref, patch_weights, 20, window));
-    COUNT("sums of patches divided, 80", s.divide(row, sums, weights, 80, 2));
 }
 
 static av_noinline void count_mvdenoise_space(int depth, const char *name_forward, const char *name_back)
@@ -310,7 +309,6 @@ static av_noinline void count_mvstereo(void)
     COUNT("costs of 128 disparities", dsp.costs(&c));
     COUNT("a step of a path, 128 disparities", dsp.path(&path));
     COUNT("four paths added, 128 disparities", dsp.sum(&s));
-    COUNT("the least of 128 sums", dsp.least(sums, RANGE));
     COUNT("16 weighted medians of 9x9", dsp.weighted_median(&m));
 }
 #endif

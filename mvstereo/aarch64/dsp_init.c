@@ -12,8 +12,6 @@
 void ff_mvstereo_costs_neon(const MvstereoCosts *c);
 void ff_mvstereo_path_neon(const MvstereoPath *p);
 int  ff_mvstereo_sum_neon(const MvstereoSums *s);
-int  ff_mvstereo_find_neon(const uint16_t *sums, int value, ptrdiff_t range);
-int  ff_mvstereo_least_neon(const uint16_t *sums, ptrdiff_t range);
 void ff_mvstereo_weighted_median_neon(const MvstereoMedian *m);
 
 av_cold void ff_mvstereo_dsp_init_aarch64(MvstereoDSP *dsp)
@@ -23,7 +21,5 @@ av_cold void ff_mvstereo_dsp_init_aarch64(MvstereoDSP *dsp)
     dsp->costs           = ff_mvstereo_costs_neon;
     dsp->path            = ff_mvstereo_path_neon;
     dsp->sum             = ff_mvstereo_sum_neon;
-    dsp->find            = ff_mvstereo_find_neon;
-    dsp->least           = ff_mvstereo_least_neon;
     dsp->weighted_median = ff_mvstereo_weighted_median_neon;
 }

@@ -211,45 +211,6 @@ function ff_mvstereo_sum_neon, export=1
         ret
 endfunc
 
-// int find(const uint16_t *sums, int value, ptrdiff_t range)
-function ff_mvstereo_find_neon, export=1
-        dup             v2.8h, w1
-        mov             x3, x0
-1:
-        ld1             {v0.8h, v1.8h}, [x0], #32
-        cmeq            v0.8h, v0.8h, v2.8h
-        cmeq            v1.8h, v1.8h, v2.8h
-        uzp1            v0.16b, v0.16b, v1.16b
-        shrn            v0.8b, v0.8h, #4        // four bits for each word
-        fmov            x4, d0
-        cbz             x4, 1b
-        rbit            x4, x4
-        clz             x4, x4
-        sub             x0, x0, x3
-        lsr             x0, x0, #1
-        sub             x0, x0, #16
-        add             x0, x0, x4, lsr #2
-        ret
-endfunc
-
-// int least(const uint16_t *sums, ptrdiff_t range)
-function ff_mvstereo_least_neon, export=1
-        movi            v4.16b, #255
-        movi            v5.16b, #255
-1:
-        ld1             {v0.8h, v1.8h, v2.8h, v3.8h}, [x0], #64
-        umin            v0.8h, v0.8h, v1.8h
-        umin            v2.8h, v2.8h, v3.8h
-        umin            v4.8h, v4.8h, v0.8h
-        umin            v5.8h, v5.8h, v2.8h
-        subs            x1, x1, #32
-        b.gt            1b
-        umin            v4.8h, v4.8h, v5.8h
-        uminv           h4, v4.8h
-        umov            w0, v4.h[0]
-        ret
-endfunc
-
 // void weighted_median(const MvstereoMedian *m)
 // Computes 16 medians at a time. The stack has the weights, 81 rows of 16 words.
 function ff_mvstereo_weighted_median_neon, export=1

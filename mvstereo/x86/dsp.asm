@@ -263,37 +263,6 @@ cglobal mvstereo_sum, 1, 9, 8, s, from0, from1, from2, from3, sums, least, index
     LEAST_WORD       1, 2
     RET
 
-; int mvstereo_find(const uint16_t *sums, int value, ptrdiff_t range)
-cglobal mvstereo_find, 3, 4, 3, sums, value, range, mask
-    movd           xm0, valued
-    vpbroadcastw    m0, xm0
-    mov            rax, -32
-.lanes:
-    add            rax, 32
-    pcmpeqw         m1, m0, [sumsq + rax]
-    pmovmskb     maskd, m1
-    test         maskd, maskd
-    jz .lanes
-    bsf          maskd, maskd
-    add            eax, maskd
-    shr            eax, 1
-    RET
-
-; int mvstereo_least(const uint16_t *sums, ptrdiff_t range)
-cglobal mvstereo_least, 2, 2, 2, sums, range
-    lea          sumsq, [sumsq + 2 * rangeq]
-    neg         rangeq
-    mova            m0, [sumsq + 2 * rangeq]
-    mova            m1, [sumsq + 2 * rangeq + 32]
-.lanes:
-    pminuw          m0, [sumsq + 2 * rangeq]
-    pminuw          m1, [sumsq + 2 * rangeq + 32]
-    add         rangeq, 32
-    jl .lanes
-    pminuw          m0, m1
-    LEAST_WORD       0, 1
-    RET
-
 ; Adds to m1 the weights of the disparities that are below m0 in a row of 9. Clobbers m2.
 %macro ROW_BELOW 0
 %assign %%i 0

@@ -13,8 +13,6 @@
 void ff_mvstereo_costs_avx2(const MvstereoCosts *c);
 void ff_mvstereo_path_avx2(const MvstereoPath *p);
 int  ff_mvstereo_sum_avx2(const MvstereoSums *s);
-int  ff_mvstereo_find_avx2(const uint16_t *sums, int value, ptrdiff_t range);
-int  ff_mvstereo_least_avx2(const uint16_t *sums, ptrdiff_t range);
 void ff_mvstereo_weighted_median_avx2(const MvstereoMedian *m);
 
 av_cold void ff_mvstereo_dsp_init_x86(MvstereoDSP *dsp)
@@ -25,8 +23,6 @@ av_cold void ff_mvstereo_dsp_init_x86(MvstereoDSP *dsp)
     dsp->costs           = ff_mvstereo_costs_avx2;
     dsp->path            = ff_mvstereo_path_avx2;
     dsp->sum             = ff_mvstereo_sum_avx2;
-    dsp->find            = ff_mvstereo_find_avx2;
-    dsp->least           = ff_mvstereo_least_avx2;
     dsp->weighted_median = ff_mvstereo_weighted_median_avx2;
 #endif
 }

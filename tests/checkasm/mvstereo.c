@@ -149,34 +149,6 @@ static void check_mvstereo_sums(const MvstereoDSP *dsp)
         }
         bench_new(&s);
     }
-    for (int k = 0; k < STEREO_RANGE; k++)
-        sums[0][k] = rnd() % 40 + 3;
-    if (check_func(dsp->find, "mvstereo_find")) {
-        declare_func(int, const uint16_t *sums, int value, ptrdiff_t range);
-
-        for (int k = 0; k < STEREO_RANGE; k++) {
-            least[0] = call_ref(sums[0], sums[0][k], STEREO_RANGE);
-            least[1] = call_new(sums[0], sums[0][k], STEREO_RANGE);
-            if (least[0] != least[1])
-                fail();
-        }
-        bench_new(sums[0], sums[0][40], STEREO_RANGE);
-    }
-    if (check_func(dsp->least, "mvstereo_least")) {
-        declare_func(int, const uint16_t *sums, ptrdiff_t range);
-
-        for (int k = 0; k < STEREO_RANGE; k++) {
-            const int range = MVSTEREO_LANES * (1 + k / MVSTEREO_LANES);
-
-            sums[0][k] = 3 - k % 3;
-            least[0]   = call_ref(sums[0], range);
-            least[1]   = call_new(sums[0], range);
-            if (least[0] != least[1])
-                fail();
-            sums[0][k] = INT16_MAX;
-        }
-        bench_new(sums[0], STEREO_RANGE);
-    }
 }
 
 static void check_mvstereo_weighted_median(const MvstereoDSP *dsp)
