@@ -93,7 +93,7 @@ help-all: help
 	@echo '  make bench-stab      measure the shake that mvstab and others leave in scenes whose motion is known'
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks'
-	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury, KITTI, Sintel, ...'
+	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury'
 	@echo '  make divergence      map where the threads of warps diverge, without a GPU; ALGO="ds hme", BLOCK=16, RANGE=32'
 
 # configure runs automatically the first time, and again when it has changed.

@@ -7,8 +7,7 @@ Each frame of a clip, of which every second one is a top field, gives one field.
   FRAMES  of each clip [40], from frame START [0] on
   CROP    the middle part of at most this size [640x352]
   VSPYTHON  command that starts a Python with VapourSynth and vsjetpack [python3]; VSPATH: what stands before paths [none]
-Writes OUT/table.md; OUT/deint.png, if matplotlib is there: PSNR and time; and, for each clip, OUT/NAME.png: where bwdif
-and mvdeint differ most, of the truth, bwdif, QTGMC (if it is there) and mvdeint.
+Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif, QTGMC (if it is there) and mvdeint.
 PSNR and SSIM are those of luma, without the first and last three fields; seconds are of user time, on one thread.
 Flicker is measured in the 16x16 areas and pairs of frames in which the clip's samples differ by less than 6 levels on
 average: how much more the result's do, in levels.
@@ -130,12 +129,6 @@ def main():
             made[method] = result[0]
             print('%-24s %-34s %6.2f dB  %.4f  %5.2f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
         clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
-    plt = bench.use_matplotlib()
-    if plt:
-        points = [(np.mean([r[3] for r in rows]), np.mean([r[0] for r in rows]), method.split('=weights')[0])
-                  for method, rows in figures.items() if len(rows) == len(clips)]
-        bench.plot(plt, points, 'seconds of user time, one thread', 'PSNR of luma, dB, mean of %d clips' % len(clips),
-             out + '/deint.png')
     with open(out + '/table.md', 'w') as f:
         for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('flicker', 2, '%.2f'), ('seconds', 3, '%.2f')):
             whole = {method: [r[i] for r in rows] for method, rows in figures.items() if len(rows) == len(clips)}

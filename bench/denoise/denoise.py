@@ -303,10 +303,6 @@ def main():
     results.write(f"{args.out}/denoise.csv")
     print_tables(results, args, clips, whole, timed)
     plt = bench.use_matplotlib()
-    if plt and args.runs:
-        points = [(*(results.mean(sigma=timed, method=m.name, metric=k) for k in ("rate 1", "psnr")), m.name) for m in args.found]
-        bench.plot(plt, points, f"frames/s, one thread, {whole.width}x{whole.height}",
-                   f"PSNR of luma, dB, noise of sigma {timed:g}, mean of {len(clips)} clips", f"{args.out}/denoise.png")
     if plt:
         hardest_place(plt, results, args, clips[0], shown, f"{args.out}/hardest.jpg")
 

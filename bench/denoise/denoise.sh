@@ -56,7 +56,7 @@ fi
 take_meter "$bin/ffmpeg"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
-package "import matplotlib" matplotlib || say "left out: plots and the picture, there is no matplotlib"
+package "import matplotlib" matplotlib || say "left out: the picture, there is no matplotlib"
 take_plugins "${methods:-MVTools MVUtensils V-BM3D}"
 
 # add FILE: the middle of a clip as NAME.yuv and, of the first one, its whole frames as NAME-whole.yuv

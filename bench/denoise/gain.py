@@ -140,7 +140,6 @@ class Bench(bench.Results):
             self.add(clip.name, sigma, encoder, variant, "highest psnr", max(p[1] for p in found[variant]))
             print(f"{clip.name:20s} sigma {sigma:<3g} {encoder:8s} {variant:12s} " + "  ".join(
                 f"{bits:.0f}: {psnr:.2f}" for bits, psnr in sorted(found[variant])), flush=True)
-        return found
 
     def times(self, clip, sigma, encoder, variants):
         """Of the whole command, at the quantizer in the middle; what is compared takes turns."""
@@ -189,46 +188,22 @@ def print_table(found, clips, whole, encoders, used):
                        "whole command", "CPU"], rows)
 
 
-def plot(plt, curves, clip, sigma, path):
-    """Quality over rate, a panel for each encoder."""
-    figure, panels = plt.subplots(1, len(curves), figsize=(6 * len(curves), 4.5), squeeze=False)
-    for axes, (encoder, found) in zip(panels[0], curves.items()):
-        for variant, points in found.items():
-            points = sorted(points)
-            axes.plot([p[0] for p in points], [p[1] for p in points], marker="o",
-                      label="as it is" if variant == ALONE else variant)
-        axes.set_xscale("log")
-        axes.set_title(f"{encoder}, {clip.name}, noise of sigma {sigma:g}")
-        axes.set_xlabel("kbit/s")
-        axes.set_ylabel("PSNR of luma, dB, compared with the clean clip")
-        axes.grid(True, which="both", alpha=0.3)
-        axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    print(f"plot: {path}")
-
-
 def main():
     args = bench.parse(__doc__, "ffmpeg", "out", "runs", "sigmas", "encoders", "clip", "whole")
     encoders = list(bench.encoders_of(args.ffmpeg, args.encoders, ENCODERS))
     clips, whole = [Clip(args.out, text) for text in args.clip], Clip(args.out, args.whole)
-    results, used, shown = Bench(args), {}, {}
+    results, used = Bench(args), {}
     middle = min(args.sigmas, key=lambda s: abs(s - 10))
     for sigma in args.sigmas:
         used[sigma] = {v: text for v, text in variants_of(args, sigma).items()
                        if not bench.missing_filter(args.ffmpeg, text)}
         for encoder in encoders:
             for clip in clips:
-                found = results.curves(clip, sigma, encoder, used[sigma])
-                if sigma == middle and clip is clips[0]:
-                    shown[encoder] = found
+                results.curves(clip, sigma, encoder, used[sigma])
             if sigma == middle:
                 results.times(whole, sigma, encoder, used[sigma])
     print_table(results, clips, whole, encoders, used)
     results.write(f"{args.out}/gain.csv", 4)
-    plt = bench.use_matplotlib()
-    if plt and shown:
-        plot(plt, shown, clips[0], middle, f"{args.out}/gain.png")
 
 
 if __name__ == "__main__":

@@ -169,27 +169,6 @@ def print_means(rows):
                       [[variant, *(f"{v:+.2f}" for v in by.values())] for variant, by in table.items()])
 
 
-def plot(rows, path):
-    table = means(rows)
-    if not table:
-        return
-    plt = bench.use_matplotlib()
-    if not plt:
-        return
-    encoders = list(next(iter(table.values())))
-    figure, axes = plt.subplots(figsize=(9, 4))
-    width = 0.8 / len(table)
-    for i, (variant, by) in enumerate(table.items()):
-        axes.bar(np.arange(len(encoders)) + i * width, [by[e] for e in encoders], width, label=variant)
-    axes.set_xticks(np.arange(len(encoders)) + 0.4 - width / 2, encoders)
-    axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_ylabel("BD-rate against the encoder alone, %")
-    axes.grid(axis="y", alpha=0.3)
-    axes.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ffmpeg", required=True)
@@ -214,7 +193,6 @@ def main():
             results.constant(name, clip, preset)
     results.write(f"{args.out}/encode.csv", 4)
     print_means(results.rows)
-    plot(results.rows, f"{args.out}/encode.png")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,6 @@ take_python
 for module in numpy bjontegaard; do
     package "import $module" $module || die "this needs the Python package $module, see $out/pip.log"
 done
-package "import matplotlib" matplotlib || say "left out: the plot, there is no matplotlib"
 
 # raw NAME INPUT_OPTIONS...: a clip that costs next to nothing to read.
 raw() {

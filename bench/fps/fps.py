@@ -178,10 +178,6 @@ def main():
     print_tables(results, methods, clips)
     plt = bench.use_matplotlib()
     names = [m.name for m in methods]
-    if plt and args.runs:
-        bench.plot(plt, [(results.mean(method=n, metric="rate 1"), results.mean(method=n, metric="psnr"), n) for n in names],
-                   f"output frames/s, one thread, {first.size[0]}x{first.size[1]}",
-                   f"PSNR of luma, dB, mean of {len(clips)} clips", f"{args.out}/fps.png")
     if plt and OURS in names and THEIRS in names:
         hardest_place(plt, first, args, f"{args.out}/hardest.jpg")
 

@@ -46,7 +46,7 @@ package "import numpy" numpy || die "this needs the Python package numpy, see $o
 if [ -n "${TRIPLETS-}" ]; then
     exec "$python" bench/fps/triplets.py "$bin/ffmpeg" "$TRIPLETS"
 fi
-package "import matplotlib" matplotlib || say "left out: the plot and the picture, there is no matplotlib"
+package "import matplotlib" matplotlib || say "left out: the picture, there is no matplotlib"
 [ -n "${VAPOURSYNTH-}" ] || take_plugins "${METHODS:-MVTools MVUtensils open-svpflow}"
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut

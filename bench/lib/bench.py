@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the benchmarks share: programs and filters that run, raw frames, PSNR, figures, tables, plots."""
+"""What the benchmarks share: programs and filters that run, raw frames, PSNR, figures, tables, pictures."""
 
 import argparse
 import csv
@@ -274,47 +274,8 @@ def use_matplotlib():
         import matplotlib.pyplot as plt
         return plt
     except ImportError:
-        print("no plots, there is no matplotlib")
+        print("no picture, there is no matplotlib")
         return None
-
-
-def free_place(box, inside, taken):
-    """Whether a label can be here: within the panel, on nothing else."""
-    return (inside.x0 < box.x0 and inside.y0 < box.y0 and inside.x1 > box.x1 and inside.y1 > box.y1
-            and not any(box.overlaps(other) for other in taken))
-
-
-def plot(plt, points, xlabel, ylabel, path):
-    """Points (x, y, name) with x on a logarithmic scale, each name beside its point where nothing else is."""
-    from matplotlib.transforms import Bbox
-    points = sorted(p for p in points if None not in p)
-    if not points:
-        print("left out: the plot, no method has both a rate and all clips")
-        return
-    figure, axes = plt.subplots(figsize=(8, 5.5))
-    axes.set_xscale("log")
-    colours = ["tab:blue" if p[2].startswith("mv") else "tab:orange" for p in points]
-    for point, colour in zip(points, colours):
-        axes.plot(*point[:2], "o", color=colour)
-    axes.margins(0.2)
-    axes.grid(True, which="both", alpha=0.3)
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel(ylabel)
-    figure.tight_layout()
-    figure.canvas.draw()
-    inside = axes.get_window_extent()
-    taken = [Bbox([[x - 6, y - 6], [x + 6, y + 6]]) for x, y in axes.transData.transform([p[:2] for p in points])]
-    places = [(dx * d, dy * d) for d in (7, 14, 22, 32) for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))]
-    for point, colour in zip(points, colours):
-        label = axes.annotate(point[2], point[:2], (7, 0), textcoords="offset points", fontsize=9, color=colour)
-        for dx, dy in [*places, places[0]]:  # the first place again, if none is free
-            label.set(position=(dx, dy), ha="center" if not dx else "left" if dx > 0 else "right",
-                      va="center" if not dy else "bottom" if dy > 0 else "top")
-            if free_place(label.get_window_extent().padded(1), inside, taken):
-                break
-        taken.append(label.get_window_extent().padded(1))
-    figure.savefig(path, dpi=110)
-    print(f"plot: {path}")
 
 
 def window_sums(errors, width, height, step=8):

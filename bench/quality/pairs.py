@@ -2,7 +2,6 @@
 """Finds pairs of pictures with ground truth in folders of several layouts."""
 
 import os
-import re
 
 import numpy as np
 
@@ -47,29 +46,17 @@ class Files:
         self.group, self.name = group, name
         self.first, self.second, self.flow, self.masks = first, second, flow, masks
 
-    def mask(self, name):
-        """A mask's picture where it is there: (height, width) of bool."""
-        path = self.masks.get(name)
-        if path is None or not os.path.exists(path):
-            return None
-        return pictures.read_gray(path) > 0
-
     def hidden(self):
-        """What the second picture does not show, if anything says so."""
-        path = self.masks.get("seen")  # KITTI: flow of what is visible
-        if path is not None and os.path.exists(path):
-            return ~pictures.read_flow(path)[1]
-        return self.mask("occluded")
+        """What the second picture does not show, (height, width) of bool, if a mask says so."""
+        path = self.masks.get("occluded")
+        return pictures.read_gray(path) > 0 if path and os.path.exists(path) else None
 
     def load(self):
         """Reads the pair."""
         first, second = pictures.read_gray(self.first), pictures.read_gray(self.second)
-        flow, known = pictures.read_flow(self.flow)
+        flow, known = pictures.read_flo(self.flow)
         if not first.shape == second.shape == known.shape:
             raise pictures.PictureError(f"{self.flow}: the pictures have another size")
-        invalid = self.mask("invalid")
-        if invalid is not None:
-            known = known & ~invalid
         distance = None
         if "range" in self.masks and os.path.exists(self.masks["range"]):
             with open(self.masks["range"], encoding="ascii") as f:
@@ -88,15 +75,15 @@ def existing(folder, *names):
 
 
 def plain(folder):
-    """frame01.png, frame02.png, gt.flo or gt.png; maybe occ.png, invalid.png and range."""
-    first, second = existing(folder, "frame01.png"), existing(folder, "frame02.png")
-    flow = existing(folder, "gt.flo", "gt.png")
+    """frame01.pgm, frame02.pgm, gt.flo; maybe occ.pgm and range."""
+    first, second = existing(folder, "frame01.pgm"), existing(folder, "frame02.pgm")
+    flow = existing(folder, "gt.flo")
     if not (first and second and flow):
         return []
     name = os.path.basename(os.path.abspath(folder))
     group = name.split("_")[0] if "_" in name else "plain"
-    return [Files(group, name, first, second, flow, occluded=os.path.join(folder, "occ.png"),
-                  invalid=os.path.join(folder, "invalid.png"), range=os.path.join(folder, "range"))]
+    return [Files(group, name, first, second, flow, occluded=os.path.join(folder, "occ.pgm"),
+                  range=os.path.join(folder, "range"))]
 
 
 def middlebury(folder):
@@ -109,50 +96,7 @@ def middlebury(folder):
     return [Files("Middlebury", name, first, second, flow)]
 
 
-def kitti(folder):
-    """image_2 (2015) or image_0 (2012), flow_occ, maybe flow_noc."""
-    images = existing(folder, "image_2", "image_0", "colored_0")
-    flows = existing(folder, "flow_occ", "flow_noc")
-    if not (images and flows):
-        return []
-    group = "KITTI 2015" if images.endswith("image_2") else "KITTI 2012"
-    found = []
-    for file in sorted(os.listdir(flows)):
-        second = existing(images, file.replace("_10.png", "_11.png"))
-        if re.fullmatch(r"\d+_10\.png", file) and existing(images, file) and second:
-            found.append(Files(group, file[:-4], os.path.join(images, file), second,
-                               os.path.join(flows, file),
-                               seen=os.path.join(folder, "flow_noc", file)))
-    return found
-
-
-def sintel(folder):
-    """clean or final, flow; maybe occlusions and invalid: each with folders of scenes."""
-    found = []
-    flows = os.path.join(folder, "flow")
-    for kind in ("clean", "final"):
-        images = os.path.join(folder, kind)
-        if not (os.path.isdir(flows) and os.path.isdir(images)):
-            continue
-        for scene in sorted(os.listdir(flows)):
-            for file in sorted(os.listdir(os.path.join(flows, scene))):
-                number = re.fullmatch(r"frame_(\d+)\.flo", file)
-                if not number:
-                    continue
-                digits = number[1]
-                following = str(int(digits) + 1).zfill(len(digits))
-                first = existing(images, f"{scene}/frame_{digits}.png")
-                second = existing(images, f"{scene}/frame_{following}.png")
-                if first and second:
-                    mask = os.path.join(folder, "{}", scene, f"frame_{digits}.png")
-                    found.append(Files(f"Sintel {kind}", f"{scene}_{digits}", first, second,
-                                       os.path.join(flows, scene, file),
-                                       occluded=mask.format("occlusions"),
-                                       invalid=mask.format("invalid")))
-    return found
-
-
-LAYOUTS = (plain, middlebury, kitti, sintel)
+LAYOUTS = (plain, middlebury)
 
 
 def find(folder, deepest=4):

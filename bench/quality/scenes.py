@@ -4,8 +4,8 @@
 
 usage: scenes.py DIR [NAME...]
 
-Writes DIR/NAME/frame01.png, frame02.png (8-bit gray), gt.flo (flow from the first picture to the
-second), occ.png (255: not visible in the second picture) and range (the search distance that the
+Writes DIR/NAME/frame01.pgm, frame02.pgm (8-bit gray), gt.flo (flow from the first picture to the
+second), occ.pgm (255: not visible in the second picture) and range (the search distance that the
 motion needs). The name's part before the last underscore is its group. Random numbers come from
 integers, so that the scenes do not depend on NumPy's version.
 """
@@ -477,10 +477,10 @@ def write(folder, name):
     first, second, flow, hidden = draw(name)
     path = os.path.join(folder, name)
     os.makedirs(path, exist_ok=True)
-    pictures.write_png(os.path.join(path, "frame01.png"), first)
-    pictures.write_png(os.path.join(path, "frame02.png"), second)
+    pictures.write_pgm(os.path.join(path, "frame01.pgm"), first)
+    pictures.write_pgm(os.path.join(path, "frame02.pgm"), second)
     pictures.write_flo(os.path.join(path, "gt.flo"), flow)
-    pictures.write_png(os.path.join(path, "occ.png"), hidden.astype(np.uint8) * 255)
+    pictures.write_pgm(os.path.join(path, "occ.pgm"), hidden.astype(np.uint8) * 255)
     with open(os.path.join(path, "range"), "w", encoding="ascii") as f:
         f.write(f"{search_range(flow)}\n")
 
