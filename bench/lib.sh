@@ -66,7 +66,7 @@ row() {
         "$6" "$7" "$8" "$9" "${10}" "${11}" "${12-}" "${13-}" "${14-}" >> "$csv"
 }
 
-# finish: collects the rows of all parts in one file and draws the plots.
+# finish: collects the rows of all parts in one file.
 finish() {
     {
         echo "$csv_header"
