@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <assert.h>
+#include <stddef.h>
+
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
@@ -129,6 +132,14 @@ static unsigned candidates_at(GpumeChoice *c, const GpumeVector *v, ptrdiff_t bw
 
 PIXELS_DEPTH(8,  int16_t)
 PIXELS_DEPTH(16, int32_t)
+
+/* assembly code has these offsets */
+static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) == 168 &&
+              offsetof(GpumeChoice, penalties) == 68 && offsetof(GpumeChoice, min) == 136 &&
+              offsetof(GpumeChoice, max) == 140 && offsetof(GpumeChoice, threshold) == 144 &&
+              offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
+              offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
+              offsetof(GpumeChoice, sum) == 164, "layout");
 
 av_cold void ff_gpume_pixels_init(GpumePixels *pixels, int depth)
 {

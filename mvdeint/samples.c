@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "config.h"
@@ -103,6 +105,24 @@ static av_cold void init_tables(void)
             memcpy(ff_mvdeint_line_taps[i][j], ff_mvdeint_taps[i] + j * MVDEINT_INTRA_COLUMNS,
                    MVDEINT_INTRA_COLUMNS * sizeof(**ff_mvdeint_taps));
 }
+
+/* assembly code, which needs 64-bit pointers, depends on these layouts and numbers */
+#if ARCH_X86_64 || ARCH_AARCH64
+static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 180 &&
+              offsetof(MvdeintRow, depth) == 4 && offsetof(MvdeintRow, candidates) == 16 &&
+              sizeof(MvdeintCandidate) == 24 &&
+              offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
+              offsetof(MvdeintRow, first) == 112 &&
+              offsetof(MvdeintRow, intra) == 120 && offsetof(MvdeintRow, activity) == 128 &&
+              offsetof(MvdeintRow, step) == 136 && offsetof(MvdeintRow, model) == 144 &&
+              sizeof(MvdeintCompensated) == 24 && offsetof(MvdeintModel, intra) == 48 &&
+              sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
+              offsetof(MvdeintLines, below3) == 24 && offsetof(MvdeintLines, before_above) == 32 &&
+              offsetof(MvdeintLines, after_below) == 56 && offsetof(MvdeintLines, earlier) == 64 &&
+              offsetof(MvdeintLines, later) == 104 &&
+              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
+              MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "assembly code has them so");
+#endif
 
 av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
 {

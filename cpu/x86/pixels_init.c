@@ -11,12 +11,6 @@
 
 #include "libavfilter/gpume/cpu/pixels.h"
 
-static_assert(offsetof(GpumeChoice, own) == 64 && offsetof(GpumeChoice, bounds) == 168 &&
-              offsetof(GpumeChoice, penalties) == 68 && offsetof(GpumeChoice, min) == 136 &&
-              offsetof(GpumeChoice, max) == 140 && offsetof(GpumeChoice, threshold) == 144 &&
-              offsetof(GpumeChoice, factor) == 148 && offsetof(GpumeChoice, shift) == 152 &&
-              offsetof(GpumeChoice, depth_shift) == 156 && offsetof(GpumeChoice, cost) == 160 &&
-              offsetof(GpumeChoice, sum) == 164, "pixels.asm knows the layout");
 static_assert(GPUME_PIXELS_SLACK >= 31, "pixels.asm reads and writes 32 samples at a time");
 
 void ff_gpume_right_8_avx2(uint8_t *dst, const uint8_t *src, int n, int max);

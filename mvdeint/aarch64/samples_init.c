@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <assert.h>
-#include <stddef.h>
-
 #include "libavutil/aarch64/cpu.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
@@ -25,18 +22,6 @@ void ff_mvdeint_residual_8_neon(uint16_t *dst, const uint16_t *above, const uint
                                 const uint8_t *line_below, int w, int depth);
 void ff_mvdeint_mix_8_neon(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
                            MvdeintChange *columns, int w, int depth);
-
-static_assert(offsetof(MvdeintRow, candidates) == 16 && sizeof(MvdeintCandidate) == 24 &&
-              offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
-              offsetof(MvdeintRow, first) == 112 &&
-              offsetof(MvdeintRow, intra) == 120 && offsetof(MvdeintRow, activity) == 128 &&
-              offsetof(MvdeintRow, step) == 136 && offsetof(MvdeintRow, model) == 144 &&
-              sizeof(MvdeintCompensated) == 24 && offsetof(MvdeintModel, intra) == 48 &&
-              sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
-              offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 180 &&
-              offsetof(MvdeintLines, earlier) == 64 && offsetof(MvdeintLines, later) == 104 &&
-              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77,
-              "samples_neon.S has them so");
 
 static void combine(uint8_t *dst, const MvdeintRow *row)
 {

@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <assert.h>
-#include <stddef.h>
-
 #include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
@@ -41,21 +38,6 @@ void ff_mvdeint_match_16_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t
 void ff_mvdeint_intra_16_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w,
                               const uint16_t *limits, int max);
 void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w);
-
-static_assert(offsetof(MvdeintSums, weights) == 8 && MVDEINT_LEAST_KNOWN == 2 && MVDEINT_MAX_WEIGHTS == 180 &&
-              offsetof(MvdeintRow, depth) == 4 && offsetof(MvdeintRow, candidates) == 16 &&
-              sizeof(MvdeintCandidate) == 24 &&
-              offsetof(MvdeintCandidate, known) == 8 && offsetof(MvdeintCandidate, error) == 16 &&
-              offsetof(MvdeintRow, first) == 112 &&
-              offsetof(MvdeintRow, intra) == 120 && offsetof(MvdeintRow, activity) == 128 &&
-              offsetof(MvdeintRow, step) == 136 && offsetof(MvdeintRow, model) == 144 &&
-              sizeof(MvdeintCompensated) == 24 && offsetof(MvdeintModel, intra) == 48 &&
-              sizeof(MvdeintIntra) == 20 && MVDEINT_KNOWN == 16 && MVDEINT_MAX_DIFFERENCE == 1023 &&
-              offsetof(MvdeintLines, below3) == 24 && offsetof(MvdeintLines, before_above) == 32 &&
-              offsetof(MvdeintLines, after_below) == 56 && offsetof(MvdeintLines, earlier) == 64 &&
-              offsetof(MvdeintLines, later) == 104 &&
-              sizeof(MvdeintChange) == 12 && MVDEINT_MIXED == 192 && MVDEINT_DETAIL == 6 && MVDEINT_RESIDUAL == 77 &&
-              MVDEINT_INTRA_LINES == 4 && MVDEINT_INTRA_COLUMNS == 9, "samples.asm has them so");
 
 static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
 {
