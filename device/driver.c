@@ -121,9 +121,14 @@ av_cold int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref)
     return ret;
 }
 
+AVBufferRef *ff_gpume_cuda_device_ref(const GpumeCuda *c)
+{
+    return ((const Device *)c->device->data)->ref;
+}
+
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c)
 {
-    return ((const Device *)c->device->data)->ref->data;
+    return ff_gpume_cuda_device_ref(c)->data;
 }
 
 /* Returns 0 if there is a driver with a device, or an AVERROR code. Without this, FFmpeg would log errors. */

@@ -54,7 +54,8 @@ int ff_gpume_cuda_open(GpumeCuda *c, AVBufferRef *ref);
 int ff_gpume_cuda_create_device(AVBufferRef **ref, AVBufferRef *hw_device, const char *name, int fallback,
                                 void *log_ctx);
 
-/** Returns the AVHWDeviceContext that was opened. */
+/** Returns the AVHWDeviceContext that was opened: the reference to it, or itself. */
+AVBufferRef *ff_gpume_cuda_device_ref(const GpumeCuda *c);
 const void *ff_gpume_cuda_device_ctx(const GpumeCuda *c);
 
 /**

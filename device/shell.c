@@ -95,6 +95,16 @@ int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h)
     return AVERROR(ENOSYS);
 }
 
+int ff_gpume_shell_enter_resized(GpumeShell *s, const char *filter, int w, int h)
+{
+    int ret = ff_gpume_shell_fits(s, filter, w, h);
+
+    if (ret < 0 || (ret = ff_gpume_shell_enter(s)) < 0)
+        return ret;
+    ret = ff_gpume_shell_wait(s, ff_gpume_shell_stream(s));
+    return ret < 0 ? ff_gpume_shell_leave(s, ret) : 0;
+}
+
 av_cold void ff_gpume_shell_close(GpumeShell *s, void (*close)(void *priv), void *priv)
 {
     if (s->cuda.device && ff_gpume_cuda_push_to_free(&s->cuda)) {

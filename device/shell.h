@@ -135,6 +135,13 @@ int ff_gpume_shell_wait(GpumeShell *s, CUstream stream);
 int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h);
 
 /**
+ * Enters for pictures of another size: ff_gpume_shell_fits() and ff_gpume_shell_enter(), and waits for the stream, so
+ * that the memory for pictures can be freed.
+ * @return 0 or an AVERROR code with a message, and then nothing is pushed
+ */
+int ff_gpume_shell_enter_resized(GpumeShell *s, const char *filter, int w, int h);
+
+/**
  * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a zeroed shell.
  * @param close frees what the filter has allocated, while the device is idle and its context is pushed;
  *              not called if the device was never opened or cannot be entered; may be NULL

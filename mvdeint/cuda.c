@@ -62,7 +62,6 @@ typedef struct CUDABackend {
     const MvdeintConfig *cfg;
     const GpumeLayout *layout;
     GpumeShell shell;
-    AVBufferRef *device;            ///< AVHWDeviceContext of the frames
 
     /* the following depend on the layout */
     GpumeCells cells;
@@ -120,10 +119,7 @@ static av_cold int init(void *priv, const void *config)
     GpumeLayout layout;
     int ret;
 
-    s->cfg    = cfg;
-    s->device = av_buffer_ref(frames->device_ref);
-    if (!s->device)
-        return AVERROR(ENOMEM);
+    s->cfg = cfg;
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
@@ -153,16 +149,17 @@ static size_t nb_areas(const CUDABackend *s)
     return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
 }
 
-/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context, and the device is idle. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
-    int ret = 0;
+    int ret;
 
-    /* kernels in flight still read the memory that is freed next */
-    if (s->layout)
-        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
-    if (ret < 0)
-        return ret;
+    ff_gpume_cuda_padding_set(&s->padding, l);
+    if (s->padding.size > INT32_MAX / 4) {
+        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
+               "format; insert hwdownload before it.\n", l->w, l->h);
+        return AVERROR(ENOSYS);
+    }
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, 3, MVDEINT_BLOCK / 2);
@@ -178,7 +175,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         };
         s->size += (size_t)c->w * c->h;
     }
-    ret = ff_gpume_cuda_describe_gray(&s->luma, s->device, l);
+    ret = ff_gpume_cuda_describe_gray(&s->luma, &s->shell.cuda, l);
     if (ret >= 0)
         ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
     for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
@@ -202,17 +199,8 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_fits(&s->shell, "mvdeint", layout->w, layout->h);
+    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvdeint", layout->w, layout->h);
 
-    if (ret < 0)
-        return ret;
-    ff_gpume_cuda_padding_set(&s->padding, layout);
-    if (s->padding.size > INT32_MAX / 4) {
-        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
-               "format; insert hwdownload before it.\n", layout->w, layout->h);
-        return AVERROR(ENOSYS);
-    }
-    ret = ff_gpume_shell_enter(&s->shell);
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 
@@ -403,7 +391,6 @@ static av_cold void uninit(void *priv)
 
     ff_gpume_shell_close(&s->shell, close_device, s);
     forget(s);
-    av_buffer_unref(&s->device);
 }
 
 const MvdeintBackend ff_mvdeint_backend_cuda = {

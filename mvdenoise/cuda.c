@@ -282,17 +282,20 @@ static int get_measures(CUDABackend *s)
     return 0;
 }
 
-/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context; the stream of the frames is idle. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
-    int ret = 0;
+    int ret = s->layout && s->side ? ff_gpume_shell_wait(&s->shell, s->side) : 0;
 
-    /* kernels in flight still read the memory that is freed next */
-    if (s->layout)
-        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
-    if (ret < 0 ||
-        s->layout && s->side && (ret = ff_gpume_shell_wait(&s->shell, s->side)) < 0)
+    if (ret < 0)
         return ret;
+    /* kernels have 32-bit offsets into a copy */
+    ff_gpume_cuda_padding_set(&s->padding, l);
+    if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
+        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
+               "format; insert hwdownload before it.\n", l->w, l->h);
+        return AVERROR(ENOSYS);
+    }
     forget(s);
     s->layout = l;
     s->cells  = gpume_cells(l->w, l->h, MVDENOISE_LOG2_CELL, 1 << MVDENOISE_LOG2_CELL >> 1);
@@ -313,18 +316,8 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_fits(&s->shell, "mvdenoise", layout->w, layout->h);
+    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvdenoise", layout->w, layout->h);
 
-    if (ret < 0)
-        return ret;
-    /* kernels have 32-bit offsets into a copy */
-    ff_gpume_cuda_padding_set(&s->padding, layout);
-    if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
-        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
-               "format; insert hwdownload before it.\n", layout->w, layout->h);
-        return AVERROR(ENOSYS);
-    }
-    ret = ff_gpume_shell_enter(&s->shell);
     return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
 }
 

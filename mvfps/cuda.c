@@ -200,29 +200,18 @@ static void forget_sides(CUDABackend *s)
     ff_gpume_cuda_free(&s->sums);
 }
 
-/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
-static int change_layout(CUDABackend *s, const GpumeLayout *layout)
+static int set_layout(void *priv, const GpumeLayout *layout)
 {
-    int ret;
+    CUDABackend *s = priv;
+    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvfps", layout->w, layout->h);
 
-    /* kernels in flight still read the memory that is freed next */
-    if (s->layout && (ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell))) < 0)
+    if (ret < 0)
         return ret;
     forget_sides(s);
     s->layout = layout;
     s->cells  = mvfps_cells(layout->w, layout->h);
     ff_gpume_cuda_padding_set(&s->padding, layout);
-    return 0;
-}
-
-static int set_layout(void *priv, const GpumeLayout *layout)
-{
-    CUDABackend *s = priv;
-    int ret = ff_gpume_shell_fits(&s->shell, "mvfps", layout->w, layout->h);
-
-    if (ret >= 0)
-        ret = ff_gpume_shell_enter(&s->shell);
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
+    return ff_gpume_shell_leave(&s->shell, 0);
 }
 
 /* Copies the samples of a frame. The caller has pushed the CUDA context. */

@@ -13,10 +13,8 @@
 
 #include "config.h"
 #include "libavutil/attributes.h"
-#include "libavutil/common.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/log.h"
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/device/shell.h"
@@ -38,7 +36,6 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
 typedef struct CUDABackend {
     const GpumeLayout *layout;
     GpumeShell shell;
-    AVBufferRef *device;            ///< AVHWDeviceContext of the frames
 
     /* the following depend on the layout */
     GpumeCudaPadding padding;
@@ -54,9 +51,6 @@ static av_cold int init(void *priv, const void *config)
     GpumeLayout layout;
     int ret;
 
-    s->device = av_buffer_ref(frames->device_ref);
-    if (!s->device)
-        return AVERROR(ENOMEM);
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
@@ -76,38 +70,24 @@ static void forget(CUDABackend *s)
     av_buffer_unref(&s->gray);
 }
 
-/* Adapts the memory to a new layout. The caller has pushed the CUDA context. */
-static int change_layout(CUDABackend *s, const GpumeLayout *l)
+static int set_layout(void *priv, const GpumeLayout *l)
 {
+    CUDABackend *s = priv;
     const size_t nb_blocks = gpume_blocks(l->w, MVSTAB_BLOCK) * (size_t)gpume_blocks(l->h, MVSTAB_BLOCK);
-    int ret = 0;
+    int ret = ff_gpume_shell_enter_resized(&s->shell, "mvstab", l->w, l->h);
 
-    /* kernels in flight still use the memory that is freed next */
-    if (s->layout)
-        ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
     if (ret < 0)
         return ret;
     forget(s);
     s->layout = l;
-    ret = ff_gpume_cuda_describe_gray(&s->gray, s->device, l);
+    ff_gpume_cuda_padding_set(&s->padding, l);
+    ret = ff_gpume_cuda_describe_gray(&s->gray, &s->shell.cuda, l);
     if (ret >= 0)
         ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "pictures");
     if (ret >= 0)
         ret = ff_gpume_cuda_pool_init(&s->tensors, &s->shell.cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                       nb_blocks * sizeof(MvstabTensor), "tensors");
-    return ret;
-}
-
-static int set_layout(void *priv, const GpumeLayout *layout)
-{
-    CUDABackend *s = priv;
-    int ret = ff_gpume_shell_fits(&s->shell, "mvstab", layout->w, layout->h);
-
-    if (ret < 0)
-        return ret;
-    ff_gpume_cuda_padding_set(&s->padding, layout);
-    ret = ff_gpume_shell_enter(&s->shell);
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
+    return ff_gpume_shell_leave(&s->shell, ret);
 }
 
 /* Returns the address of a picture's memory. */
@@ -255,7 +235,6 @@ static av_cold void uninit(void *priv)
 
     ff_gpume_shell_close(&s->shell, close_device, s);
     forget(s);
-    av_buffer_unref(&s->device);
 }
 
 const MvstabBackend ff_mvstab_backend_cuda = {

@@ -51,11 +51,11 @@ void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l)
     p->load.grid[1] = (l->h + 2 * GPUME_PAD + rows - 1) / rows;
 }
 
-int ff_gpume_cuda_describe_gray(AVBufferRef **gray, AVBufferRef *device, const GpumeLayout *l)
+int ff_gpume_cuda_describe_gray(AVBufferRef **gray, const GpumeCuda *c, const GpumeLayout *l)
 {
     AVHWFramesContext *frames;
 
-    *gray = av_hwframe_ctx_alloc(device);
+    *gray = av_hwframe_ctx_alloc(ff_gpume_cuda_device_ref(c));
     if (!*gray)
         return AVERROR(ENOMEM);
     frames = (AVHWFramesContext *)(*gray)->data;

@@ -31,7 +31,7 @@ void ff_gpume_cuda_padding_uninit(const GpumeCuda *c, GpumeCudaPadding *p);
 void ff_gpume_cuda_padding_set(GpumeCudaPadding *p, const GpumeLayout *l);
 
 /** Describes the frames of copies, gray ones of component 0. FFmpeg does not allocate such frames on devices. */
-int ff_gpume_cuda_describe_gray(AVBufferRef **gray, AVBufferRef *device, const GpumeLayout *l);
+int ff_gpume_cuda_describe_gray(AVBufferRef **gray, const GpumeCuda *c, const GpumeLayout *l);
 
 /**
  * Makes a frame of a copy. Its data and linesize are those of all components.
