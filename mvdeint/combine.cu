@@ -17,6 +17,7 @@
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
+#include "libavfilter/gpume/picture/component.cuh"
 
 #define LINES   MVDEINT_CUDA_WINDOW_LINES
 #define COLUMNS MVDEINT_CUDA_WINDOW_COLUMNS
@@ -214,17 +215,11 @@ static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, c
 static __device__ __forceinline__ void store(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
                                              int component, int x, int y, int v)
 {
-    GpumeCudaComponent p = args.planes[0];
+    const GpumeCudaComponent p = gpume_component(args.planes, component);
 
     if (args.out) {
         *mvdeint_at(args.out, c, x, y) = (MvdeintSample)v;
         return;
-    }
-    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
-        p.plane     = component == i ? args.planes[i].plane     : p.plane;
-        p.linesize  = component == i ? args.planes[i].linesize  : p.linesize;
-        p.offset    = component == i ? args.planes[i].offset    : p.offset;
-        p.log2_step = component == i ? args.planes[i].log2_step : p.log2_step;
     }
     *(MvdeintSample *)(p.plane + p.linesize * y + ((x << p.log2_step) + p.offset) * MVDEINT_BYTES) =
         (MvdeintSample)(v << args.shift);

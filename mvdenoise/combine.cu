@@ -10,6 +10,7 @@
  */
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
+#include "libavfilter/gpume/picture/component.cuh"
 
 #define ROWS 4
 
@@ -158,14 +159,8 @@ static __device__ __forceinline__ void put(GpumeU64 at, GpumeU32 v)
 static __device__ __forceinline__ GpumeU64 place_in_frame(const MvdenoiseCudaCombineArgs &args, int component, int x,
                                                           int y, GpumeU64 *linesize)
 {
-    GpumeCudaComponent p = args.planes[0];
+    const GpumeCudaComponent p = gpume_component(args.planes, component);
 
-    GPUME_UNROLL for (int i = 1; i < GPUME_CUDA_COMPONENTS; i++) {
-        p.plane     = component == i ? args.planes[i].plane     : p.plane;
-        p.linesize  = component == i ? args.planes[i].linesize  : p.linesize;
-        p.offset    = component == i ? args.planes[i].offset    : p.offset;
-        p.log2_step = component == i ? args.planes[i].log2_step : p.log2_step;
-    }
     *linesize = (GpumeU64)p.linesize;
     return p.plane + p.linesize * y + ((x << p.log2_step) + p.offset) * MVDENOISE_BYTES;
 }

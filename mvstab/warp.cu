@@ -64,12 +64,10 @@ GPUME_KERNEL_OF(MvstabCudaWarpArgs, MVSTAB_CUDA_THREADS)
     const int out_x = blockIdx.x * 32 + threadIdx.x % 32 - args.around;
     const int out_y = blockIdx.y * MVSTAB_CUDA_WARPS + threadIdx.x / 32 - args.around;
     const int x = av_clip(out_x, 0, c.w - 1), y = av_clip(out_y, 0, c.h - 1), z = blockIdx.z;
-    const unsigned mesh = z == 0 ? args.mesh[0] : z == 1 ? args.mesh[1] : z == 2 ? args.mesh[2] : args.mesh[3];
-    const GpumeU64 before = z == 0 ? args.before[0] : z == 1 ? args.before[1] :
-                            z == 2 ? args.before[2] : args.before[3];
-    const long long before_linesize = z == 0 ? args.before_linesize[0] : z == 1 ? args.before_linesize[1] :
-                                      z == 2 ? args.before_linesize[2] : args.before_linesize[3];
-    const int black = z == 0 ? args.black[0] : z == 1 ? args.black[1] : z == 2 ? args.black[2] : args.black[3];
+    const unsigned mesh = gpume_of_component(args.mesh, z);
+    const GpumeU64 before = gpume_of_component(args.before, z);
+    const long long before_linesize = gpume_of_component(args.before_linesize, z);
+    const int black = gpume_of_component(args.black, z);
     const int depth = BYTES == 1 ? 8 : args.depth;
     const int cols = ((c.w + MVSTAB_CELL - 1) >> MVSTAB_LOG2_CELL) + 1;
     MvstabPoint p;
