@@ -25,32 +25,15 @@
 /** Largest difference between the times of a frame and of its row, in seconds. */
 #define TOLERANCE 0.001
 
-static int write_header(MvstabFile *f)
-{
-    char header[GPUME_NPY_HEADER_SIZE];
-
-    snprintf(header + GPUME_NPY_START, sizeof(header) - GPUME_NPY_START,
-             "{'descr': '<f8', 'fortran_order': False, 'shape': (%"PRId64", %d), }", f->nb, VALUES);
-    ff_gpume_npy_frame(header, sizeof(header));
-    return ff_gpume_file_write(&f->file, header, sizeof(header));
-}
-
 av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite, void *log_ctx)
 {
-    int ret = 0;
+    int ret;
 
     f->file.in_one = 1;
-    if (!ff_gpume_is_pipe(path))
-        ret = ff_gpume_file_open(&f->file, path, overwrite, log_ctx);
-    if (ret >= 0 && (!f->file.f || !ff_gpume_file_can_rewind(&f->file))) {
-        av_log(log_ctx, AV_LOG_ERROR, "%s is a pipe or a device; 'file' must be a regular file, because its "
-               "beginning is written last.\n", path);
-        f->file.failed = 1;
-        return AVERROR(ESPIPE);
-    }
+    ret = ff_gpume_npy_open(&f->file, path, overwrite, log_ctx);
     if (ret >= 0 && f->file.goes_on)
         ret = ff_mvstab_file_read(f, path, log_ctx);
-    return ret < 0 ? ret : write_header(f);
+    return ret < 0 ? ret : ff_gpume_npy_begin(&f->file, "<f8", "0, 0");
 }
 
 static int write_row(MvstabFile *f, const double *values)
@@ -97,22 +80,15 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds)
 
 av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 {
+    char shape[32];
     int ret = 0, err;
 
     f->file.failed |= failed;
-    if (f->file.f && !f->file.failed) {
-        if (f->rows)
-            ret = write_rows_before(f, NAN);
-        if (ret >= 0 && ff_gpume_system_seek(f->file.f, 0, SEEK_SET))
-            ret = ff_gpume_file_error(&f->file, "seek in");
-        if (ret >= 0)
-            ret = write_header(f);
-    }
-    err = ff_gpume_file_close(&f->file);
+    if (f->rows && f->file.f && !f->file.failed)
+        ret = write_rows_before(f, NAN);
+    snprintf(shape, sizeof(shape), "%"PRId64", %d", f->nb, VALUES);
+    err = ff_gpume_npy_end(&f->file, "<f8", shape);
     ret = ret < 0 ? ret : err;
-    if (!f->file.failed)
-        ret = ff_gpume_file_complete(&f->file, 1);
-    ff_gpume_file_uninit(&f->file);
     av_freep(&f->rows);
     memset(f, 0, sizeof(*f));
     return ret;

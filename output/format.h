@@ -34,11 +34,34 @@ static inline size_t gpume_npy_field_size(const GpumeParams *params)
     return sizeof(int32_t) * gpume_npy_values(params) * params->bw * params->bh;
 }
 
+/** What can be used instead of a .npy file of vectors in a pipe. */
+#define GPUME_NPY_REMEDY "mv_format=npys or csv"
+
 /** Offset of the text in a .npy header. */
 #define GPUME_NPY_START 10
 
-/** Reports that a file is a pipe, to which no .npy file can be written. @return AVERROR(ESPIPE) */
-int ff_gpume_npy_refuse(const char *path, void *log_ctx);
+/**
+ * Reports that a file is a pipe, to which no .npy file can be written.
+ * @param remedy what can be used instead
+ * @return AVERROR(ESPIPE)
+ */
+int ff_gpume_npy_refuse(const char *path, const char *remedy, void *log_ctx);
+
+/**
+ * Opens a .npy file that a filter writes itself, as ff_gpume_file_open() does, but no pipe.
+ * @return 0, or an AVERROR code with a message
+ */
+int ff_gpume_npy_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx);
+
+/** Writes its header. @param descr type of the values: "<f8" @param shape its dimensions: "2, 3" */
+int ff_gpume_npy_begin(GpumeFile *file, const char *descr, const char *shape);
+
+/**
+ * Writes the header again with the final shape, closes the file and gives it its name; or removes it, if it has failed.
+ * Harmless if no file is open.
+ * @return 0, or an AVERROR code with a message
+ */
+int ff_gpume_npy_end(GpumeFile *file, const char *descr, const char *shape);
 
 /** Completes a .npy header of size bytes, a multiple of 64, around the zero-terminated text at GPUME_NPY_START. */
 void ff_gpume_npy_frame(char *header, int size);

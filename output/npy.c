@@ -105,12 +105,48 @@ static int write_header(const NpyContext *s, GpumeFile *file)
     return ff_gpume_file_write(file, header, sizeof(header));
 }
 
-int ff_gpume_npy_refuse(const char *path, void *log_ctx)
+int ff_gpume_npy_refuse(const char *path, const char *remedy, void *log_ctx)
 {
     av_log(log_ctx, AV_LOG_ERROR, "A .npy file cannot be written to a pipe (%s), because it begins with the number of "
-           "frames, which is known only at the end; use mv_format=npys or csv.\n",
-           ff_gpume_is_stdout(path) ? "standard output" : path);
+           "frames, which is known only at the end; use %s.\n",
+           ff_gpume_is_stdout(path) ? "standard output" : path, remedy);
     return AVERROR(ESPIPE);
+}
+
+av_cold int ff_gpume_npy_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx)
+{
+    /* a program may have to wait for the reader of a pipe */
+    const int ret = ff_gpume_is_pipe(path) ? 0 : ff_gpume_file_open(file, path, overwrite, log_ctx);
+
+    if (ret < 0 || file->f && ff_gpume_file_can_rewind(file))
+        return ret;
+    file->failed = 1;
+    return ff_gpume_npy_refuse(path, "a regular file", log_ctx);
+}
+
+int ff_gpume_npy_begin(GpumeFile *file, const char *descr, const char *shape)
+{
+    char header[GPUME_NPY_HEADER_SIZE];
+
+    snprintf(header + GPUME_NPY_START, sizeof(header) - GPUME_NPY_START,
+             "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape);
+    ff_gpume_npy_frame(header, sizeof(header));
+    return ff_gpume_file_write(file, header, sizeof(header));
+}
+
+av_cold int ff_gpume_npy_end(GpumeFile *file, const char *descr, const char *shape)
+{
+    int ret = 0, err;
+
+    if (file->f && !file->failed)
+        ret = ff_gpume_system_seek(file->f, 0, SEEK_SET) ? ff_gpume_file_error(file, "seek in") :
+                                                           ff_gpume_npy_begin(file, descr, shape);
+    err = ff_gpume_file_close(file);
+    ret = ret < 0 ? ret : err;
+    if (!file->failed)
+        ret = ff_gpume_file_complete(file, 1);
+    ff_gpume_file_uninit(file);
+    return ret;
 }
 
 static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *cfg, const GpumeParams *params)
@@ -124,7 +160,7 @@ static av_cold int begin(void *priv, GpumeFile *file, const GpumeOutputConfig *c
         return AVERROR(ENOMEM);
     if (!ff_gpume_file_can_rewind(file)) {
         file->failed = 1;
-        return ff_gpume_npy_refuse(file->path, file->log_ctx);
+        return ff_gpume_npy_refuse(file->path, GPUME_NPY_REMEDY, file->log_ctx);
     }
     s->start = ff_gpume_system_tell(file->f);
     return write_header(s, file);

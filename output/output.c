@@ -108,7 +108,7 @@ int ff_gpume_outputs_check(const GpumeOutputConfig *cfg)
     }
     /* before the file is opened, which would wait for a reader */
     if (ff_gpume_mv_format(cfg) == GPUME_MV_NPY && ff_gpume_is_pipe(mv_file))
-        return ff_gpume_npy_refuse(mv_file, cfg->log_ctx);
+        return ff_gpume_npy_refuse(mv_file, GPUME_NPY_REMEDY, cfg->log_ctx);
     if (stats_file && !*stats_file) {
         av_log(cfg->log_ctx, AV_LOG_ERROR, "'stats_file' is empty; it must be a file name, "
                "or '-' for standard output.\n");
