@@ -246,9 +246,13 @@ int ff_gpume_engine_push(GpumeEngine *e, AVFrame **frame)
     return push(e, frame, 1);
 }
 
-int ff_gpume_engine_push_reference(GpumeEngine *e, AVFrame **frame)
+int ff_gpume_engine_push_clone(GpumeEngine *e, const AVFrame *frame, int is_read)
 {
-    return push(e, frame, 0);
+    AVFrame *clone = av_frame_clone(frame);
+    const int ret = clone ? push(e, &clone, is_read) : AVERROR(ENOMEM);
+
+    av_frame_free(&clone);
+    return ret;
 }
 
 /* Reopens the backend for the pending picture; all previous pictures have been output. */

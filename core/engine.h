@@ -75,11 +75,11 @@ const char *ff_gpume_engine_backend(const GpumeEngine *engine);
 int ff_gpume_engine_push(GpumeEngine *engine, AVFrame **frame);
 
 /**
- * Adds the next picture like ff_gpume_engine_push(), only as a reference of other pictures: its own
- * fields are not searched, unless the fields of other pictures depend on them, and its result need
- * not have any. The fields of the other pictures stay the same.
+ * Adds a reference to the samples of a picture like ff_gpume_engine_push().
+ * @param is_read 0: the picture is only a reference of others. Its own fields are not searched, unless the fields of
+ *                other pictures depend on them, and its result need not have any. Those of the others stay the same.
  */
-int ff_gpume_engine_push_reference(GpumeEngine *engine, AVFrame **frame);
+int ff_gpume_engine_push_clone(GpumeEngine *engine, const AVFrame *frame, int is_read);
 
 /** Starts searches of what was pushed, as ff_gpume_engine_pull() does otherwise. @return 0 or an AVERROR code */
 int ff_gpume_engine_start(GpumeEngine *engine);

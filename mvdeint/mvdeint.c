@@ -206,22 +206,16 @@ static int search(Mvdeint *s, int pass)
 {
     Pass *p = &s->passes[pass];
     const Field *f = field_at(s, p->nb_estimated);
-    AVFrame *frame;
     int ret = 0;
 
     if (pass >= nb_passes(s))
         return 0;
-    frame = av_frame_clone(f->estimates[pass]);
-    if (!frame)
-        return AVERROR(ENOMEM);
     if (!p->engine)
-        ret = open_engine(s, p, frame);
+        ret = open_engine(s, p, f->estimates[pass]);
     if (ret >= 0)
         ret = take_searched(s, pass);
     if (ret >= 0)
-        ret = is_made_by(s, pass, f) ? ff_gpume_engine_push(p->engine, &frame) :
-                                       ff_gpume_engine_push_reference(p->engine, &frame);
-    av_frame_free(&frame);
+        ret = ff_gpume_engine_push_clone(p->engine, f->estimates[pass], is_made_by(s, pass, f));
     if (ret >= 0)
         p->nb_estimated++;
     return ret;

@@ -166,21 +166,17 @@ static int open_engine(const Mvstab *s, GpumeEngine **engine, const AVFrame *pic
 /* Begins to search a picture in another. */
 static int search_pair(Mvstab *s, const AVFrame *picture, const AVFrame *reference)
 {
-    int ret = open_engine(s, &s->pair_engine, picture, 1);
     GpumeResult result = { NULL };
+    int ret = open_engine(s, &s->pair_engine, picture, 1);
 
-    for (int i = 0; i < 2 && ret >= 0; i++) {
-        AVFrame *frame = av_frame_clone(i ? picture : reference);
-
-        if (!frame)
-            return AVERROR(ENOMEM);
-        ret = i ? ff_gpume_engine_push(s->pair_engine, &frame) : ff_gpume_engine_push_reference(s->pair_engine, &frame);
-        av_frame_free(&frame);
-        if (ret >= 0)
-            ret = i ? ff_gpume_engine_start(s->pair_engine) : ff_gpume_engine_pull(s->pair_engine, &result);
-        ff_gpume_result_uninit(&result);
-    }
-    return ret;
+    if (ret >= 0)
+        ret = ff_gpume_engine_push_clone(s->pair_engine, reference, 0);
+    if (ret >= 0)
+        ret = ff_gpume_engine_pull(s->pair_engine, &result);
+    ff_gpume_result_uninit(&result);
+    if (ret >= 0)
+        ret = ff_gpume_engine_push_clone(s->pair_engine, picture, 1);
+    return ret < 0 ? ret : ff_gpume_engine_start(s->pair_engine);
 }
 
 /* Makes the current picture the key frame. */
@@ -392,21 +388,6 @@ static int take_searched(Mvstab *s)
     return decide(s);
 }
 
-/* Sends the picture of the last frame to the search. */
-static int search(Mvstab *s, const Frame *f)
-{
-    AVFrame *picture = av_frame_clone(f->picture.frame);
-    int ret;
-
-    if (!picture)
-        return AVERROR(ENOMEM);
-    ret = open_engine(s, &s->engine, picture, 0);
-    if (ret >= 0)
-        ret = ff_gpume_engine_push(s->engine, &picture);
-    av_frame_free(&picture);
-    return ret;
-}
-
 int ff_mvstab_push(Mvstab *s, AVFrame **frame, const MvstabInput *input)
 {
     Frame *f;
@@ -434,7 +415,10 @@ int ff_mvstab_push(Mvstab *s, AVFrame **frame, const MvstabInput *input)
     }
     FFSWAP(AVFrame *, f->frame, *frame);
     s->sequence.nb_in++;
-    return input->step ? take_result(s, NULL) : search(s, f);
+    if (input->step)
+        return take_result(s, NULL);
+    ret = open_engine(s, &s->engine, f->picture.frame, 0);
+    return ret < 0 ? ret : ff_gpume_engine_push_clone(s->engine, f->picture.frame, 1);
 }
 
 void ff_mvstab_flush(Mvstab *s)

@@ -263,11 +263,13 @@ static void run_engine(Case *c, TestBackend *b)
 
         while (nb_in < c->s.nb && !full) {
             AVFrame *frame = test_alloc(av_frame_clone(c->frames[nb_in]));
+            const int is_read = !(c->references >> nb_in & 1);
 
-            ret  = c->references >> nb_in & 1 ? ff_gpume_engine_push_reference(engine, &frame) :
-                                                ff_gpume_engine_push(engine, &frame);
+            ret  = is_read && nb_in & 1 ? ff_gpume_engine_push(engine, &frame) :
+                                          ff_gpume_engine_push_clone(engine, frame, is_read);
             full = ret == AVERROR(EAGAIN);
-            CHECK(!frame == (ret != AVERROR(EAGAIN)), "push: %s and a frame", av_err2str(ret));
+            CHECK(!is_read || !(nb_in & 1) || !frame == (ret != AVERROR(EAGAIN)), "push: %s and a frame",
+                  av_err2str(ret));
             av_frame_free(&frame);
             CHECK(ret >= 0 || (full && c->push_all), "push: %s", av_err2str(ret));
             if (ret < 0 && !full)
