@@ -109,12 +109,8 @@ static int find_rows(const uint8_t *data, size_t size, int64_t *nb, const char *
             *nb >= 0 && *nb <= (size - 10 - length) / (8 * VALUES))
             return 10 + length;
     }
-    if (values == 10)
-        av_log(log_ctx, AV_LOG_ERROR, "%s has 10 columns: an older version of mvstab wrote it, without the times of "
-               "frames. Write it anew, without 'read'.\n", path);
-    else
-        av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or "
-               "its end is missing. Write it anew, without 'read'.\n", path, VALUES, path);
+    av_log(log_ctx, AV_LOG_ERROR, "%s is not an array of float64 with %d columns, as mvstab=file=%s writes it, or its "
+           "end is missing. Write it anew, without 'read'.\n", path, VALUES, path);
     return AVERROR_INVALIDDATA;
 }
 
@@ -125,6 +121,7 @@ static int check_row(const MvstabFile *f, int64_t number, int w, int h, int mess
     const struct { const char *name; double value, least, most; } limits[] = {
         { "entry 0", m[0], -16, 16 }, { "entry 1", m[1], -16, 16 }, { "entry 2, a shift,", m[2], -65536, 65536 },
         { "entry 3", m[3], -16, 16 }, { "entry 4", m[4], -16, 16 }, { "entry 5, a shift,", m[5], -65536, 65536 },
+        { "entry 6", m[6], -16, 16 }, { "entry 7", m[7], -16, 16 },
         { "the growth of areas", m[0] * m[4] - m[1] * m[3], 1 / 16., 16 },
         { "the perspective (entries 6 and 7) at a corner", fabs(m[6]) * w / 2 + fabs(m[7]) * h / 2, 0, 15 / 16. },
         { "inliers", m[8], 0, 1 }, { "begins", m[9], 0, 1 }, { "the time", m[10], -1e12, 1e12 },

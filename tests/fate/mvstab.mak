@@ -64,12 +64,12 @@ fate-mvstab-error-interlaced: CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GP
 fate-mvstab-error-ending:     CMD = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=file=path.csv)
 fate-mvstab-error-options:    CMD = { $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=read=1); $(call MVSTAB_FAILS,$(call MVSTAB_SRC,2)$(GPUME_COMMA)mvstab=zoom=0.01); }
 fate-mvstab-error-rows:       CMD = { ffmpeg -v error -lavfi "$(call MVSTAB_SRC,2),mvstab=file=$(GPUME_TMP).npy" -f null -; $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1); }
-# a text; a path whose first transform is zero; one whose end is missing; one of an older version; a folder; paths that
+# a text; a path whose first transform is zero; one whose end is missing; one of other columns; a folder; paths that
 # another program has made, with a time, inliers and perspective that cannot be; one of three dimensions
 MVSTAB_BAD = { printf $(2) | dd of=$(GPUME_TMP).npy bs=1 seek=$(1) conv=notrunc 2> /dev/null; $(MVSTAB_READS); }
 MVSTAB_READS = $(call MVSTAB_FAILS,$(call MVSTAB_SRC,3)$(GPUME_COMMA)mvstab=file=$(GPUME_TMP).npy:read=1)
 MVSTAB_PATH  = ffmpeg -v error -lavfi "$(call MVSTAB_SRC,3),mvstab=file=$(GPUME_TMP).npy" -f null -
-fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); $(MVSTAB_PATH); head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); $(MVSTAB_PATH); $(call MVSTAB_BAD,390,zz); $(call MVSTAB_BAD,286,0@); $(MVSTAB_PATH); $(call MVSTAB_BAD,182,0@); $(call MVSTAB_BAD,66,$(GPUME_COMMA)); $(call MVSTAB_BAD,64,10); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); rm $(GPUME_TMP).npy; mkdir $(GPUME_TMP).npy; $(MVSTAB_READS); rmdir $(GPUME_TMP).npy; }
+fate-mvstab-error-file:       CMD = { echo text > $(GPUME_TMP).npy; $(MVSTAB_READS); $(MVSTAB_PATH); head -c 300 $(GPUME_TMP).npy > $(GPUME_TMP).part; dd if=/dev/zero of=$(GPUME_TMP).npy bs=1 seek=128 count=64 conv=notrunc 2> /dev/null; $(MVSTAB_READS); $(MVSTAB_PATH); $(call MVSTAB_BAD,390,zz); $(call MVSTAB_BAD,286,0@); $(MVSTAB_PATH); $(call MVSTAB_BAD,182,0@); $(call MVSTAB_BAD,182,"\360\377"); $(call MVSTAB_BAD,66,$(GPUME_COMMA)); $(call MVSTAB_BAD,64,10); mv $(GPUME_TMP).part $(GPUME_TMP).npy; $(MVSTAB_READS); rm $(GPUME_TMP).npy; mkdir $(GPUME_TMP).npy; $(MVSTAB_READS); rmdir $(GPUME_TMP).npy; }
 
 # The size changes, and with it the filter graph: its path is that of the second file. A perspective of 1/64 is possible in
 # 96x96 samples, frame 5, but not in 160x120, frame 1. Times that begin anew with the graph replace rows.
