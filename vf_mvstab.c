@@ -9,10 +9,8 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "libavutil/bprint.h"
-#include "libavutil/mem.h"
 #include "libavutil/opt.h"
 
 #include "avfilter.h"
@@ -32,10 +30,9 @@ typedef struct MvstabContext {
     const AVClass *class;
 
     /* options */
-    int mode, model, border;
-    int smoothing;
+    MvstabConfig cfg;
     int max_shift;
-    double max_angle, zoom;
+    double max_angle;
     char *file;
     int read, overwrite;
 
@@ -52,14 +49,14 @@ typedef struct MvstabContext {
 #define OFFSET(x) offsetof(MvstabContext, x)
 
 static const AVOption mvstab_options[] = {
-    { "mode", "how the camera moves in the output", OFFSET(mode), AV_OPT_TYPE_INT, { .i64 = MVSTAB_SMOOTH },
+    { "mode", "how the camera moves in the output", OFFSET(cfg.mode), AV_OPT_TYPE_INT, { .i64 = MVSTAB_SMOOTH },
       MVSTAB_SMOOTH, MVSTAB_FOLLOW, FLAGS, .unit = "mode" },
         CONST("smooth", "on a smooth path", MVSTAB_SMOOTH, "mode"),
         CONST("tripod", "not at all in a shot", MVSTAB_TRIPOD, "mode"),
         CONST("follow", "with least acceleration, so that pans are straight", MVSTAB_FOLLOW, "mode"),
-    { "smoothing", "number of frames on each side with which the path is smoothed", OFFSET(smoothing), AV_OPT_TYPE_INT,
-      { .i64 = 30 }, 1, MVSTAB_MAX_RADIUS, FLAGS },
-    { "model", "how the picture moves from frame to frame", OFFSET(model), AV_OPT_TYPE_INT, { .i64 = MVSTAB_AUTO },
+    { "smoothing", "number of frames on each side with which the path is smoothed", OFFSET(cfg.smoothing),
+      AV_OPT_TYPE_INT, { .i64 = 30 }, 1, MVSTAB_MAX_RADIUS, FLAGS },
+    { "model", "how the picture moves from frame to frame", OFFSET(cfg.model), AV_OPT_TYPE_INT, { .i64 = MVSTAB_AUTO },
       MVSTAB_AUTO, MVSTAB_HOMOGRAPHY, FLAGS, .unit = "model" },
         CONST("auto",       "the homography where it fits clearly better", MVSTAB_AUTO, "model"),
         CONST("similarity", "it is moved, rotated and zoomed", MVSTAB_SIMILARITY, "model"),
@@ -68,14 +65,14 @@ static const AVOption mvstab_options[] = {
       { .i64 = -1 }, -1, 32767, FLAGS },
     { "max_angle", "limit of how far a frame is rotated, in degrees; -1: none", OFFSET(max_angle), AV_OPT_TYPE_DOUBLE,
       { .dbl = -1 }, -1, 180, FLAGS },
-    { "border", "what is where the input frame has no samples", OFFSET(border), AV_OPT_TYPE_INT,
+    { "border", "what is where the input frame has no samples", OFFSET(cfg.border), AV_OPT_TYPE_INT,
       { .i64 = MVSTAB_CROP }, MVSTAB_CROP, MVSTAB_MIRROR, FLAGS, .unit = "border" },
         CONST("crop",   "nothing: the frame is zoomed in", MVSTAB_CROP, "border"),
         CONST("keep",   "the previous output frame", MVSTAB_KEEP, "border"),
         CONST("black",  "black", MVSTAB_BLACK, "border"),
         CONST("mirror", "the mirrored frame", MVSTAB_MIRROR, "border"),
     { "zoom", "factor by which frames are zoomed in; 0: with border=crop as much as the shot needs, else 1",
-      OFFSET(zoom), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 10, FLAGS },
+      OFFSET(cfg.zoom), AV_OPT_TYPE_DOUBLE, { .dbl = 0 }, 0, 10, FLAGS },
     { "file", "write the path of the camera to this .npy file, or read it", OFFSET(file), AV_OPT_TYPE_STRING,
       { .str = NULL }, 0, 0, FLAGS },
     { "read", "read the path from the file instead of searching it", OFFSET(read), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1,
@@ -102,8 +99,8 @@ static av_cold int init(AVFilterContext *ctx)
         av_log(ctx, AV_LOG_ERROR, "'file' is '%s'; it must end in .npy.\n", s->file);
         return AVERROR(EINVAL);
     }
-    if (s->zoom > 0 && s->zoom < 0.1) {
-        av_log(ctx, AV_LOG_ERROR, "'zoom' is %g; it must be 0 or at least 0.1.\n", s->zoom);
+    if (s->cfg.zoom > 0 && s->cfg.zoom < 0.1) {
+        av_log(ctx, AV_LOG_ERROR, "'zoom' is %g; it must be 0 or at least 0.1.\n", s->cfg.zoom);
         return AVERROR(EINVAL);
     }
     return ff_gpume_check_options(ctx, dependencies, FF_ARRAY_ELEMS(dependencies));
@@ -113,24 +110,17 @@ static av_cold int init(AVFilterContext *ctx)
 static av_cold int open_mvstab(AVFilterContext *ctx, AVBufferRef *hw_frames)
 {
     MvstabContext *s = ctx->priv;
-    const MvstabConfig cfg = {
-        .hw_frames = hw_frames,
-        .executor  = ff_gpume_slice_threads(ctx),
-        .mode      = s->mode,
-        .model     = s->model,
-        .border    = s->border,
-        .smoothing = s->smoothing,
-        .limits    = {
-            .shift  = s->max_shift < 0 ? INFINITY : s->max_shift,
-            .sine   = sin(s->max_angle * M_PI / 180),
-            .cosine = s->max_angle < 0 ? -2 : cos(s->max_angle * M_PI / 180),
-        },
-        .zoom      = s->zoom,
-        .log_ctx   = ctx,
-    };
 
+    s->cfg.hw_frames = hw_frames;
+    s->cfg.executor  = ff_gpume_slice_threads(ctx);
+    s->cfg.limits    = (MvstabLimits) {
+        .shift  = s->max_shift < 0 ? INFINITY : s->max_shift,
+        .sine   = sin(s->max_angle * M_PI / 180),
+        .cosine = s->max_angle < 0 ? -2 : cos(s->max_angle * M_PI / 180),
+    };
+    s->cfg.log_ctx   = ctx;
     ff_mvstab_close(&s->mvstab);
-    return ff_mvstab_open(&s->mvstab, &cfg);
+    return ff_mvstab_open(&s->mvstab, &s->cfg);
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -266,9 +256,7 @@ static int continues(AVFilterContext *ctx, const AVFrame *frame)
 
 static int flush(AVFilterContext *ctx)
 {
-    const MvstabContext *s = ctx->priv;
-
-    ff_mvstab_flush(s->mvstab);
+    ff_mvstab_flush(((MvstabContext *)ctx->priv)->mvstab);
     return 0;
 }
 

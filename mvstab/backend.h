@@ -48,21 +48,16 @@ typedef struct MvstabBackend {
 extern const MvstabBackend ff_mvstab_backend_cpu;
 extern const MvstabBackend ff_mvstab_backend_cuda;
 
-/** Returns the place of a component's samples. */
-static inline MvstabSite mvstab_site(const GpumeLayout *l, int component, const MvstabWarp *warp)
-{
-    const GpumeComponent *c = &l->components[component];
-
-    return (MvstabSite) {
-        .w = l->w, .h = l->h, .sx = 1 << c->hsub, .sy = 1 << c->vsub,
-        .x0 = warp->chroma_x / 256. * ((1 << c->hsub) - 1), .y0 = warp->chroma_y / 256. * ((1 << c->vsub) - 1),
-    };
-}
-
 /** Returns the number of points of a mesh along a side. */
 static inline int mvstab_points(int length)
 {
     return ((length + MVSTAB_CELL - 1) >> MVSTAB_LOG2_CELL) + 1;
 }
+
+/**
+ * Computes rows first to end - 1 of a component's mesh: where output samples (16 i, 16 j) are in the input frame.
+ * @param mesh the points of all rows
+ */
+void ff_mvstab_mesh(MvstabPoint *mesh, const GpumeLayout *l, int component, int first, int end, const MvstabWarp *warp);
 
 #endif /* AVFILTER_GPUME_MVSTAB_BACKEND_H */

@@ -192,20 +192,12 @@ static int locate_cell(const CPUBackend *s, const Row *row, const GpumeSamples *
 {
     const int bytes = s->layout->bytes, is_mirrored = s->warp->border == MVSTAB_MIRROR;
     const uint8_t *first = c->first - MVSTAB_TAPS_BEFORE * c->stride - MVSTAB_TAPS_BEFORE * bytes;
+    const int is_inside = are_inside(a.x, b.x, c->w) && are_inside(a.y, b.y, c->h);
     int any = 0;
 
-    if (are_inside(a.x, b.x, c->w) && are_inside(a.y, b.y, c->h)) {
-        for (int k = 0; k < MVSTAB_CELL; k++) {
-            const int u = (mvstab_between(a.x, b.x, k) + 2) >> 2, v = (mvstab_between(a.y, b.y, k) + 2) >> 2;
-
-            row->sources[x + k] = (MvstabSource) { first + (v >> 6) * c->stride + (u >> 6) * bytes, u & 63, v & 63 };
-        }
-        memset(row->outside + x, 0, MVSTAB_CELL);
-        return 0;
-    }
     for (int k = 0; k < MVSTAB_CELL; k++) {
         int u = (mvstab_between(a.x, b.x, k) + 2) >> 2, v = (mvstab_between(a.y, b.y, k) + 2) >> 2;
-        const int is_outside = mvstab_is_outside(u, c->w) || mvstab_is_outside(v, c->h);
+        const int is_outside = !is_inside && (mvstab_is_outside(u, c->w) || mvstab_is_outside(v, c->h));
 
         if (is_mirrored && is_outside) {
             u = mvstab_mirrored(u, c->w);
@@ -214,7 +206,8 @@ static int locate_cell(const CPUBackend *s, const Row *row, const GpumeSamples *
         row->outside[x + k] = is_outside;
         any |= is_outside;
         row->sources[x + k] = (MvstabSource) {
-            first + gpume_inside(v >> 6, c->h) * c->stride + gpume_inside(u >> 6, c->w) * bytes, u & 63, v & 63,
+            first + (is_inside ? v >> 6 : gpume_inside(v >> 6, c->h)) * c->stride +
+            (is_inside ? u >> 6 : gpume_inside(u >> 6, c->w)) * bytes, u & 63, v & 63,
         };
     }
     return any;
@@ -282,12 +275,10 @@ static void mesh_rows(void *arg, int worker, int start, int end)
     const CPUBackend *s = arg;
 
     for (int i = 0; i < s->nb; i++) {
-        const GpumeComponent *c = &s->layout->components[i];
-        const MvstabSite site = mvstab_site(s->layout, i, s->warp);
-        const int rows = mvstab_points(c->h);
+        const int rows = mvstab_points(s->layout->components[i].h);
 
-        ff_mvstab_mesh(s->meshes + i * s->mesh_size, mvstab_points(c->w), gpume_first_row(rows, start, s->layout->h),
-                       gpume_first_row(rows, end, s->layout->h), &s->warp->matrix, &site);
+        ff_mvstab_mesh(s->meshes + i * s->mesh_size, s->layout, i, gpume_first_row(rows, start, s->layout->h),
+                       gpume_first_row(rows, end, s->layout->h), s->warp);
     }
 }
 

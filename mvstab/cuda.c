@@ -154,12 +154,8 @@ static int upload(CUDABackend *s, GpumeCudaUpload **upload, MvstabCudaWarpArgs *
         return ret;
     memcpy((*upload)->buffer.pinned, ff_mvstab_taps, MVSTAB_CUDA_TAPS);
     points = (MvstabPoint *)((uint8_t *)(*upload)->buffer.pinned + MVSTAB_CUDA_TAPS);
-    for (int i = 0; i < nb; i++) {
-        const GpumeComponent *c = &l->components[i];
-        const MvstabSite site = mvstab_site(l, i, warp);
-
-        ff_mvstab_mesh(points + args->mesh[i], mvstab_points(c->w), 0, mvstab_points(c->h), &warp->matrix, &site);
-    }
+    for (int i = 0; i < nb; i++)
+        ff_mvstab_mesh(points + args->mesh[i], l, i, 0, mvstab_points(l->components[i].h), warp);
     args->tables = (*upload)->buffer.data;
     return ff_gpume_cuda_upload(&s->shell.cuda, *upload, size, "upload a mesh");
 }

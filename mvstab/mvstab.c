@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <string.h>
-
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
 #include "libavutil/macros.h"
@@ -53,7 +51,7 @@ struct Mvstab {
     AVFrame *anchor;            ///< picture of the last frame that was not lost
     int run;                    ///< number of lost frames, up to the last one, that agree; 0: that is not lost
     int has_texture;            ///< whether the last lost frame has texture
-    MvstabPicture key;          ///< MVSTAB_TRIPOD: the key frame
+    AVFrame *key;               ///< MVSTAB_TRIPOD: picture of the key frame
     MvstabMatrix key_pose, pose;    ///< map the key frame to the first one of the shot; the last frame to the key frame
     MvstabPicture aligned;      ///< frame nb_known where the key frame shows it, while it is searched there; else empty
     MvstabMatrix before;        ///< inverse of the pose of the frame before that
@@ -114,7 +112,7 @@ static void forget(Mvstab *s)
         av_frame_free(&s->frames[i].frame);
         free_picture(&s->frames[i].picture);
     }
-    free_picture(&s->key);
+    av_frame_free(&s->key);
     free_picture(&s->aligned);
     av_frame_free(&s->anchor);
     av_frame_free(&s->last_out);
@@ -184,9 +182,9 @@ static int set_key(Mvstab *s, const MvstabPicture *picture)
 {
     s->key_pose = ff_mvstab_product(&s->key_pose, &s->pose);
     s->pose     = ff_mvstab_identity;
-    free_picture(&s->key);
-    s->key.frame = av_frame_clone(picture->frame);
-    return s->key.frame ? 0 : AVERROR(ENOMEM);
+    av_frame_free(&s->key);
+    s->key = av_frame_clone(picture->frame);
+    return s->key ? 0 : AVERROR(ENOMEM);
 }
 
 /*
@@ -214,7 +212,7 @@ static int begin_locating(Mvstab *s)
         return 0;
     }
     ret = backend_of(s)->align(s->sequence.priv, &s->aligned, f->picture.frame, &f->matrix);
-    return ret < 0 ? ret : search_pair(s, s->aligned.frame, s->key.frame);
+    return ret < 0 ? ret : search_pair(s, s->aligned.frame, s->key);
 }
 
 /* Ends what begin_locating() has begun. */

@@ -9,7 +9,7 @@
 #include "libavutil/common.h"
 #include "libavutil/macros.h"
 
-#include "libavfilter/gpume/mvstab/path.h"
+#include "libavfilter/gpume/mvstab/backend.h"
 
 const MvstabMatrix ff_mvstab_identity = { { 1, 0, 0, 0, 1, 0, 0, 0 } };
 
@@ -213,18 +213,18 @@ static int to_units(double x)
     return (int)floor(av_clipd(x, -65536, 65536) * 256 + 0.5);
 }
 
-void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int first, int end, const MvstabMatrix *a, const MvstabSite *site)
+void ff_mvstab_mesh(MvstabPoint *mesh, const GpumeLayout *l, int component, int first, int end, const MvstabWarp *warp)
 {
-    const double cx = (site->w - 1) / 2., cy = (site->h - 1) / 2.;
+    const GpumeComponent *c = &l->components[component];
+    const int cols = mvstab_points(c->w), sx = 1 << c->hsub, sy = 1 << c->vsub;
+    const double x0 = warp->chroma_x / 256. * (sx - 1), cx = (l->w - 1) / 2.;
+    const double y0 = warp->chroma_y / 256. * (sy - 1), cy = (l->h - 1) / 2.;
 
     for (int j = first; j < end; j++)
         for (int i = 0; i < cols; i++) {
-            double x = MVSTAB_CELL * i * site->sx + site->x0 - cx;
-            double y = MVSTAB_CELL * j * site->sy + site->y0 - cy;
+            double x = MVSTAB_CELL * i * sx + x0 - cx, y = MVSTAB_CELL * j * sy + y0 - cy;
 
-            ff_mvstab_map(&x, &y, a);
-            mesh[j * cols + i] = (MvstabPoint) {
-                to_units((x + cx - site->x0) / site->sx), to_units((y + cy - site->y0) / site->sy),
-            };
+            ff_mvstab_map(&x, &y, &warp->matrix);
+            mesh[j * cols + i] = (MvstabPoint) { to_units((x + cx - x0) / sx), to_units((y + cy - y0) / sy) };
         }
 }

@@ -89,19 +89,6 @@ static inline double mvstab_weight(double u)
     return v > 0 ? v * v * v : 0;
 }
 
-/** A component's place in the picture: its sample (x, y) is at luma sample (x * sx + x0, y * sy + y0). */
-typedef struct MvstabSite {
-    int w, h;                   ///< luma samples of the picture
-    double x0, y0;
-    int sx, sy;
-} MvstabSite;
-
-/**
- * Computes rows first to end - 1 of a mesh: the positions of output samples (16 i, 16 j) in the input frame.
- * @param mesh the points of all rows, cols in a row
- */
-void ff_mvstab_mesh(MvstabPoint *mesh, int cols, int first, int end, const MvstabMatrix *a, const MvstabSite *site);
-
 /** Kinds of transforms that a motion may be. */
 enum MvstabModel {
     MVSTAB_AUTO,                ///< a homography where it fits clearly better
