@@ -10,7 +10,8 @@
  *
  * Replaces the allocator that FFmpeg uses: av_malloc() calls posix_memalign(), av_realloc() calls
  * realloc(), av_free() calls free(); on Windows they call _aligned_malloc() and similar functions.
- * The replacements count allocations that are not freed, and fail on request.
+ * The replacements count allocations that are not freed, and fail on request. ThreadSanitizer has an allocator of its
+ * own, which does not work with another one before it; with it, no allocation fails.
  */
 
 #ifndef _GNU_SOURCE
@@ -42,7 +43,6 @@ int test_nb_outstanding, test_nb_failed, test_nb_calls_failed;
 const char *test_failing_call;
 
 static AVMutex lock = AV_MUTEX_INITIALIZER;
-static void *slots[1 << 16];    ///< hash table with open addressing
 static int started;             ///< whether main() is running
 static int tracking;            ///< whether allocations are tracked
 static int fail_at;             ///< the allocation to fail, counted from 1; 0: none
@@ -103,6 +103,9 @@ int test_allocation_sites(const uint64_t **s)
     *s = sites;
     return FFMIN(nb_allocs, MAX_SITES);
 }
+
+#ifndef __SANITIZE_THREAD__
+static void *slots[1 << 16];    ///< hash table with open addressing
 
 static unsigned slot_of(const void *p)
 {
@@ -261,7 +264,10 @@ void free(void *p)
     ff_mutex_unlock(&lock);
     real_free(p);
 }
+#endif /* _WIN32 */
+#endif /* __SANITIZE_THREAD__ */
 
+#ifndef _WIN32
 static int call_fails(const char *name, int err)
 {
     if (!test_failing_call || strcmp(test_failing_call, name))

@@ -173,16 +173,20 @@ part_threads() {
         return
     fi
     if ! build_lib "$base-tsan" ||
-       ! make -s --no-print-directory -C "$base-tsan/obj" libavfilter/tests/gpume_soak; then
+       ! make -s --no-print-directory -C "$base-tsan/obj" libavfilter/tests/gpume_soak \
+         libavfilter/tests/gpume_mvstab; then
         fail threads-build "the build for ThreadSanitizer"
         return
     fi
     build_standin
     tsan=$base-tsan/obj/libavfilter/tests/gpume_soak
+    stab=$base-tsan/obj/libavfilter/tests/gpume_mvstab
     TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1'
     export TSAN_OPTIONS
     # one filter per thread, each with its own slice threads
     counted threads-cpu "$tsan" -backends cpu -threads 3 -side 80 -seconds "$1"
+    # what mvstab does between searches, on several threads
+    counted threads-mvstab env LD_LIBRARY_PATH= "$stab" -cases 25
     if has_cuda "$base-tsan/obj"; then
         counted threads-cuda "$tsan" -backends cuda,frames -threads 3 -side 40 -seconds "$1"
     else

@@ -167,7 +167,7 @@ build_trees() {
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-san/obj" SRC="$base/src" replay ;;
             fuzz) tools/progress.sh "$base-fuzz/obj" -j"$jobs" libavfilter/libavfilter.a libavutil/libavutil.a &&
                       make -s -f tests/fuzz/fuzz.mak -j"$jobs" OBJ="$base-fuzz/obj" SRC="$base/src" ;;
-            tsan) tools/progress.sh "$base-tsan/obj" -j"$jobs" libavfilter/tests/gpume_soak ;;
+            tsan) tools/progress.sh "$base-tsan/obj" -j"$jobs" libavfilter/tests/gpume_soak libavfilter/tests/gpume_mvstab ;;
         esac
     done
 }
