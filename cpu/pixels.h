@@ -57,7 +57,7 @@ typedef struct GpumePlaces {
     ptrdiff_t linesize;
     int32_t size;               ///< bytes of a sample
     int32_t log2_pel;
-    int32_t low, high;          ///< pel - 1, in the bits of dx and of dy when the index of base is computed
+    int32_t low;                ///< pel - 1
 } GpumePlaces;
 
 /** Number of candidates that are evaluated together. */

@@ -278,7 +278,7 @@ static void init_searcher(Searcher *c, GpumeStepRun *r)
         c->visits[k].choice = c->choice;
     c->places = (GpumePlaces) {
         .base[0][0] = c->ref.data, .linesize = c->ref.linesize, .size = c->sample_size,
-        .log2_pel = gpume_log2_pel(c->pel), .low = c->pel - 1, .high = (c->pel - 1) << gpume_log2_pel(c->pel),
+        .log2_pel = gpume_log2_pel(c->pel), .low = c->pel - 1,
     };
     for (int k = 0; k < c->pel * c->pel && c->pel > 1; k++) {
         const int pair = gpume_subpel_pair(k % c->pel * 4 / c->pel, k / c->pel * 4 / c->pel);

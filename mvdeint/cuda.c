@@ -149,7 +149,7 @@ static size_t nb_areas(const CUDABackend *s)
     return (s->cells.cols + 1) * (size_t)(s->cells.rows + 1);
 }
 
-/* Adapts the memory to a new layout. The caller has pushed the CUDA context, and the device is idle. */
+/* Adapts the memory to a new layout. The caller has pushed the CUDA context; the stream of the frames is idle. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
     int ret;

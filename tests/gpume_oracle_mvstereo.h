@@ -362,7 +362,7 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
 
     for (int y = 0; y < o->h; y++)
         for (int x = 0; x < o->w; x++) {
-            int values[81], weights[81], total = 0, best = 1 << 20, less = -1 << 20;
+            int values[81], weights[81], total = 0, best = 1 << 20, less = -(1 << 20);
 
             for (int i = 0; i < 81; i++) {
                 const int px = stereo_clip(x + i % 9 - 4, 0, o->w - 1), py = stereo_clip(y + i / 9 - 4, 0, o->h - 1);

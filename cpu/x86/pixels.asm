@@ -176,7 +176,6 @@ cglobal gpume_centre_8, 3, 3, 9, dst, sums, n
 %define DEPTH      156
 %define COST       160
 %define SUM        164
-%define BOUNDS     168
 
 ; DIFFERENCE vectors, sum: adds the differences of vectors from the neighbour in m9, each at most m4; m3: ones;
 ; clobbers m10
