@@ -96,6 +96,20 @@ static __device__ __forceinline__ void gpume_store_volatile(GpumeU64 *p, GpumeU6
 }
 #endif
 
+/**
+ * Returns element i of an array of the arguments. Uses comparisons, because an index would make the compiler copy the
+ * arguments to local memory.
+ */
+template<typename T, int NB>
+static __device__ __forceinline__ T gpume_element(const T (&a)[NB], int i)
+{
+    T v = a[0];
+
+    GPUME_UNROLL for (int n = 1; n < NB; n++)
+        v = i == n ? a[n] : v;
+    return v;
+}
+
 static __device__ __forceinline__ int gpume_min(int a, int b)
 {
     return a < b ? a : b;

@@ -80,17 +80,6 @@ static __device__ __forceinline__ MvdenoiseCudaComponent mvdenoise_component(con
     return c;
 }
 
-/** Returns element i of an array of the arguments, with comparisons as well. */
-template<int NB>
-static __device__ __forceinline__ GpumeU64 mvdenoise_element(const GpumeU64 (&a)[NB], int n)
-{
-    GpumeU64 v = a[0];
-
-    GPUME_UNROLL for (int i = 1; i < NB; i++)
-        v = n == i ? a[i] : v;
-    return v;
-}
-
 /** The patch, or measured block, of a group of lanes. */
 struct MvdenoiseUnit {
     int component;

@@ -343,9 +343,9 @@ static __device__ __forceinline__ Shared share(const MvdenoiseCudaMatchArgs &arg
     s.vectors = (GpumeU32 *)(s.squares + candidates);
     s.list    = (GpumeU16 *)(s.vectors + candidates);
     if (i < FIELDS) {
-        s.places[3 * i]     = mvdenoise_element(args.pictures, i);
-        s.places[3 * i + 1] = mvdenoise_element(args.vectors,  i);
-        s.places[3 * i + 2] = mvdenoise_element(args.matches,  i);
+        s.places[3 * i]     = gpume_element(args.pictures, i);
+        s.places[3 * i + 1] = gpume_element(args.vectors,  i);
+        s.places[3 * i + 2] = gpume_element(args.matches,  i);
     }
     if (i < FRACTIONS)
         s.pairs[i] = mvdenoise_pair_of(c, args.plane, i);

@@ -64,10 +64,10 @@ GPUME_KERNEL_OF(MvstabCudaWarpArgs, MVSTAB_CUDA_THREADS)
     const int out_x = blockIdx.x * 32 + threadIdx.x % 32 - args.around;
     const int out_y = blockIdx.y * MVSTAB_CUDA_WARPS + threadIdx.x / 32 - args.around;
     const int x = av_clip(out_x, 0, c.w - 1), y = av_clip(out_y, 0, c.h - 1), z = blockIdx.z;
-    const unsigned mesh = gpume_of_component(args.mesh, z);
-    const GpumeU64 before = gpume_of_component(args.before, z);
-    const long long before_linesize = gpume_of_component(args.before_linesize, z);
-    const int black = gpume_of_component(args.black, z);
+    const unsigned mesh = gpume_element(args.mesh, z);
+    const GpumeU64 before = gpume_element(args.before, z);
+    const long long before_linesize = gpume_element(args.before_linesize, z);
+    const int black = gpume_element(args.black, z);
     const int depth = BYTES == 1 ? 8 : args.depth;
     const int cols = ((c.w + MVSTAB_CELL - 1) >> MVSTAB_LOG2_CELL) + 1;
     MvstabPoint p;

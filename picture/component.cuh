@@ -14,18 +14,7 @@
 #include "libavfilter/gpume/device/common.cuh"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
-/** Returns the value of component i. An index would make the compiler copy the arguments to local memory. */
-template<typename T>
-static __device__ __forceinline__ T gpume_of_component(const T (&values)[GPUME_CUDA_COMPONENTS], int i)
-{
-    T v = values[0];
-
-    GPUME_UNROLL for (int n = 1; n < GPUME_CUDA_COMPONENTS; n++)
-        v = i == n ? values[n] : v;
-    return v;
-}
-
-/** Returns component i. */
+/** Returns component i, as gpume_element() does. */
 static __device__ __forceinline__ GpumeCudaComponent
 gpume_component(const GpumeCudaComponent (&components)[GPUME_CUDA_COMPONENTS], int i)
 {
