@@ -9,6 +9,7 @@
 #   FFMPEG         another ffmpeg with mvdenoise, the other filters and libx264
 #   GPUME_VIDEO    folder of clips [../shared/video]; without any, and without INPUT, the demonstration's clip
 #   FRAMES         of each clip [19], from frame START [20] on, where it has so many
+#   SEQUENCES      folder of the sequences of denoise/sequences.py; they are measured, nothing else
 #   CROP           of these the middle part of at most this size [640x360]; rates are those of whole frames
 #   SIGMAS         of the noise, in 8-bit samples [5 10 20 40]
 #   METHODS        names in denoise.py, separated by commas [all]
@@ -56,6 +57,9 @@ fi
 take_meter "$bin/ffmpeg"
 take_python
 package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
+if [ -n "${SEQUENCES-}" ]; then
+    exec "$python" bench/denoise/sequences.py "$bin/ffmpeg" "$SEQUENCES"
+fi
 package "import matplotlib" matplotlib || say "left out: the picture, there is no matplotlib"
 take_plugins "${methods:-MVTools MVUtensils V-BM3D}"
 
