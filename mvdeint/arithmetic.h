@@ -272,15 +272,16 @@ GPUME_INLINE int mvdeint_blend(const int *samples, const unsigned *fits, int x, 
     return sum >> 12;
 }
 
-/** Returns the correction of a compensated sample from the differences of the lines above and below. */
+/**
+ * Returns the correction of a compensated sample from the differences of the lines above and below: a share of the
+ * smaller one; 0 if their signs differ.
+ */
 GPUME_INLINE int mvdeint_residual(int above, int below)
 {
-    if ((above > 0 && below > 0) || (above < 0 && below < 0)) {
-        const int least = FFMIN(FFABS(above), FFABS(below));
+    const int least = FFMAX(FFMIN(above, below), 0) + FFMIN(FFMAX(above, below), 0);
 
-        return above > 0 ? (MVDEINT_RESIDUAL * least + 64) >> 7 : -((MVDEINT_RESIDUAL * least + 64) >> 7);
-    }
-    return 0;
+    /* rounds halves away from 0 */
+    return (MVDEINT_RESIDUAL * least + 64 - (least < 0)) >> 7;
 }
 
 /**

@@ -9,125 +9,102 @@
  * field. A warp handles 32 columns of a known line and of the missing line next to it.
  *
  * Data flow:
- * - loads lines of the field, compensated samples and their confidence, with their neighbours, from
- *   global to shared memory
- * - adds the residual to the compensated samples of missing lines in shared memory
- * - measures each column of the neighbourhoods of missing lines, into shared memory
+ * - each lane loads what is on the lines above and below its missing sample, corrects the compensated samples there,
+ *   and measures its column of the neighbourhood, into shared memory; one warp also measures the columns at both sides
  * - each lane adds the columns around its missing sample, and computes the sample
  */
 
 #include "libavfilter/gpume/mvdeint/device.cuh"
 #include "libavfilter/gpume/picture/component.cuh"
 
-#define LINES   MVDEINT_CUDA_WINDOW_LINES
-#define COLUMNS MVDEINT_CUDA_WINDOW_COLUMNS
+#define AROUND  MVDEINT_CUDA_COLUMNS_AROUND
+#define COLUMNS MVDEINT_CUDA_MEASURED_COLUMNS
 
-/** Shared memory of a thread block; begins at line y0 and column x0. */
-struct MvdeintWindow {
-    /* Each column of each missing line has sums of weighted squares, plus sums of weights << 32, in errors, and
-       a sum of squares in activity. */
+static_assert(2 * AROUND * MVDEINT_CUDA_WARPS == 32, "one warp measures the columns at both sides");
+
+/**
+ * Measures of each column of each missing line, in shared memory: for candidates a sum of weighted squares, plus the
+ * sum of weights << 32; for the field a sum of squares.
+ */
+struct MvdeintMeasures {
     GpumeU64 errors[MVDEINT_MAX_CANDIDATES][MVDEINT_CUDA_WARPS][COLUMNS];
     GpumeU32 activity[MVDEINT_CUDA_WARPS][COLUMNS];
-    GpumeU16 own[LINES][COLUMNS];
-    GpumeU16 samples[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
-    GpumeU8 known[MVDEINT_MAX_CANDIDATES][LINES][COLUMNS];
 };
 
-/** Loads the part that is inside the picture, with its edges repeated at the sides. */
-static __device__ __forceinline__ void load(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
-                                            MvdeintWindow &w, int x0, int y0)
+/** Returns the compensated sample number i of a candidate; 0: there is no such candidate. */
+static __device__ __forceinline__ int sample_of(const MvdeintCudaCombineArgs &args, int n, GpumeU32 i)
 {
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < LINES * COLUMNS; i += MVDEINT_CUDA_THREADS) {
-        const int line = i / COLUMNS, column = i % COLUMNS, x = av_clip(x0 + column, 0, c.w - 1), y = y0 + line;
+    return args.present >> n & 1 ? ((const GpumeU16 *)(args.samples + 2 * n * (GpumeU64)args.size))[i] : 0;
+}
 
-        if (y < 0 || y >= c.h)
-            continue;
-        w.own[line][column] = *mvdeint_at(args.own, c, x, y);
+/** Returns the share of known lines in that sample. */
+static __device__ __forceinline__ int known_of(const MvdeintCudaCombineArgs &args, int n, GpumeU32 i)
+{
+    return args.present >> n & 1 ? ((const GpumeU8 *)(args.known + n * (GpumeU64)args.size))[i] : 0;
+}
+
+/** A column on the lines above and below a missing sample. */
+struct Column {
+    int own[2], far[2];         ///< samples of the field there, and on its next lines further away
+    int samples[MVDEINT_MAX_CANDIDATES][2], known[MVDEINT_MAX_CANDIDATES][2];
+    int is_edge;                ///< whether both lines are the same
+};
+
+/** Loads a column. All loads come first, so that their latency overlaps. */
+static __device__ __forceinline__ Column load(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c, int x,
+                                              int y)
+{
+    const int lines[2] = { mvdeint_above(y), mvdeint_below(y, c.h) };
+    Column v;
+
+    v.is_edge = lines[0] == lines[1];
+    v.far[0]  = *mvdeint_at(args.own, c, x, mvdeint_two_above(lines[0], lines[0] + 2));
+    v.far[1]  = *mvdeint_at(args.own, c, x, mvdeint_two_below(lines[1], c.h, lines[1] - 2));
+    GPUME_UNROLL for (int i = 0; i < 2; i++) {
+        const GpumeU32 number = c.match + (GpumeU32)(lines[i] * c.w + x);
+
+        v.own[i] = *mvdeint_at(args.own, c, x, lines[i]);
         GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
-            const GpumeU64 at = (GpumeU64)n * args.size + c.match + (GpumeU64)y * c.w + x;
-
-            if (args.present >> n & 1) {
-                w.samples[n][line][column] = ((const GpumeU16 *)args.samples)[at];
-                w.known[n][line][column]   = ((const GpumeU8 *)args.known)[at];
-            }
+            v.samples[n][i] = sample_of(args, n, number);
+            v.known[n][i]   = known_of(args, n, number);
         }
     }
+    return v;
 }
 
-/** Adds the residual to the missing lines that are measured. */
-static __device__ __forceinline__ void add_residual(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
-                                                    MvdeintWindow &w, int y0)
+/**
+ * Measures a column.
+ * @param line, column position in shared memory
+ * @param residuals    set to what is added to the compensated samples of the missing sample
+ */
+static __device__ __forceinline__ void measure(const MvdeintCudaCombineArgs &args, const Column &v, MvdeintMeasures &m,
+                                               int line, int column, int *residuals)
 {
-    const int fraction = mvdeint_fraction(mvdeint_depth(args)), most = ((1 << mvdeint_depth(args)) - 1) << fraction;
-    const int first = 1 + !args.parity;     // y0 is odd
-
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < (LINES - 2) / 2 * COLUMNS; i += MVDEINT_CUDA_THREADS) {
-        const int line = first + 2 * (i / COLUMNS), column = i % COLUMNS, y = y0 + line;
-
-        if (y < 0 || y >= c.h)
-            continue;
-        const int above = mvdeint_above(y) - y0, below = mvdeint_below(y, c.h) - y0;
-
-        GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++)
-            if (args.present >> n & 1)
-                w.samples[n][line][column] = (GpumeU16)av_clip(w.samples[n][line][column] +
-                    mvdeint_residual((w.own[above][column] << fraction) - w.samples[n][above][column],
-                                     (w.own[below][column] << fraction) - w.samples[n][below][column]), 0, most);
-    }
-}
-
-/** Returns the sum of squares of a column of the field's own lines. Lines and columns are those of the window. */
-static __device__ __forceinline__ GpumeU32 measure_own(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                       int column, int y0, int missing, int h)
-{
-    GpumeU32 sum = 0;
+    const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth);
+    GpumeU32 activity = 0;
 
     GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        const int y  = i ? mvdeint_below(missing, h) : mvdeint_above(missing);
-        const int up = mvdeint_two_above(y, y + 2) - y0, down = mvdeint_two_below(y, h, y - 2) - y0;
-        const int deviation  = 2 * w.own[y - y0][column] - w.own[up][column] - w.own[down][column];
-        const int difference = mvdeint_scaled(FFABS(deviation), mvdeint_depth(args) + 1);
+        const int deviation  = 2 * v.own[i] - v.far[i] - (v.is_edge ? v.far[i] : v.own[!i]);
+        const int difference = mvdeint_scaled(FFABS(deviation), depth + 1);
 
-        sum += difference * difference;
+        activity += difference * difference;
     }
-    return sum;
-}
+    m.activity[line][column] = activity;
+    GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
+        GpumeU32 sum = 0, weights = 0;
+        int differences[2];
 
-/** Measures a column of a candidate on the lines above and below a missing line. */
-static __device__ __forceinline__ GpumeU64 measure_error(const MvdeintCudaCombineArgs &args, const MvdeintWindow &w,
-                                                         int n, int column, int y0, int missing, int h)
-{
-    const int fraction = mvdeint_fraction(mvdeint_depth(args));
-    GpumeU32 sum = 0, weights = 0;
+        GPUME_UNROLL for (int i = 0; i < 2; i++) {
+            const int weight = v.known[n][i] + MVDEINT_LEAST_KNOWN;
+            int scaled;
 
-    GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        const int line = (i ? mvdeint_below(missing, h) : mvdeint_above(missing)) - y0;
-        const int weight = w.known[n][line][column] + MVDEINT_LEAST_KNOWN;
-        const int difference = mvdeint_scaled(FFABS((w.own[line][column] << fraction) - w.samples[n][line][column]),
-                                              mvdeint_depth(args) + fraction);
-
-        sum     += weight * difference * difference;
-        weights += weight;
-    }
-    return sum | (GpumeU64)weights << 32;
-}
-
-/** Measures all columns around the missing lines of a thread block. A warp computes one measure at a time. */
-static __device__ __forceinline__ void measure(const MvdeintCudaCombineArgs &args, MvdeintWindow &w, int first_y,
-                                               int y0, int h)
-{
-    const int per_measure = MVDEINT_CUDA_WARPS * COLUMNS, nb = MVDEINT_MAX_CANDIDATES + 1;
-
-    GPUME_NO_UNROLL for (int i = threadIdx.x; i < nb * per_measure; i += MVDEINT_CUDA_THREADS) {
-        const int n = i / per_measure, line = i % per_measure / COLUMNS, column = i % COLUMNS;
-        const int missing = first_y + 2 * line + !args.parity;
-
-        if (missing >= h)
-            continue;
-        if (n == nb - 1)
-            w.activity[line][column] = measure_own(args, w, column, y0, missing, h);
-        else if (args.present >> n & 1)
-            w.errors[n][line][column] = measure_error(args, w, n, column, y0, missing, h);
+            differences[i] = (v.own[i] << fraction) - v.samples[n][i];
+            scaled   = mvdeint_scaled(FFABS(differences[i]), depth + fraction);
+            sum     += weight * scaled * scaled;
+            weights += weight;
+        }
+        m.errors[n][line][column] = sum | (GpumeU64)weights << 32;
+        residuals[n] = mvdeint_residual(differences[0], differences[1]);
     }
 }
 
@@ -170,45 +147,59 @@ static __device__ __forceinline__ GpumeU32 find_matching(const MvdeintCudaCombin
     return gpume_popcount(bits) < mvdeint_least_matches(is_poor, gpume_popcount(args.present)) ? 0 : bits;
 }
 
-/** Computes a missing sample. */
+/** Loads the candidates' compensated samples at a missing sample, and corrects them. */
+static __device__ __forceinline__ void load_candidates(const MvdeintCudaCombineArgs &args,
+                                                       const MvdeintCudaComponent &c, int x, int y,
+                                                       const int *residuals, MvdeintKnown *k)
+{
+    const int depth = mvdeint_depth(args), most = ((1 << depth) - 1) << mvdeint_fraction(depth);
+    const GpumeU32 number = c.match + (GpumeU32)(y * c.w + x);
+
+    GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
+        k->samples[n] = av_clip(sample_of(args, n, number) + residuals[n], 0, most);
+        k->known[n]   = known_of(args, n, number);
+    }
+}
+
+/**
+ * Computes a missing sample.
+ * @param k    has the candidates' samples and shares of known lines
+ * @param step difference of the field's lines above and below
+ */
 static __device__ __forceinline__ int make(const MvdeintCudaCombineArgs &args, const MvdeintCudaComponent &c,
-                                           const MvdeintWindow &w, int column, int x, int y, int y0)
+                                           const MvdeintMeasures &m, MvdeintKnown *k, int step, int x, int y)
 {
     const GpumeU16 *table = (const GpumeU16 *)args.table;
     const MvdeintTables tables = { table + MVDEINT_CUDA_POWER, table + MVDEINT_CUDA_INVERSE };
-    const int line = threadIdx.x / 32;
-    const GpumeU32 *activity = &w.activity[line][column];
+    const int line = threadIdx.x / 32, column = threadIdx.x % 32 + AROUND;
+    const GpumeU32 *activity = &m.activity[line][column];
     const GpumeU32 matching = args.present ? find_matching(args, c, x, y) : 0;
-    MvdeintKnown k;
-    int step, reach = 0;
+    int reach = 0;
 
     GPUME_UNROLL for (int i = -1; i <= 1; i++)
         reach = gpume_max(reach, *mvdeint_at(args.intra, c, av_clip(x + i, 0, c.w - 1), y ^ 1));
+    k->first = *mvdeint_at(args.first, c, x, y);
     if ((args.present && !matching) || !reach || is_still(args, c, x, y))
-        return *mvdeint_at(args.first, c, x, y);
-    step = mvdeint_scaled(FFABS(w.own[mvdeint_above(y) - y0][column] - w.own[mvdeint_below(y, c.h) - y0][column]),
-                          mvdeint_depth(args));
-    k.around.activity = mvdeint_sixth(activity[-1] + activity[0] + activity[1]);
-    k.around.step     = step * step;
-    k.present = args.present;
-    k.nb      = gpume_popcount(args.present);
-    k.first   = *mvdeint_at(args.first, c, x, y);
-    k.intra   = *mvdeint_at(args.intra, c, x, y);
+        return k->first;
+    step = mvdeint_scaled(FFABS(step), mvdeint_depth(args));
+    k->around.activity = mvdeint_sixth(activity[-1] + activity[0] + activity[1]);
+    k->around.step     = step * step;
+    k->present = args.present;
+    k->nb      = gpume_popcount(args.present);
+    k->intra   = *mvdeint_at(args.intra, c, x, y);
     GPUME_UNROLL for (int n = 0; n < MVDEINT_MAX_CANDIDATES; n++) {
-        k.samples[n] = k.known[n] = k.errors[n] = 0;
+        k->errors[n] = 0;
         if (args.present >> n & 1) {
-            k.samples[n] = w.samples[n][y - y0][column];
-            k.known[n]   = w.known[n][y - y0][column];
-            k.errors[n]  = mean(args, &w.errors[n][line][column]);
+            k->errors[n] = mean(args, &m.errors[n][line][column]);
             if (!(matching >> n & 1))
-                k.errors[n] = k.errors[n] > MVDEINT_NO_MATCH ? k.errors[n] : MVDEINT_NO_MATCH;
+                k->errors[n] = k->errors[n] > MVDEINT_NO_MATCH ? k->errors[n] : MVDEINT_NO_MATCH;
         }
     }
     GPUME_UNROLL for (int n = 0; n < 2; n++)
         if ((args.present >> n & 5) == 5)
-            k.errors[n] = gpume_min(k.errors[n], k.errors[n + 2]);
-    return mvdeint_limit(mvdeint_combine(&args.model, &tables, &k, mvdeint_depth(args)), k.first, reach,
-                         (args.present & 3) == 3 ? FFABS(k.samples[0] - k.samples[1]) : 0, mvdeint_depth(args));
+            k->errors[n] = gpume_min(k->errors[n], k->errors[n + 2]);
+    return mvdeint_limit(mvdeint_combine(&args.model, &tables, k, mvdeint_depth(args)), k->first, reach,
+                         (args.present & 3) == 3 ? FFABS(k->samples[0] - k->samples[1]) : 0, mvdeint_depth(args));
 }
 
 /** Stores a sample, in a picture or in a frame. */
@@ -228,32 +219,44 @@ static __device__ __forceinline__ void store(const MvdeintCudaCombineArgs &args,
 /**
  * grid:   columns of samples, MVDEINT_CUDA_LINES lines, components
  * block:  MVDEINT_CUDA_THREADS
- * shared: MVDEINT_CUDA_WINDOW_SHARED
+ * shared: MVDEINT_CUDA_MEASURES_SHARED
  */
 GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS)
 {
-    GPUME_SHARED(MvdeintWindow, shared);
-    MvdeintWindow &w = *shared;
+    GPUME_SHARED(MvdeintMeasures, measures);
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);
-    const int first_x = blockIdx.x * 32, first_y = blockIdx.y * MVDEINT_CUDA_LINES;
-    const int x0 = first_x - MVDEINT_CUDA_COLUMNS_AROUND, y0 = first_y - MVDEINT_CUDA_LINES_AROUND;
-    const int lane = threadIdx.x % 32, x = first_x + lane, column = lane + MVDEINT_CUDA_COLUMNS_AROUND;
-    const int known = first_y + 2 * (threadIdx.x / 32) + args.parity, missing = known ^ 1;
+    const int first_x = blockIdx.x * 32, first_y = blockIdx.y * MVDEINT_CUDA_LINES, last = c.w - 1;
+    const int lane = threadIdx.x % 32, line = threadIdx.x / 32, x = gpume_min(first_x + lane, last);
+    const int known = first_y + 2 * line + args.parity, missing = known ^ 1;
+    MvdeintKnown k;
+    int step = 0;
 
     if (first_x >= c.w || first_y >= c.h)
         return;
-    load(args, c, w, x0, y0);
+    if (!args.copies && missing < c.h) {
+        const Column v = load(args, c, x, missing);
+        int residuals[MVDEINT_MAX_CANDIDATES];
+
+        measure(args, v, *measures, line, lane + AROUND, residuals);
+        load_candidates(args, c, x, missing, residuals, &k);
+        step = v.own[0] - v.own[1];
+    }
+    if (!args.copies && !line) {
+        /* a lane for each column at the sides of each line */
+        const int side_line = lane / (2 * AROUND), side = lane % (2 * AROUND);
+        const int column = side < AROUND ? side : side + 32, y = first_y + 2 * side_line + !args.parity;
+        int residuals[MVDEINT_MAX_CANDIDATES];
+
+        if (y < c.h)
+            measure(args, load(args, c, av_clip(first_x - AROUND + column, 0, last), y), *measures, side_line, column,
+                    residuals);
+    }
     __syncthreads();
-    add_residual(args, c, w, y0);
-    __syncthreads();
-    if (!args.copies)
-        measure(args, w, first_y, y0, c.h);
-    __syncthreads();
-    if (x >= c.w)
+    if (first_x + lane > last)
         return;
     if (known < c.h)
-        store(args, c, blockIdx.z, x, known, w.own[known - y0][column]);
+        store(args, c, blockIdx.z, x, known, *mvdeint_at(args.own, c, x, known));
     if (missing < c.h)
-        store(args, c, blockIdx.z, x, missing,
-              args.copies ? w.own[missing - y0][column] : make(args, c, w, column, x, missing, y0));
+        store(args, c, blockIdx.z, x, missing, args.copies ? *mvdeint_at(args.own, c, x, missing) :
+                                               make(args, c, *measures, &k, step, x, missing));
 }

@@ -49,7 +49,7 @@ static const GpumeShellKernel kernels[NB_KERNELS] = {
     [MATCH]   = { "match",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MATCH_SHARED,
                                "compensate pictures" },
     [MATCHING] = { "matching", 0, MVDEINT_CUDA_THREADS, 0, "find what matches" },
-    [COMBINE] = { "combine", 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_WINDOW_SHARED,
+    [COMBINE] = { "combine", 0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_MEASURES_SHARED,
                                "make a picture" },
 };
 

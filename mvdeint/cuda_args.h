@@ -20,19 +20,16 @@
 #define MVDEINT_CUDA_WARPS   (MVDEINT_CUDA_THREADS / 32)
 /** Number of lines of the picture that a thread block combines: a warp has a known line and a missing line. */
 #define MVDEINT_CUDA_LINES   (2 * MVDEINT_CUDA_WARPS)
-/** Number of additional lines and columns that are read on each side. */
-#define MVDEINT_CUDA_LINES_AROUND   3
+/** Number of additional columns that are measured on each side. */
 #define MVDEINT_CUDA_COLUMNS_AROUND 2
 
 /** Columns of a warp's line in the kernel that makes the first estimate, and its size in shared memory, bytes. */
 #define MVDEINT_CUDA_FIRST_COLUMNS (32 + 4)
 #define MVDEINT_CUDA_FIRST_SHARED  (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_FIRST_COLUMNS * 4 * 4)
-/** Lines and columns of a thread block's window in shared memory, and its size in bytes. */
-#define MVDEINT_CUDA_WINDOW_LINES   (MVDEINT_CUDA_LINES + 2 * MVDEINT_CUDA_LINES_AROUND)
-#define MVDEINT_CUDA_WINDOW_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
-#define MVDEINT_CUDA_WINDOW_SHARED  \
-    (MVDEINT_CUDA_WINDOW_LINES * MVDEINT_CUDA_WINDOW_COLUMNS * (2 + 3 * MVDEINT_MAX_CANDIDATES) + \
-     MVDEINT_CUDA_WARPS * MVDEINT_CUDA_WINDOW_COLUMNS * (8 * MVDEINT_MAX_CANDIDATES + 4))
+/** Columns that a thread block measures for each missing line, and the size of the measures in bytes. */
+#define MVDEINT_CUDA_MEASURED_COLUMNS (32 + 2 * MVDEINT_CUDA_COLUMNS_AROUND)
+#define MVDEINT_CUDA_MEASURES_SHARED  \
+    (MVDEINT_CUDA_WARPS * MVDEINT_CUDA_MEASURED_COLUMNS * (8 * MVDEINT_MAX_CANDIDATES + 4))
 /**
  * Size of the taps in shared memory; of the taps and the samples of four blocks; and threads for a block or an area of
  * luma.
