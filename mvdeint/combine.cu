@@ -221,7 +221,7 @@ static __device__ __forceinline__ void store(const MvdeintCudaCombineArgs &args,
  * block:  MVDEINT_CUDA_THREADS
  * shared: MVDEINT_CUDA_MEASURES_SHARED
  */
-GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdeintCudaCombineArgs, MVDEINT_CUDA_THREADS, 5)
 {
     GPUME_SHARED(MvdeintMeasures, measures);
     const MvdeintCudaComponent c = mvdeint_component(args.components, blockIdx.z);

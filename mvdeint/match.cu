@@ -193,7 +193,7 @@ static __device__ __forceinline__ void load_vectors(const MvdeintCudaMatchArgs &
  * block:  MVDEINT_CUDA_THREADS
  * shared: MVDEINT_CUDA_MATCH_SHARED
  */
-GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS)
+GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS, 3)
 {
     GPUME_SHARED(GpumeU64, taps);
     /* for each of up to four different vectors and each line, both columns of each lane in the halves of a word */
