@@ -28,7 +28,7 @@
 #define BENCH_MAX_PICTURES 256
 #define BENCH_MAX_REPEATS   32
 /** Maximum number of simultaneous searches: those of the filter. */
-#define BENCH_QUEUES         4
+#define BENCH_QUEUES         8
 
 typedef CUresult CUDAAPI BenchEventElapsedTime(float *ms, CUevent start, CUevent stop);
 typedef CUresult CUDAAPI BenchMemGetInfo(size_t *free, size_t *total);

@@ -259,7 +259,7 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen, int 
     plan = ff_gpume_plan(&m->params);
     BENCH_CU(b, cuEventCreate(&m->made, CU_EVENT_DISABLE_TIMING));
     for (int i = 0; i < at_once; i++) {
-        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0, NULL);
+        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0, at_once, NULL);
         if (ret < 0)
             bench_die("kernels", ret);
         bench_leaves_init(b, m, &m->leaves[i]);
@@ -341,7 +341,7 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
     BenchRow row = {
         .part = "motion", .what = names[chosen.pel == 1][chosen.sweeps != 4],
         .content = b->content, .width = b->width, .height = b->height, .block = chosen.block, .depth = b->depth,
-        .metric = at_once > 1 ? "time of a pair with four at once" : "time of a pair", .unit = "us",
+        .metric = at_once > 1 ? "time of a pair with eight at once" : "time of a pair", .unit = "us",
     };
     static BenchMotion m;       // large
     BenchTimes t, planes;
@@ -368,7 +368,7 @@ void bench_motion(Bench *b)
     static const int blocks[] = { 16, 8, 4 };
 
     printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s\n", "search", "", "size", "bits",
-           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "4 at once", "pairs/s");
+           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "8 at once", "pairs/s");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
         for (int pel = 4; pel; pel >>= 2)
             for (int sweeps = 4; sweeps >= 2; sweeps -= 2)

@@ -106,15 +106,14 @@ def searches(r):
 
 def motion(r):
     """True motion."""
-    together = 'two' if not any('four at once' in k[9] for k in r.medians) else 'four'
     lines = paragraph('**`hme`**, us per pair in both directions, with planes, the check and the results; in brackets '
-                      f'with {together} pairs at once, as the filter runs them:')
+                      'with eight pairs at once, as the filter runs them:')
     rows = []
     for name, options in (('hme', ''), ('hme sweeps=2', ':sweeps=2'), ('hme pel=1', ':pel=1')):
         row = []
         for block, depth in ((4, 8), (8, 8), (16, 8), (8, 10)):
             times = [us(r.motion(name, metric, block, depth))
-                     for metric in ('time of a pair', f'time of a pair with {together} at once')]
+                     for metric in ('time of a pair', 'time of a pair with eight at once')]
             row.append(f'{times[0]} ({times[1]})' if all(times) else times[0])
         rows.append([f'`hme{options}`'] + row)
     rows.append(['`hme:tree=1`'] + [us(r.motion('hme', 'time of a tree', block, depth))

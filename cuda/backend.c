@@ -8,7 +8,7 @@
  * The host side of the CUDA backend, with FFmpeg's loader of the driver API.
  *
  * Streams: frames in system memory are uploaded on the first stream, the planes of a
- * picture that true motion needs are made on the second, searches run on up to four more, and vectors are
+ * picture that true motion needs are made on the second, searches run on up to eight more, and vectors are
  * downloaded on the last. Events order the streams. Most searches leave most of the device idle at
  * times, because blocks wait for their neighbours or levels have few blocks. Therefore consecutive
  * searches run side by side, on queues with separate working memory. With epzs, the second
@@ -33,8 +33,9 @@
 #include "libavfilter/gpume/core/same.h"
 #include "libavfilter/gpume/cuda/search.h"
 
-/** Maximum number of searches that run side by side. */
-#define MAX_QUEUES 4
+/** Maximum number of searches that run side by side: of hme, whose blocks wait for each other, and of others. */
+#define MAX_QUEUES 8
+#define MAX_OTHERS 4
 /** The same for searches that fill the device with fewer, if the host waits for each search. */
 #define MAX_WAITED 2
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
@@ -113,34 +114,28 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     if ((ret = check(s, cu->call, what)) < 0) \
         return ret;
 
-/* Returns how many searches run side by side at best. hme's upper levels leave the device idle. */
+/* Returns how many searches run side by side at best. */
 static int most_queues(const GpumeParams *p, int on_device)
 {
-    return on_device || gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL ? MAX_QUEUES : MAX_WAITED;
-}
-
-/* Returns how many searches run side by side; the first queue must be initialized. */
-static av_cold int count_queues(const CUDAContext *s)
-{
-    return s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 :
-           FFMIN(s->nb_slots, most_queues(&s->params, s->on_device));
+    return gpume_kind(p->algo) == GPUME_KIND_HIERARCHICAL ? MAX_QUEUES : on_device ? MAX_OTHERS : MAX_WAITED;
 }
 
 /* Initializes the queues. The caller has pushed the CUDA context. */
 static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
+    const int most = FFMIN(s->nb_slots, most_queues(&s->params, s->on_device));
     int ret;
 
     for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
         /* import() aligns samples to the right */
         ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &s->params, &cfg->plan,
-                                        s->hw_frames ? s->params.shift : 0, i ? &s->queues[0].search : NULL);
+                                        s->hw_frames ? s->params.shift : 0, most, i ? &s->queues[0].search : NULL);
         if (ret < 0)
             return ret;
         TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")
         if (!i)
-            s->nb_queues = count_queues(s);
+            s->nb_queues = s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 : most;
     }
     return 0;
 }
@@ -618,9 +613,10 @@ static int wait(void *priv, GpumeSearch *search)
 static av_cold void uninit_device(CUDAContext *s)
 {
     CudaFunctions *cu = s->cuda.cu;
-    CUstream *streams[] = { &s->upload_stream, &s->planes_stream, &s->queues[0].stream, &s->queues[1].stream,
-                            &s->queues[2].stream, &s->queues[3].stream, &s->download_stream };
+    CUstream *streams[3 + MAX_QUEUES] = { &s->upload_stream, &s->planes_stream, &s->download_stream };
 
+    for (int i = 0; i < MAX_QUEUES; i++)
+        streams[3 + i] = &s->queues[i].stream;
     /* searches in flight access the memory that is freed next */
     for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
         if (*streams[i])

@@ -131,7 +131,7 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
 }
 
 /* Sets how a step is divided into tickets. Returns the number of thread blocks. */
-static unsigned init_tickets(GpumeCudaStepArgs *a)
+static unsigned init_tickets(GpumeCudaStepArgs *a, int at_once)
 {
     const int side  = gpume_cuda_side(&a->params);
     const int begin = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
@@ -153,8 +153,11 @@ static unsigned init_tickets(GpumeCudaStepArgs *a)
         a->nb_tickets += a->tickets[i] * (i ? a->nb_passes : 1);
         most           = FFMAX(most, i || !a->nb_passes ? a->tickets[i] : 0);
     }
-    /* with as many warps as a phase has tickets, few warps only wait */
-    a->nb_of_warp = gpume_blocks(a->nb_tickets, most);
+    /*
+     * With as many warps as a phase has tickets, few warps only wait. Those that wait keep other searches from
+     * starting, so with many searches, half as many warps are better.
+     */
+    a->nb_of_warp = gpume_blocks(a->nb_tickets, at_once > GPUME_CUDA_FEW_AT_ONCE ? gpume_blocks(most, 2) : most);
     return gpume_blocks(a->nb_tickets, a->nb_of_warp * (GPUME_CUDA_STEP_THREADS / 32));
 }
 
@@ -370,7 +373,7 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
     a->first  = m->number;
     a->ticket = take_counter(m);
     m->number += nb_phases;
-    step->launch.grid[0] = init_tickets(a);
+    step->launch.grid[0] = init_tickets(a, m->at_once);
     return launch(m, &step->launch, a, stream);
 }
 

@@ -40,6 +40,7 @@ typedef struct GpumeCudaMotion {
     GpumeCudaLaunch pyramid, halves, global, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches need no steps
+    int at_once;                ///< number of searches that run side by side
     int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
     int last_step[GPUME_MAX_SIZES];
     GpumeCudaGlobalArgs candidates;

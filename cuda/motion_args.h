@@ -61,6 +61,8 @@
 /** If a phase has at least twice this many units, a ticket has several, one after the other. */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4
+/** Number of searches side by side up to which each has as many warps as a phase has tickets. */
+#define GPUME_CUDA_FEW_AT_ONCE         4
 /**
  * Whether passes store the costs of candidates and divide the remaining candidates of a block among
  * more lanes, which is faster where candidates are the most expensive.

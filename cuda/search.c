@@ -28,16 +28,20 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
 }
 
 av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
-                                      const GpumePlan *plan, int shift, GpumeCudaSearch *before)
+                                      const GpumePlan *plan, int shift, int at_once, GpumeCudaSearch *before)
 {
     const int nb_sizes = ff_gpume_nb_sizes(params) / plan->nb_sizes;
     int ret;
 
     s->params = *params;
     s->is_scanned = ff_gpume_cuda_scan_fits(cuda, params);
-    while (s->nb_sizes < nb_sizes)
+    while (s->nb_sizes < nb_sizes) {
+        GpumeCudaMotion *motion = &s->sizes[s->nb_sizes].motion;
+
         if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift, before)) < 0)
             return ret;
+        motion->at_once = at_once;
+    }
     if (s->is_scanned) {
         ret = ff_gpume_cuda_scan_init(&s->scan, cuda, &s->sizes[0].params, s->sizes[nb_sizes - 1].params.block);
         if (ret < 0)

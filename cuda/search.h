@@ -55,14 +55,15 @@ typedef struct GpumeCudaSearchField {
 /**
  * Loads the kernels of a search into the current context, which is that of cuda; cuda must outlive
  * the search.
- * @param shift bits below the samples of the luma on the device
+ * @param shift   bits below the samples of the luma on the device
+ * @param at_once number of searches that run side by side
  * @param before search with the same parameters on another stream, with which this search takes
  *               turns and whose results it reads as those of the previous search; this search must
  *               not outlive it. NULL: there is none
  * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
-                              const GpumePlan *plan, int shift, GpumeCudaSearch *before);
+                              const GpumePlan *plan, int shift, int at_once, GpumeCudaSearch *before);
 
 /** Returns the bytes of a picture's planes, which must be 0 at first; 0: there are no planes. */
 size_t ff_gpume_cuda_search_planes_size(const GpumeCudaSearch *s);
