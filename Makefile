@@ -85,7 +85,6 @@ help-all: help
 	@echo 'Measurements (INPUT=FILE uses your clip; QUICK=1 measures less):'
 	@echo '  make bench-gpu       measure gpume, other systems and the limits of a GPU; PARTS="kernels start" chooses'
 	@echo '  make bench-scaling   measure searches and mvfps on the CPU with 1 to 16 threads'
-	@echo '  make bench-instructions   count instructions of functions, on x86 and 64-bit Arm'
 	@echo '  make bench-encode    measure encoders with vectors and hints'
 	@echo '  make bench-fps       measure frames interpolated by mvfps and by others'
 	@echo '  make bench-deint     measure frames deinterlaced by mvdeint and by others'
@@ -94,7 +93,6 @@ help-all: help
 	@echo '  make bench-stereo    compare maps of mvstereo and of OpenCV with ground truth; DATA=DIR uses your pairs'
 	@echo '  make bench-mpi       measure gpume-mpi with 1, 2, 4 ranks'
 	@echo '  make quality         compare vectors with ground truth; DATA=DIR uses Middlebury'
-	@echo '  make divergence      map where the threads of warps diverge, without a GPU; ALGO="ds hme", BLOCK=16, RANGE=32'
 
 # configure runs automatically the first time, and again when it has changed.
 build/config.mk: configure
@@ -219,14 +217,6 @@ bench-encode: all gpl
 bench-fps: all
 	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
 
-# Counts instructions, because QEMU's times say nothing about processors.
-bench-instructions: all
-	@tools/deps.sh $(NO_INSTALL) aarch64
-	+@$(MAKE) --no-print-directory CROSS=aarch64 SERIES_ARGS=--only-tested all
-	$(SUBMAKE) $(OBJ) $(SUBJOBS) libavfilter/tests/gpume_count
-	$(SUBMAKE) $(BASE)-aarch64/obj $(SUBJOBS) libavfilter/tests/gpume_count
-	@bench/instructions.sh $(OBJ) $(BASE)-aarch64/obj
-
 # GPUME_VIDEO, SIGMAS, METHODS, QUICK and others go to the script through the environment.
 bench-denoise: all gpl
 	@bench/denoise/denoise.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
@@ -271,14 +261,6 @@ bench-gpu:
 	@if [ -f build/config.mk ]; then tools/deps.sh $(NO_INSTALL) bench bench-gpu; fi
 	+@tests/gpu.sh -g $(SERIES)
 	@bench/bench-gpu.sh build/gpu/obj '$(INPUT)'
-
-# Runs kernels on the stand-in for the driver. ALGO, BLOCK and others go to the script through the environment.
-divergence: all
-	@tools/deps.sh $(NO_INSTALL) cuda tests
-	@mkdir -p build/results
-	+@$(MAKE) -s -f tests/standin/standin.mak $(SUBJOBS) standin-divergence > build/results/divergence.log 2>&1 || \
-	    { tail -n 20 build/results/divergence.log; false; }
-	@bench/divergence.sh $(OBJ) '$(INPUT)'
 
 check-patches:
 	@tests/run.sh patches
@@ -346,7 +328,7 @@ distclean:
 	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name dist -exec rm -rf {} +; fi
 
 .PHONY: all help help-all nightly soak fuzz endurance check-gpu check-ffmpeg fate-tree bench bench-deint \
-        bench-denoise bench-encode bench-fps bench-gpu bench-instructions bench-mpi bench-scaling \
-        bench-stab bench-stereo divergence mpi gpl quality configured demo play check check-series check-others \
+        bench-denoise bench-encode bench-fps bench-gpu bench-mpi bench-scaling \
+        bench-stab bench-stereo mpi gpl quality configured demo play check check-series check-others \
         check-aarch64 check-windows check-packages check-shared check-wheels check-deps check-patches \
         sanitized tests install dist deb wheel vapoursynth source-patch clean distclean

@@ -96,7 +96,7 @@ GPUME_HAS_CODECS = $(if $(CONFIG_MOVIE_FILTER),$(CONFIG_MPEG4_ENCODER))
 GPUME_POSIX = $(if $(HAVE_SETRLIMIT),$(1))
 TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     gpume_hint_constant      \
-                                    $(call GPUME_POSIX,gpume_count gpume_robustness gpume_soak) \
+                                    $(call GPUME_POSIX,gpume_robustness gpume_soak) \
                                     $(if $(GPUME_HAS_CODECS),gpume_me_hint) \
                                     $(if $(CONFIG_MVFPS_FILTER),gpume_filter_streams gpume_mvfps)   \
                                     $(if $(CONFIG_MVDENOISE_FILTER),gpume_mvdenoise)     \

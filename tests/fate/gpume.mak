@@ -393,10 +393,6 @@ FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += f
 fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
 fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
-# calls each function that has assembly code, for bench/instructions.sh
-FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += $(call GPUME_POSIX,fate-gpume-count)
-fate-gpume-count: libavfilter/tests/gpume_count$(EXESUF)
-fate-gpume-count: CMD = runecho libavfilter/tests/gpume_count$(EXESUF) 0
 # in shares that run in parallel
 GPUME_SHARES = 1 2 3 4
 GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)
@@ -455,7 +451,7 @@ FATE_GPUME_OTHER_BUILDS = $(if $(CONFIG_FFMPEG),$(filter $(GPUME_OTHER_BUILDS:%=
 FATE_GPUME_DEVICE = $(filter-out $(FATE_GPUME_CHECKASM) $(FATE_GPUME_BAD) $(FATE_GPUME_WAVES) $(FATE_GPUME_VF-yes) \
                         $(filter-out %-full %-full-csv,$(FATE_GPUME_ERRORS)) $(FATE_GPUME_HELP-yes)               \
                         $(FATE_MVVIEW-yes) $(FATE_MVFPS-yes) $(FATE_MVDENOISE-yes) $(FATE_MVDEINT-yes) $(FATE_MVSTAB-yes) $(FATE_MVSTEREO-yes) fate-gpume-filter-streams fate-gpume-filter-streams-quick \
-                        $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks fate-gpume-count                \
+                        $(FATE_GPUME_ENCODE) fate-gpume-me-hint fate-gpume-disks \
                         $(addprefix fate-gpume-,alias-% threads-% hme-threads-% %-named cpu auto frames-null), \
                     $(FATE_GPUME))
 # The stand-in for the driver is too slow for the long form of the programs. The comparisons of
@@ -470,7 +466,7 @@ FATE_GPUME_STANDIN = $(filter-out $(GPUME_SLOW) $(GPUME_LONG_STANDIN),$(FATE_GPU
 # With sanitizers and no device: the tests that the stand-in does not run, except options that
 # repeat the results of other tests, and except three tests in which FFmpeg overflows integers if a
 # time is unknown, in drawbox and in ffmpeg's encoding.
-FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW) fate-gpume-count \
+FATE_GPUME_SAN = $(filter-out $(FATE_GPUME_STANDIN) $(FATE_GPUME_BAD) $(FATE_GPUME_CHECKASM) $(GPUME_SLOW) \
                      $(foreach N,1 2,$(filter %-threads-$(N),$(FATE_GPUME_FFMPEG))) %-named fate-gpume-alias-% fate-mvview-hint \
                      fate-mvdeint-bwdif-unknown fate-mvdeint-like-unknown, \
                      $(FATE_GPUME) $(filter $(GPUME_QUICK),$(FATE_GPUME_PROGRAMS))) fate-gpume-ds fate-gpume-hme

@@ -385,8 +385,6 @@ static ALWAYS_INLINE void check(const volatile void *addr, size_t size, const vo
 
 void check_access(uintptr_t addr, size_t size, Access access, const void *pc)
 {
-    if (divergence_on)
-        return;
     if (access == ACCESS_READ)
         check<ACCESS_READ>((void *)addr, size, pc);
     else if (access == ACCESS_WRITE)
@@ -404,7 +402,7 @@ void check_ldg(uintptr_t addr, size_t size, const void *pc)
     Place p;
     size_t off;
 
-    if (divergence_on || !find(p, off, addr, size, false, pc))
+    if (!find(p, off, addr, size, false, pc))
         return;
     now.accesses--;             /* the load itself is counted later */
     if (!p.alloc) {

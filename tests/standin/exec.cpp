@@ -348,8 +348,6 @@ static void release_barrier()
     now.time++;
     now.barrier = now.time;
     memset(barrier_lanes, 0, sizeof(barrier_lanes));
-    for (u32 w = 0; divergence_on && w < (nb_threads + 31) / 32; w++)
-        divergence_together(w, exited_lanes[w], nb_threads);
     for (u32 i = 0; i < nb_threads; i++)
         if (fibers[i].state == AT_BARRIER) {
             fibers[i].result = (unsigned)result;
@@ -482,8 +480,6 @@ static void exchange(u32 warp, u32 mask)
     unsigned long long all = 0;
 
     warp_order(warp, mask);
-    if (divergence_on && mask == ~exited_lanes[warp])
-        divergence_together(warp, exited_lanes[warp], nb_threads);
     if (kind >= STANDIN_SHFL && kind <= STANDIN_SHFL_XOR) {
         for (u32 m = mask; m; m &= m - 1)
             shuffle(lanes, mask, (u32)__builtin_ctz(m));
@@ -611,15 +607,11 @@ static void run_block(u32 index)
     }
     current = &main_fiber;
     main_fiber.tid = ENGINE;
-    if (divergence_on)
-        divergence_begin(nb_threads);
     run_another();
     if (!killed && nb_live) {
         report_stuck();
         killed = ERROR_LAUNCH_FAILED;
     }
-    if (divergence_on && !killed)
-        divergence_end(nb_threads);
 }
 
 int exec_launch(Op *launch)
@@ -814,8 +806,7 @@ static T load_volatile(const T *p, const void *from)
         exec_kill(LAUNCH_WAITS);
 
     auto found = stored.find((uintptr_t)p);
-    /* for the map of divergence, the number of polls must not depend on chance */
-    if (!divergence_on && found != stored.end() && found->second.writer != cta_run) {
+    if (found != stored.end() && found->second.writer != cta_run) {
         Stored &s = found->second;
 
         if (s.reader != cta_run) {

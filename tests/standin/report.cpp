@@ -249,8 +249,6 @@ void settings_init()
         s.count_file = text;
     if ((text = getenv("GPUME_STANDIN_TRACE")))
         s.trace_file = text;
-    if ((text = getenv("GPUME_STANDIN_DIVERGENCE")))
-        s.divergence_file = text;
     if (!s.trace_file.empty())
         trace = open_for_writing(s.trace_file.c_str());
     rnd_state = (s.seed + 1) * 0x9E3779B97F4A7C15ULL;
@@ -270,11 +268,6 @@ __attribute__((destructor)) static void at_exit()
         fprintf(f, "accesses %llu\n", (unsigned long long)now.accesses);
         fprintf(f, "violations %u\n", nb_violations);
         fprintf(f, "injected %s\n", injected ? injected : "none");
-        fclose(f);
-    }
-    if (!settings.divergence_file.empty()) {
-        FILE *f = open_for_writing(settings.divergence_file.c_str());
-        divergence_write(f);
         fclose(f);
     }
     if (trace)

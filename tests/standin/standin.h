@@ -90,7 +90,7 @@ struct Settings {
     u64 fail_at;            ///< number of the call that fails; 0: none
     int fail_code;
     bool fail_sticky;
-    std::string count_file, trace_file, divergence_file;
+    std::string count_file, trace_file;
 };
 extern Settings &settings;
 extern const char *injected;    ///< the call that was made to fail, or NULL
@@ -397,17 +397,6 @@ void check_access(uintptr_t addr, size_t size, Access access, const void *pc);
 void check_ldg(uintptr_t addr, size_t size, const void *pc);
 
 enum { SHARED_MAX = 228 * 1024 };
-
-/* divergence.cpp */
-
-/** Whether kernels record their basic blocks; loads and stores are then not checked. */
-extern bool divergence_on;
-void divergence_begin(u32 nb_threads);
-/** Called when all lanes of a warp except those that have ended have met. */
-void divergence_together(u32 warp, u32 gone, u32 nb_threads);
-/** Called when all threads of a block have ended. */
-void divergence_end(u32 nb_threads);
-void divergence_write(FILE *f);
 
 } // namespace standin
 

@@ -8,15 +8,12 @@
 #   check-standin    the stand-in's own tests
 #   check-standin-asan   the same under the sanitizers
 #   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
-#   standin-divergence     build/standin-divergence/libcuda.so.1, which maps where warps diverge; 8 bits only
-#   check-divergence       tests of the map
 #
 # All kernels in the modules.h of any folder are included; new ones need no changes here.
 
 STANDIN_DIR   = tests/standin
 STANDIN_OUT   = build/standin
 STANDIN_OBJCOPY ?= objcopy
-STANDIN_LD      ?= ld
 STANDIN_CXX  ?= $(shell command -v g++ || command -v clang++ || echo c++)
 # Use the compiler cache if configure found one. As in the Makefile, the cache ignores the clone's directory.
 export CCACHE_NOHASHDIR = 1
@@ -31,8 +28,8 @@ STANDIN_MODULES := $(foreach F,$(STANDIN_FOLDERS),$(shell sed -n 's/^ *M(\(.*\))
 standin_column   = $(word $(1),$(subst $(STANDIN_COMMA), ,$(2)))
 standin_module   = $(call standin_column,1,$(1))/gpume_$(call standin_column,2,$(1))
 STANDIN_KERNELS  = $(foreach M,$(STANDIN_MODULES),$(call standin_module,$(M)))
-STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/divergence.h $(STANDIN_DIR)/cuda_runtime.h
-STANDIN_PARTS   = report memory check exec divergence queue api
+STANDIN_HEADERS = $(STANDIN_DIR)/standin.h $(STANDIN_DIR)/cuda_runtime.h
+STANDIN_PARTS   = report memory check exec queue api
 
 STANDIN_FLAGS = -std=c++17 -O2 -g -fPIC -fvisibility=hidden -fno-strict-aliasing \
                 -Wall -Wextra -I$(STANDIN_FFNVCODEC) $(STANDIN_CXXFLAGS)
@@ -62,17 +59,6 @@ STANDIN_REDEFINE = --redefine-sym memcpy=standin_memcpy --redefine-sym memmove=s
 STANDIN_LINK = $(STANDIN_CXX) -shared -Wl,-soname,libcuda.so.1 -Wl,-z,nodelete -Wl,-z,defs \
                -Wl,--version-script=$(STANDIN_DIR)/libcuda.map $(STANDIN_CXXFLAGS)
 
-# The map of divergence is made with clang, as for the device, and without sanitizers, which would prevent selections
-# without a branch. As on the device, a place where threads meet must not be duplicated. The device's compiler uses
-# predicates for short alternatives and nested conditions; here values are selected.
-STANDIN_MAP      = $(STANDIN_OUT)-divergence
-STANDIN_MAP_CXX ?= clang++
-STANDIN_MAP_FLAGS = -std=c++11 -O2 -g -fPIC -fvisibility=hidden -fsigned-char -fno-exceptions -fno-rtti \
-    -fno-stack-protector -fno-vectorize -fno-slp-vectorize -mllvm -pragma-unroll-threshold=100000 \
-    -mllvm -bonus-inst-threshold=12 -mllvm -phi-node-folding-threshold=7 -Wall -Wno-unknown-pragmas -Wno-unused-function \
-    -Wno-sign-compare -Wno-pass-failed -Xclang -fconvergent-functions -fsanitize-coverage=edge,no-prune,trace-pc-guard \
-    -include $(STANDIN_DIR)/cuda_runtime.h -I$(STANDIN_OUT)/include -I.
-
 STANDIN_OBJS         = $(STANDIN_PARTS:%=$(STANDIN_OUT)/%.o)
 STANDIN_KERNEL_OBJS  = $(STANDIN_KERNELS:%=$(STANDIN_OUT)/%.cu.o)
 STANDIN_SELFTEST     = $(STANDIN_OUT)/selftest
@@ -94,8 +80,7 @@ $(STANDIN_OUT)/include/libavfilter/gpume: FORCE
 	@if [ "`readlink $@`" != '$(CURDIR)' ]; then ln -sfn '$(CURDIR)' $@; fi
 
 define STANDIN_MODULE
-$(addprefix $(STANDIN_OUT)/$(call standin_module,$(1)).cu,.cpp .o) \
-$(STANDIN_MAP)/$(call standin_module,$(1)).cu.ll: STANDIN_DEFINES = \
+$(addprefix $(STANDIN_OUT)/$(call standin_module,$(1)).cu,.cpp .o): STANDIN_DEFINES = \
     -DGPUME_CUDA_NAME=gpume_$(call standin_column,2,$(1))      \
     -DGPUME_CUDA_DEPTH=$(call standin_column,4,$(1))           \
     -DGPUME_CUDA_SIDE=$(call standin_column,6,$(1))            \
@@ -118,41 +103,6 @@ $(STANDIN_OUT)/%.cu.o: $(STANDIN_OUT)/%.cu.cpp
 	$(STANDIN_OBJCOPY) $(STANDIN_REDEFINE) $@
 
 -include $(STANDIN_KERNEL_OBJS:.o=.d)
-
-# Each module has a table of its basic blocks and the lines of their branches.
-STANDIN_MAP_MODULES = $(foreach M,$(STANDIN_MODULES),$(if $(filter 0 8,$(call standin_column,4,$(M))),$(M)))
-STANDIN_MAP_OBJS    = $(foreach M,$(STANDIN_MAP_MODULES),$(STANDIN_MAP)/$(call standin_module,$(M)).cu.o)
-
-$(STANDIN_MAP)/%.cu.ll: $(STANDIN_OUT)/%.cu.cpp
-	@mkdir -p $(@D)
-	$(STANDIN_MAP_CXX) $(STANDIN_MAP_FLAGS) $(STANDIN_DEFINES) -S -emit-llvm -o $@ $<
-
-$(STANDIN_MAP)/%.cu.o: $(STANDIN_MAP)/%.cu.ll $(STANDIN_DIR)/divergence.py $(STANDIN_DIR)/divergence.h
-	$(STANDIN_DIR)/divergence.py instrument $(*F) $< $(@:.o=.map.ll) $(@:.o=.map.cpp)
-	$(STANDIN_MAP_CXX) -O2 -Xclang -disable-llvm-passes -fPIC -c -o $(@:.o=.code.o) $(@:.o=.map.ll)
-	$(STANDIN_CXX) $(STANDIN_FLAGS) -I. -c -o $(@:.o=.map.o) $(@:.o=.map.cpp)
-	$(STANDIN_LD) -r -o $@ $(@:.o=.code.o) $(@:.o=.map.o)
-
-$(STANDIN_MAP)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_MAP_OBJS) $(STANDIN_DIR)/libcuda.map
-	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
-
-standin-divergence: $(STANDIN_MAP)/libcuda.so.1
-
-# Kernels with a known map.
-STANDIN_MAP_TEST = $(STANDIN_MAP)/test
-$(STANDIN_OUT)/test/divergence_kernels.cu.cpp: $(STANDIN_DIR)/divergence_kernels.cu $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h
-	@mkdir -p $(@D)
-	$(STANDIN_DIR)/mkkernels.sh $< $@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS)
-
-$(STANDIN_MAP_TEST)/libcuda.so.1: $(STANDIN_OBJS) $(STANDIN_MAP)/test/divergence_kernels.cu.o $(STANDIN_DIR)/libcuda.map
-	$(STANDIN_LINK) -o $@ $(filter %.o,$^) -lpthread -ldl
-
-$(STANDIN_MAP_TEST)/divergence_test: $(STANDIN_DIR)/divergence_test.cpp
-	@mkdir -p $(@D)
-	$(STANDIN_CXX) $(STANDIN_FLAGS) -o $@ $< -ldl
-
-check-divergence: $(STANDIN_MAP_TEST)/divergence_test $(STANDIN_MAP_TEST)/libcuda.so.1
-	$(STANDIN_DIR)/divergence.sh $^ $(STANDIN_DIR)/divergence_kernels.cu
 
 # Only the parts that run on the host's own stack are instrumented. Kernels run on other
 # stacks, which they may leave at any point.
@@ -203,5 +153,5 @@ FFMPEG ?= build/bin/ffmpeg
 check-standin-ffmpeg: standin
 	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
 
-.PHONY: standin standin-asan standin-divergence check-divergence check-standin check-standin-asan check-standin-ffmpeg FORCE
-.PRECIOUS: $(STANDIN_FOLDERS:%=$(STANDIN_OUT)/%/%.cu.cpp) $(STANDIN_SELFTEST)/%.cu.cpp $(STANDIN_MAP)/%.cu.ll
+.PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg FORCE
+.PRECIOUS: $(STANDIN_FOLDERS:%=$(STANDIN_OUT)/%/%.cu.cpp) $(STANDIN_SELFTEST)/%.cu.cpp
