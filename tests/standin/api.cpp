@@ -152,12 +152,7 @@ public:
     {
         const bool fails = count_call(name);
 
-        if (in_stream_callback()) {
-            misuse("called from a stream's callback");
-            rc = ERROR_NOT_PERMITTED;
-            return false;
-        }
-        progress(false, NULL, NULL);
+        progress(NULL);
         ctx = top();
         if (fails) {
             injected = name;
@@ -301,7 +296,7 @@ static Context *context_new(int device, unsigned flags, bool primary)
     ctx->flags       = flags;
     ctx->primary     = primary;
     ctx->id          = next_context++;
-    ctx->null_stream = stream_new(ctx, 0, 0, true);
+    ctx->null_stream = stream_new(ctx, 0, true);
     contexts.add(ctx);
     return ctx;
 }
@@ -388,79 +383,16 @@ void report_leaks()
     }
 }
 
-/* A device's properties. */
+/* A device's properties: those that the project and FFmpeg ask for. */
 
 static size_t shared_per_sm(int cc)
 {
     switch (cc) {
-    case 52:                    return  96 * 1024;
-    case 61: case 70: case 72:  return  96 * 1024;
-    case 75:                    return  64 * 1024;
-    case 80: case 87:           return 164 * 1024;
-    case 86: case 89: case 120: return 100 * 1024;
-    case 90: case 100: case 103: return 228 * 1024;
-    default:                    return cc < 50 ? 48 * 1024 : 64 * 1024;
-    }
-}
-
-/** Returns the maximum size of shared memory of a block if the function has opted in. */
-static size_t shared_optin(int cc)
-{
-    if (cc < 70)
-        return 48 * 1024;
-    return cc < 80 ? shared_per_sm(cc) : shared_per_sm(cc) - 1024;
-}
-
-static int attribute(int which, int dev)
-{
-    switch (which) {
-    case 1:  return 1024;               /* threads a block */
-    case 2: case 3: return 1024;        /* block x, y */
-    case 4:  return 64;                 /* block z */
-    case 5:  return 2147483647;         /* grid x */
-    case 6: case 7: return 65535;       /* grid y, z */
-    case 8:  return 48 * 1024;          /* shared memory a block */
-    case 9:  return 65536;              /* constant memory */
-    case 10: return 32;                 /* warp size */
-    case 11: return 2147483647;         /* pitch */
-    case 12: return 65536;              /* registers a block */
-    case 13: return 1590000;            /* clock, kHz */
-    case 14: return 512;                /* texture alignment */
-    case 15: return 1;                  /* copies overlap kernels */
-    case 16: return settings.multiprocessors;
-    case 17: return 0;                  /* kernels time out */
-    case 18: return 0;                  /* integrated */
-    case 19: return 1;                  /* maps host memory */
-    case 20: return 0;                  /* compute mode */
-    case 31: return 1;                  /* concurrent kernels */
-    case 32: return 0;                  /* ECC */
-    case 33: return dev + 1;            /* PCI bus */
-    case 34: return 0;                  /* PCI device */
-    case 35: return 0;                  /* TCC */
-    case 36: return 5001000;            /* memory clock, kHz */
-    case 37: return 256;                /* memory bus, bits */
-    case 38: return 4 << 20;            /* L2 */
-    case 39: return settings.cc == 75 ? 1024 : settings.cc == 86 || settings.cc == 89 ? 1536 : 2048;
-    case 40: return 3;                  /* copy engines */
-    case 41: return 1;                  /* unified addresses */
-    case 50: return 0;                  /* PCI domain */
-    case 51: return 32;                 /* texture pitch */
-    case 75: return settings.cc / 10;
-    case 76: return settings.cc % 10;
-    case 78: return 1;                  /* stream priorities */
-    case 79: return 1;                  /* global L1 */
-    case 80: return 1;                  /* local L1 */
-    case 81: return (int)shared_per_sm(settings.cc);
-    case 82: return 65536;              /* registers a multiprocessor */
-    case 83: return 0;                  /* managed memory */
-    case 84: return 0;                  /* several GPUs a board */
-    case 85: return dev;
-    case 89: return 0;                  /* concurrent managed access */
-    case 97: return (int)shared_optin(settings.cc);
-    case 106: return 16;                /* blocks a multiprocessor */
-    case 111: return settings.cc >= 80 ? 1024 : 0;  /* shared memory the system takes */
-    case 115: return 0;                 /* memory pools */
-    default: return 0;
+    case 52: case 61: case 70: case 72: return 96 * 1024;
+    case 80: case 87:                   return 164 * 1024;
+    case 86: case 89: case 120:         return 100 * 1024;
+    case 90: case 100: case 103:        return 228 * 1024;
+    default:                            return cc < 50 ? 48 * 1024 : 64 * 1024;
     }
 }
 
@@ -578,28 +510,6 @@ static int copy_2d(Call &c, CUstream stream, const CUDA_MEMCPY2D *p, bool sync)
         (ret = side(c, from, "source", p->srcMemoryType, src, src_pitch, p->WidthInBytes, p->Height)))
         return ret;
     return copy(c, s, from, to, sync);
-}
-
-static int set_memory(Call &c, CUstream stream, uintptr_t dst, size_t pitch, unsigned value,
-                      unsigned value_size, size_t width, size_t height, bool sync)
-{
-    Stream *s = sync ? c.ctx->null_stream : need_stream(c, stream);
-    Range2D to;
-    int ret;
-
-    if (!s)
-        return ERROR_INVALID_HANDLE;
-    if (dst % value_size || (height > 1 && pitch < width * value_size))
-        return c.fault(ERROR_INVALID_VALUE, "misaligned, or a pitch below the width");
-    ret = side(c, to, "destination", CU_MEMORYTYPE_DEVICE, dst, pitch, width * value_size, height);
-    if (ret || !width || !height)
-        return ret;
-    Op *op = op_new(s, Op::SET, c.what());
-    op->dst        = to;
-    op->value      = value;
-    op->value_size = value_size;
-    op_queue(op);
-    return 0;
 }
 
 /* Memory. */
@@ -858,7 +768,6 @@ static int load(Call &c, CUmodule *module, const void *image)
         f->name               = e.first;
         f->module             = m;
         f->max_threads        = e.second.max_threads;
-        f->max_dynamic_shared = 48 * 1024;
         for (Registered *k = registered; k; k = k->next)
             if (e.first == k->name)
                 f->kernel = k;
@@ -975,7 +884,14 @@ LOADED(cuDeviceGet)(CUdevice *device, int ordinal)
 LOADED(cuDeviceGetAttribute)(int *value, CUdevice_attribute which, CUdevice dev)
 {
     ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d, %d", (int)which, dev);
-    *value = attribute(which, dev);
+    switch ((int)which) {
+    case 14: *value = 512;                              break;  /* texture alignment */
+    case 16: *value = settings.multiprocessors;         break;
+    case 75: *value = settings.cc / 10;                 break;
+    case 76: *value = settings.cc % 10;                 break;
+    case 81: *value = (int)shared_per_sm(settings.cc);  break;
+    default: return c.end_plain(c.fault(ERROR_NOT_SUPPORTED, "the stand-in does not know this attribute"));
+    }
     return c.end_plain(0);
 }
 
@@ -1004,30 +920,6 @@ LOADED(cuDeviceComputeCapability)(int *major, int *minor, CUdevice dev)
     ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     *major = settings.cc / 10;
     *minor = settings.cc % 10;
-    return c.end_plain(0);
-}
-
-LOADED(cuDeviceGetPCIBusId)(char *id, int len, CUdevice dev)
-{
-    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
-    snprintf(id, len, "0000:%02X:00.0", dev + 1);
-    return c.end_plain(0);
-}
-
-LOADED(cuDeviceGetByPCIBusId)(CUdevice *dev, const char *id)
-{
-    ENTER_OR_RETURN(NEEDS_INIT, "%s", id);
-    unsigned domain, bus;
-    if (sscanf(id, "%x:%x:", &domain, &bus) != 2 || domain || bus < 1 || (int)bus > settings.devices)
-        return c.end_plain(ERROR_INVALID_DEVICE);
-    *dev = (int)bus - 1;
-    return c.end_plain(0);
-}
-
-API cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
-{
-    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
-    *bytes = settings.memory;
     return c.end_plain(0);
 }
 
@@ -1088,19 +980,6 @@ LOADED(cuCtxPopCurrent_v2)(CUcontext *p)
     return c.end_plain(0);
 }
 
-API cuCtxSetCurrent(CUcontext handle)
-{
-    ENTER_OR_RETURN(NEEDS_INIT, "0x%llx", HEX(handle));
-    Context *ctx = handle ? need(c, contexts, handle, "context") : NULL;
-    if (handle && !ctx)
-        return c.end_plain(ERROR_INVALID_CONTEXT);
-    if (!stack.list.empty())
-        stack.list.pop_back();
-    if (ctx)
-        stack.list.push_back(ctx);
-    return c.end_plain(0);
-}
-
 LOADED(cuCtxGetCurrent)(CUcontext *p)
 {
     ENTER_OR_RETURN(NEEDS_INIT, NO_ARGUMENTS);
@@ -1115,33 +994,10 @@ LOADED(cuCtxGetDevice)(CUdevice *dev)
     return c.end(0);
 }
 
-API cuCtxGetFlags(unsigned int *flags)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
-    *flags = c.ctx->flags;
-    return c.end(0);
-}
-
-LOADED(cuCtxSetLimit)(CUlimit limit, size_t value)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "%d, %zu", (int)limit, value);
-    return c.end(0);
-}
-
 API cuCtxSynchronize(void)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
     sync_context(c.ctx);
-    return c.end(0);
-}
-
-API cuCtxGetStreamPriorityRange(int *least, int *greatest)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
-    if (least)
-        *least = 0;
-    if (greatest)
-        *greatest = -5;
     return c.end(0);
 }
 
@@ -1156,16 +1012,14 @@ LOADED(cuDevicePrimaryCtxRetain)(CUcontext *p, CUdevice dev)
     return c.end_plain(0);
 }
 
-static CUresult primary_release(const char *name, CUdevice dev, bool reset)
+static CUresult primary_release(const char *name, CUdevice dev)
 {
     Call c(name, "%d", dev);
     if (!c.enter_device(NEEDS_INIT | RELEASES, dev))
         return c.result();
     Primary &primary = primaries[dev];
     if (!primary.references)
-        return c.end_plain(reset ? 0 : c.fault(ERROR_INVALID_CONTEXT, "it is not retained"));
-    if (reset)
-        primary.references = 1;
+        return c.end_plain(c.fault(ERROR_INVALID_CONTEXT, "it is not retained"));
     if (!--primary.references) {
         Context *ctx = primary.ctx;
         primary.ctx = NULL;
@@ -1176,30 +1030,14 @@ static CUresult primary_release(const char *name, CUdevice dev, bool reset)
     return c.end_plain(0);
 }
 
-LOADED(cuDevicePrimaryCtxRelease)(CUdevice dev)    { return primary_release("cuDevicePrimaryCtxRelease", dev, false); }
-API cuDevicePrimaryCtxRelease_v2(CUdevice dev) { return primary_release("cuDevicePrimaryCtxRelease_v2", dev, false); }
-LOADED(cuDevicePrimaryCtxReset)(CUdevice dev)      { return primary_release("cuDevicePrimaryCtxReset", dev, true); }
-API cuDevicePrimaryCtxReset_v2(CUdevice dev)   { return primary_release("cuDevicePrimaryCtxReset_v2", dev, true); }
-
-static CUresult primary_flags(const char *name, CUdevice dev, unsigned flags)
-{
-    Call c(name, "%d, 0x%x", dev, flags);
-    if (!c.enter_device(NEEDS_INIT, dev))
-        return c.result();
-    primaries[dev].flags = flags;
-    if (primaries[dev].ctx)
-        primaries[dev].ctx->flags = flags;
-    return c.end_plain(0);
-}
+LOADED(cuDevicePrimaryCtxRelease)(CUdevice dev) { return primary_release("cuDevicePrimaryCtxRelease", dev); }
+API cuDevicePrimaryCtxRelease_v2(CUdevice dev)  { return primary_release("cuDevicePrimaryCtxRelease_v2", dev); }
 
 LOADED(cuDevicePrimaryCtxSetFlags)(CUdevice dev, unsigned int flags)
 {
-    return primary_flags("cuDevicePrimaryCtxSetFlags", dev, flags);
-}
-
-API cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
-{
-    return primary_flags("cuDevicePrimaryCtxSetFlags_v2", dev, flags);
+    ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d, 0x%x", dev, flags);
+    primaries[dev].flags = flags;
+    return c.end_plain(0);
 }
 
 LOADED(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int *flags, int *active)
@@ -1259,19 +1097,6 @@ API cuMemGetInfo_v2(size_t *free, size_t *total)
     return c.end(0);
 }
 
-API cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr p)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(p));
-    const Alloc *a = memory_exact(p);
-    if (!a)
-        return c.end(ERROR_NOT_FOUND);
-    if (base)
-        *base = a->base;
-    if (size)
-        *size = a->size;
-    return c.end(0);
-}
-
 enum { HOSTALLOC_PORTABLE = 1, HOSTALLOC_DEVICEMAP = 2, HOSTALLOC_WRITECOMBINED = 4 };
 
 API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
@@ -1281,16 +1106,6 @@ API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
     if (flags & ~(HOSTALLOC_PORTABLE | HOSTALLOC_DEVICEMAP | HOSTALLOC_WRITECOMBINED))
         return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
     int ret = allocate(c, ALLOC_PINNED, size, flags & HOSTALLOC_PORTABLE, &at);
-    if (!ret)
-        *p = (void *)at;
-    return c.end(ret);
-}
-
-API cuMemAllocHost_v2(void **p, size_t size)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "%zu", size);
-    uintptr_t at = 0;
-    int ret = allocate(c, ALLOC_PINNED, size, false, &at);
     if (!ret)
         *p = (void *)at;
     return c.end(ret);
@@ -1306,17 +1121,6 @@ API cuMemFreeHost(void *p)
         return c.result();
     }
     return c.end(release(c, ALLOC_PINNED, (uintptr_t)p));
-}
-
-API cuMemHostGetDevicePointer_v2(CUdeviceptr *dev, void *p, unsigned int flags)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %u", HEX(p), flags);
-    const Alloc *a = memory_exact((uintptr_t)p);
-    if (!a || a->kind != ALLOC_PINNED || flags)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "not pinned memory: %s",
-                             memory_describe((uintptr_t)p).c_str()));
-    *dev = (CUdeviceptr)(uintptr_t)p;
-    return c.end(0);
 }
 
 /* Copies and sets. */
@@ -1365,85 +1169,39 @@ LOADED(cuMemcpy2D_v2)(const CUDA_MEMCPY2D *p)
     return c.end(copy_2d(c, NULL, p, true));
 }
 
-API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *p)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "%s", describe_2d(p).c_str());
-    return c.end(copy_2d(c, NULL, p, true));
-}
-
 LOADED(cuMemcpy2DAsync_v2)(const CUDA_MEMCPY2D *p, CUstream stream)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, "%s, 0x%llx", describe_2d(p).c_str(), HEX(stream));
     return c.end_plain(copy_2d(c, stream, p, false));
 }
 
-#define SET(name, bytes, type)                                                           \
-    API name##_v2(CUdeviceptr dst, type value, size_t n)                                 \
-    {                                                                                    \
-        Call c(#name "_v2", "0x%llx, %u, %zu", HEX(dst), (unsigned)value, n);            \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
-        return c.end(set_memory(c, NULL, dst, n * bytes, value, bytes, n, 1, true));     \
-    }                                                                                    \
-    API name##Async(CUdeviceptr dst, type value, size_t n, CUstream stream)              \
-    {                                                                                    \
-        Call c(#name "Async", "0x%llx, %u, %zu, 0x%llx", HEX(dst), (unsigned)value, n,   \
-               HEX(stream));                                                             \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
-        return c.end_plain(set_memory(c, stream, dst, n * bytes, value, bytes, n, 1, false));  \
-    }
-extern "C" tcuMemsetD8Async cuMemsetD8Async;
-SET(cuMemsetD8,  1, unsigned char)
-SET(cuMemsetD16, 2, unsigned short)
-SET(cuMemsetD32, 4, unsigned int)
-
-#define SET2D(name, bytes, type)                                                         \
-    API name##_v2(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height) \
-    {                                                                                    \
-        Call c(#name "_v2", "0x%llx, %zu, %u, %zu x %zu", HEX(dst), pitch,               \
-               (unsigned)value, width, height);                                          \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
-        return c.end(set_memory(c, NULL, dst, pitch, value, bytes, width, height, true)); \
-    }                                                                                    \
-    API name##Async(CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height, \
-                    CUstream stream)                                                     \
-    {                                                                                    \
-        Call c(#name "Async", "0x%llx, %zu, %u, %zu x %zu, 0x%llx", HEX(dst), pitch,     \
-               (unsigned)value, width, height, HEX(stream));                             \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
-        return c.end_plain(set_memory(c, stream, dst, pitch, value, bytes, width, height, false)); \
-    }
-SET2D(cuMemsetD2D8,  1, unsigned char)
-SET2D(cuMemsetD2D16, 2, unsigned short)
-SET2D(cuMemsetD2D32, 4, unsigned int)
+LOADED(cuMemsetD8Async)(CUdeviceptr dst, unsigned char value, size_t n, CUstream stream)
+{
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %u, %zu, 0x%llx", HEX(dst), value, n, HEX(stream));
+    Stream *s = need_stream(c, stream);
+    Range2D to;
+    if (!s)
+        return c.end_plain(ERROR_INVALID_HANDLE);
+    int ret = side(c, to, "destination", CU_MEMORYTYPE_DEVICE, dst, n, n, 1);
+    if (ret || !n)
+        return c.end_plain(ret);
+    Op *op = op_new(s, Op::SET, c.what());
+    op->dst   = to;
+    op->value = value;
+    op_queue(op);
+    return c.end_plain(0);
+}
 
 /* Streams. */
 
-static CUresult create_stream(Call &c, CUstream *p, unsigned flags, int priority)
-{
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
-    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
-    Stream *s = stream_new(c.ctx, flags, priority, false);
-    *p = (CUstream)streams.add(s);
-    c.say("= 0x%llx", HEX(*p));
-    return c.end(0);
-}
-
 LOADED(cuStreamCreate)(CUstream *p, unsigned int flags)
 {
-    Call c("cuStreamCreate", "%u", flags);
-    return create_stream(c, p, flags, 0);
-}
-
-API cuStreamCreateWithPriority(CUstream *p, unsigned int flags, int priority)
-{
-    Call c("cuStreamCreateWithPriority", "%u, %d", flags, priority);
-    return create_stream(c, p, flags, priority);
+    ENTER_OR_RETURN(NEEDS_CONTEXT, "%u", flags);
+    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+        return c.end(c.fault(ERROR_INVALID_VALUE, "flags"));
+    *p = (CUstream)streams.add(stream_new(c.ctx, flags, false));
+    c.say("= 0x%llx", HEX(*p));
+    return c.end(0);
 }
 
 LOADED(cuStreamDestroy_v2)(CUstream handle)
@@ -1467,40 +1225,6 @@ LOADED(cuStreamSynchronize)(CUstream handle)
     return c.end(0);
 }
 
-LOADED(cuStreamQuery)(CUstream handle)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Stream *s = need_stream(c, handle);
-    if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
-    const Clock clock = s->clock;
-    progress(true, s, NULL);
-    if (s->done < s->queued)
-        return c.end(CUDA_ERROR_NOT_READY);
-    host_knows(clock);
-    return c.end(0);
-}
-
-API cuStreamGetFlags(CUstream handle, unsigned int *flags)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Stream *s = need_stream(c, handle);
-    if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
-    *flags = s->flags;
-    return c.end(0);
-}
-
-API cuStreamGetCtx(CUstream handle, CUcontext *p)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Stream *s = need_stream(c, handle);
-    if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
-    *p = (CUcontext)contexts.handle(s->ctx);
-    return c.end(0);
-}
-
 LOADED(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx, %u", HEX(handle), HEX(event), flags);
@@ -1514,33 +1238,6 @@ LOADED(cuStreamWaitEvent)(CUstream handle, CUevent event, unsigned int flags)
     if (!mark_done(*e->mark))
         op->deps.push_back(std::make_pair(e->mark->stream, e->mark->seq));
     op->clock.join(e->mark->clock);
-    op_queue(op);
-    return c.end_plain(0);
-}
-
-LOADED(cuStreamAddCallback)(CUstream handle, CUstreamCallback *callback, void *opaque, unsigned int flags)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %u", HEX(handle), flags);
-    Stream *s = need_stream(c, handle);
-    if (!s)
-        return c.end_plain(ERROR_INVALID_HANDLE);
-    Op *op = op_new(s, Op::CALLBACK, c.what());
-    op->handle   = handle;
-    op->callback = callback;
-    op->opaque   = opaque;
-    op_queue(op);
-    return c.end_plain(0);
-}
-
-API cuLaunchHostFunc(CUstream handle, void (*function)(void *), void *opaque)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Stream *s = need_stream(c, handle);
-    if (!s)
-        return c.end_plain(ERROR_INVALID_HANDLE);
-    Op *op = op_new(s, Op::CALLBACK, c.what());
-    op->host_function = function;
-    op->opaque        = opaque;
     op_queue(op);
     return c.end_plain(0);
 }
@@ -1606,7 +1303,7 @@ LOADED(cuEventQuery)(CUevent handle)
         return c.end(ERROR_INVALID_HANDLE);
     if (e->mark) {
         const std::shared_ptr<Mark> mark = e->mark;
-        progress(true, NULL, mark.get());
+        progress(mark.get());
         if (!mark_done(*mark))
             return c.end(CUDA_ERROR_NOT_READY);
         host_knows(mark->clock);
@@ -1635,16 +1332,6 @@ API cuEventElapsedTime(float *ms, CUevent from, CUevent to)
 LOADED(cuModuleLoadData)(CUmodule *module, const void *image)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, NO_ARGUMENTS);
-    return c.end(load(c, module, image));
-}
-
-API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int n, CUjit_option *options, void **values)
-{
-    Call c("cuModuleLoadDataEx", "%u", n);
-    (void)options;
-    (void)values;
-    if (!c.enter(NEEDS_CONTEXT))
-        return c.result();
     return c.end(load(c, module, image));
 }
 
@@ -1682,71 +1369,6 @@ LOADED(cuModuleGetFunction)(CUfunction *p, CUmodule handle, const char *name)
     return c.end(0);
 }
 
-enum {
-    FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE = 1, FUNC_CONST_SIZE = 2, FUNC_LOCAL_SIZE = 3,
-    FUNC_NUM_REGS = 4, FUNC_PTX_VERSION = 5, FUNC_BINARY_VERSION = 6,
-    FUNC_MAX_DYNAMIC_SHARED = 8, FUNC_CARVEOUT = 9,
-};
-
-API cuFuncGetAttribute(int *value, int which, CUfunction handle)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "%d, 0x%llx", which, HEX(handle));
-    Function *f = need(c, functions, handle, "function");
-    if (!f)
-        return c.end(ERROR_INVALID_HANDLE);
-    switch (which) {
-    case FUNC_MAX_THREADS_PER_BLOCK: *value = (int)f->max_threads;        break;
-    case FUNC_NUM_REGS:              *value = 64;                         break;
-    case FUNC_PTX_VERSION:
-    case FUNC_BINARY_VERSION:        *value = settings.cc;                break;
-    case FUNC_MAX_DYNAMIC_SHARED:    *value = (int)f->max_dynamic_shared; break;
-    case FUNC_CARVEOUT:              *value = -1;                         break;
-    case FUNC_SHARED_SIZE: case FUNC_CONST_SIZE: case FUNC_LOCAL_SIZE:
-                                     *value = 0;                          break;
-    default:                         return c.end(ERROR_INVALID_VALUE);
-    }
-    return c.end(0);
-}
-
-API cuFuncSetAttribute(CUfunction handle, int which, int value)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d, %d", HEX(handle), which, value);
-    Function *f = need(c, functions, handle, "function");
-    if (!f)
-        return c.end(ERROR_INVALID_HANDLE);
-    if (which == FUNC_MAX_DYNAMIC_SHARED) {
-        if (value < 0 || (size_t)value > shared_optin(settings.cc))
-            return c.end(c.fault(ERROR_INVALID_VALUE, "the device has %zu bytes of shared memory a block",
-                                 shared_optin(settings.cc)));
-        f->max_dynamic_shared = (size_t)value;
-    } else if (which != FUNC_CARVEOUT || value < -1 || value > 100) {
-        return c.end(c.fault(ERROR_INVALID_VALUE, "no such attribute, or it does not take that"));
-    }
-    return c.end(0);
-}
-
-API cuFuncSetCacheConfig(CUfunction handle, int config)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d", HEX(handle), config);
-    return c.end(need(c, functions, handle, "function") ? 0 : ERROR_INVALID_HANDLE);
-}
-
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction handle, int threads, size_t shared)
-{
-    ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %d, %zu", HEX(handle), threads, shared);
-    Function *f = need(c, functions, handle, "function");
-    if (!f)
-        return c.end(ERROR_INVALID_HANDLE);
-    if (threads < 1)
-        return c.end(c.fault(ERROR_INVALID_VALUE, "threads"));
-    const int warps = (threads + 31) / 32;
-    int n = std::min({ attribute(106, 0), attribute(39, 0) / 32 / warps, 65536 / (64 * 32 * warps) });
-    if (shared)
-        n = std::min(n, (int)(shared_per_sm(settings.cc) / (shared + attribute(111, 0))));
-    *blocks = (unsigned)threads > f->max_threads || shared > shared_optin(settings.cc) ? 0 : n;
-    return c.end(0);
-}
-
 LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsigned int gz,
                    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
                    CUstream stream, void **params, void **extra)
@@ -1768,9 +1390,8 @@ LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsi
         return c.end_plain(c.fault(ERROR_LAUNCH_OUT_OF_RESOURCES, "the kernel is bound to %u threads", f->max_threads));
     if ((u64)gx * gy * gz > 1 << 26)
         return c.end_plain(c.fault(ERROR_INVALID_VALUE, "more blocks than can be run here"));
-    if (shared > f->max_dynamic_shared)
-        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "the function has been told of %zu bytes of "
-                                   "shared memory at most", f->max_dynamic_shared));
+    if (shared > 48 * 1024)     /* more needs cuFuncSetAttribute() */
+        return c.end_plain(c.fault(ERROR_INVALID_VALUE, "more than 48 KiB of shared memory"));
     if (extra || (!params && f->kernel->nb_params))
         return c.end_plain(c.fault(ERROR_INVALID_VALUE, "parameters have to be in kernelParams"));
     Op *op = op_new(s, Op::LAUNCH, ("kernel " + f->name).c_str());
@@ -1811,10 +1432,12 @@ typedef tcuGraphicsResourceGetMappedPointer tcuGraphicsResourceGetMappedPointer_
 typedef tcuArrayCreate tcuArrayCreate_v2;
 typedef tcuArray3DCreate tcuArray3DCreate_v2;
 UNSUPPORTED(LOADED(cuMemAllocManaged), (CUdeviceptr *, size_t, unsigned int))
-UNSUPPORTED(API cuMemAllocAsync, (CUdeviceptr *, size_t, CUstream))
-UNSUPPORTED(API cuMemFreeAsync, (CUdeviceptr, CUstream))
-UNSUPPORTED(API cuMemHostRegister_v2, (void *, size_t, unsigned int))
-UNSUPPORTED(API cuMemHostUnregister, (void *))
+UNSUPPORTED(LOADED(cuCtxSetLimit), (CUlimit, size_t))
+UNSUPPORTED(LOADED(cuDeviceGetPCIBusId), (char *, int, CUdevice))
+UNSUPPORTED(LOADED(cuDeviceGetByPCIBusId), (CUdevice *, const char *))
+UNSUPPORTED(LOADED(cuDevicePrimaryCtxReset), (CUdevice))
+UNSUPPORTED(LOADED(cuStreamQuery), (CUstream))
+UNSUPPORTED(LOADED(cuStreamAddCallback), (CUstream, CUstreamCallback *, void *, unsigned int))
 UNSUPPORTED(LOADED(cuModuleGetGlobal), (CUdeviceptr *, size_t *, CUmodule, const char *))
 UNSUPPORTED(LOADED(cuLinkCreate), (unsigned int, CUjit_option *, void **, CUlinkState *))
 UNSUPPORTED(LOADED(cuLinkAddData), (CUlinkState, CUjitInputType, void *, size_t, const char *,

@@ -61,7 +61,7 @@ static u64 nb_ran;              ///< number of operations that have run
 
 /* Streams. */
 
-Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default)
+Stream *stream_new(Context *ctx, unsigned flags, bool is_default)
 {
     Stream *s = new Stream();
     u32 id = 0;
@@ -74,7 +74,6 @@ Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default)
     s->ctx        = ctx;
     s->id         = id;
     s->flags      = flags;
-    s->priority   = priority;
     s->is_default = is_default;
     s->queued     = s->done = slots[id].queued;
     ctx->streams.push_back(s);
@@ -385,12 +384,9 @@ static void run_set(const Op *op)
     for (size_t y = 0; y < op->dst.height; y++) {
         unsigned char *d = (unsigned char *)op->dst.base + y * op->dst.pitch;
         check_range_write(op->dst.alloc, (uintptr_t)d, op->dst.width, op->what.c_str());
-        for (size_t x = 0; x < op->dst.width; x++)
-            d[x] = op->value >> (x % op->value_size * 8) & 0xFF;
+        memset(d, op->value, op->dst.width);
     }
 }
-
-static bool in_callback;
 
 static void run_op(Stream *s)
 {
@@ -423,14 +419,6 @@ static void run_op(Stream *s)
         op->mark->time = seconds();
         break;
     case Op::WAIT:
-        break;
-    case Op::CALLBACK:
-        in_callback = true;
-        if (op->host_function)
-            op->host_function(op->opaque);
-        else
-            op->callback(op->handle, CUDA_SUCCESS, op->opaque);
-        in_callback = false;
         break;
     }
     now.time++;
@@ -512,11 +500,6 @@ static Stream *pick(const std::vector<u64> *need)
     return chosen;
 }
 
-bool in_stream_callback()
-{
-    return in_callback;
-}
-
 void run_until(Stream *s, u64 seq)
 {
     const u32 id = s->id;
@@ -576,19 +559,19 @@ void sync_mark(const Mark &mark)
     host.join(mark.clock);
 }
 
-void progress(bool polled, Stream *s, const Mark *mark)
+void progress(const Mark *polled)
 {
     Stream *next = NULL;
 
     if (!polled) {
-        if (settings.order != MIXED || in_callback || rnd(4))
+        if (settings.order != MIXED || rnd(4))
             return;
         next = pick(NULL);
     } else {
-        const Stream *target = mark ? slots[mark->stream].stream : s;
+        const Stream *target = slots[polled->stream].stream;
         if (!target || rnd(2))
             return;
-        const std::vector<u64> need = needs(target, mark ? mark->seq : s->queued);
+        const std::vector<u64> need = needs(target, polled->seq);
         next = pick(&need);
     }
     if (!next)

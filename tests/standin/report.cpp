@@ -92,7 +92,6 @@ void violation(u64 key, const char *fmt, ...)
 bool push_failed()
 {
     return injected && (!strcmp(injected, "cuCtxPushCurrent_v2") ||
-                        !strcmp(injected, "cuCtxSetCurrent") ||
                         !strcmp(injected, "cuCtxCreate_v2"));
 }
 

@@ -62,7 +62,6 @@ typedef CUresult tcuCtxSynchronize(void);
     X(cuStreamDestroy, tcuStreamDestroy_v2, cuStreamDestroy_v2)                          \
     X(cuStreamSynchronize, tcuStreamSynchronize, cuStreamSynchronize)                    \
     X(cuStreamWaitEvent, tcuStreamWaitEvent, cuStreamWaitEvent)                          \
-    X(cuStreamAddCallback, tcuStreamAddCallback, cuStreamAddCallback)                    \
     X(cuEventCreate, tcuEventCreate, cuEventCreate)                                      \
     X(cuEventDestroy, tcuEventDestroy_v2, cuEventDestroy_v2)                             \
     X(cuEventRecord, tcuEventRecord, cuEventRecord)                                      \
@@ -637,17 +636,6 @@ CASE("two-readers-one", "nothing orders the two", 3)
         OK(cuMemFree(p));
 }
 
-static void bad_callback(CUstream, CUresult, void *)
-{
-    IS(800, cuCtxSynchronize());
-}
-
-CASE("bad-callback", "from a stream's callback")
-{
-    OK(cuStreamAddCallback(NULL, bad_callback, NULL, 0));
-    OK(cuStreamSynchronize(NULL));
-}
-
 /* Memory. */
 
 CASE("pinned-freed-early", "freed while", 1, "GPUME_STANDIN_ORDER=lazy")
@@ -907,7 +895,7 @@ static const Case short_cases[] = {
     { "no-threads",         [] { refused(1, 1, 0, 0); }, "a block of these sizes", 1 },
     { "beyond-bounds",      [] { refused(701, 1, 96, 0); }, "bound to 64 threads", 1 },
     { "too-much-shared",    [] { refused(1, 1, 32, 48 * 1024 + 4); },
-                            "49152 bytes of shared memory at most", 1 },
+                            "more than 48 KiB of shared memory", 1 },
 };
 
 static unsigned passed, not_passed;

@@ -65,7 +65,6 @@ enum {
     ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
     ERROR_MISALIGNED_ADDRESS      = 716,
     ERROR_LAUNCH_FAILED           = 719,
-    ERROR_NOT_PERMITTED           = 800,
     ERROR_NOT_SUPPORTED           = 801,
 };
 
@@ -220,7 +219,6 @@ struct Function {
     Module *module;
     const struct Registered *kernel;
     unsigned max_threads;
-    size_t max_dynamic_shared;
 };
 
 struct Mark {                   ///< the work of a stream when an event was last recorded
@@ -247,7 +245,7 @@ struct Range2D {
 struct Stream;
 
 struct Op {
-    enum Type { LAUNCH, COPY, SET, RECORD, WAIT, CALLBACK } type;
+    enum Type { LAUNCH, COPY, SET, RECORD, WAIT } type;
     Stream *stream;
     u64 seq;
     std::vector<std::pair<u32, u64>> deps;
@@ -261,13 +259,9 @@ struct Op {
 
     Range2D src, dst;
     std::vector<unsigned char> snapshot;
-    unsigned value, value_size;
+    unsigned char value;
 
     std::shared_ptr<Mark> mark;
-    CUstream handle;
-    CUstreamCallback *callback;
-    void (*host_function)(void *);
-    void *opaque;
 
     u64 put_off;                ///< the number of operations that had run when the kernel last waited for another
                                 ///< operation; 0: it has not waited
@@ -277,7 +271,6 @@ struct Stream {
     Context *ctx;
     u32 id;                     ///< index into clocks
     unsigned flags;
-    int priority;
     bool is_default, destroyed;
     u64 queued, done;
     Clock clock;                ///< clock of the last queued operation
@@ -285,7 +278,7 @@ struct Stream {
     size_t head;
 };
 
-Stream *stream_new(Context *ctx, unsigned flags, int priority, bool is_default);
+Stream *stream_new(Context *ctx, unsigned flags, bool is_default);
 void stream_destroy(Stream *s);
 Op *op_new(Stream *s, Op::Type type, const char *what);
 void op_queue(Op *op);
@@ -297,12 +290,11 @@ void sync_context(Context *ctx);
 void sync_mark(const Mark &mark);
 bool mark_done(const Mark &mark);
 /** Runs no, one or several operations, according to the configured order. */
-void progress(bool polled, Stream *s, const Mark *mark);
+void progress(const Mark *polled);
 /** Returns a queued operation that uses the allocation, or NULL. */
 const Op *queued_user(const Alloc *a);
 const Op *queued_user_module(const Module *m);
 void context_drop_ops(Context *ctx);
-bool in_stream_callback();
 /** Records that the host knows that the operations ordered before clock are done. */
 void host_knows(const Clock &clock);
 
