@@ -26,23 +26,26 @@
  * @param limit if the cost reaches it, the function may return any value from limit to the complete
  *              cost, because the candidate cannot win
  */
-typedef uint32_t (*GpumeCostOne)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                                 const uint8_t *ref, ptrdiff_t ref_linesize,
-                                 int h, uint32_t limit);
+typedef uint32_t GpumeCostOneFunction(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                      const uint8_t *ref, ptrdiff_t ref_linesize,
+                                      int h, uint32_t limit);
+typedef GpumeCostOneFunction *GpumeCostOne;
 
 /** Computes the costs of four candidates. */
-typedef void (*GpumeCostFour)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                              const uint8_t *const ref[4], ptrdiff_t ref_linesize,
-                              int h, uint32_t cost[4], uint32_t limit);
+typedef void GpumeCostFourFunction(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                   const uint8_t *const ref[4], ptrdiff_t ref_linesize,
+                                   int h, uint32_t cost[4], uint32_t limit);
+typedef GpumeCostFourFunction *GpumeCostFour;
 
 /**
  * Computes the costs of four or two candidates whose samples are the rounded means of two samples
  * each; the addresses are in pairs. The costs are complete.
  * @param h an even number
  */
-typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                               const uint8_t *const *pairs, ptrdiff_t linesize,
-                               int h, uint32_t *cost);
+typedef void GpumeCostMeansFunction(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                    const uint8_t *const *pairs, ptrdiff_t linesize,
+                                    int h, uint32_t *cost);
+typedef GpumeCostMeansFunction *GpumeCostMeans;
 
 /**
  * Computes the costs of the eight candidates at a quarter sample around a centre, which is a whole
@@ -52,9 +55,10 @@ typedef void (*GpumeCostMeans)(const uint8_t *cur, ptrdiff_t cur_linesize,
  * @param five the centre, left, right, above, below
  * @param h    an even number
  */
-typedef void (*GpumeCostAround)(const uint8_t *cur, ptrdiff_t cur_linesize,
-                                const uint8_t *const five[5], ptrdiff_t linesize,
-                                int h, uint32_t cost[8]);
+typedef void GpumeCostAroundFunction(const uint8_t *cur, ptrdiff_t cur_linesize,
+                                     const uint8_t *const five[5], ptrdiff_t linesize,
+                                     int h, uint32_t cost[8]);
+typedef GpumeCostAroundFunction *GpumeCostAround;
 
 /**
  * The cost of a block is the sum of the costs of its parts. From the left, its columns are divided
@@ -96,6 +100,17 @@ static inline int gpume_width_of(int index)
     { prefix##_##bits##_1,  prefix##_##bits##_2,  prefix##_##bits##_3,      \
       prefix##_##bits##_4,  prefix##_##bits##_8,  prefix##_##bits##_16,     \
       prefix##_##bits##_32, prefix##_##bits##_64, prefix##_##bits##_128 }
+
+/** Applies DO(index, bits, width, opt) to widths of 4 and 8, of 16 to 128, or to all of these. */
+#define GPUME_COST_NARROW(DO, bits, opt)                                    \
+    DO(3, bits,   4, opt)                                                   \
+    DO(4, bits,   8, opt)
+#define GPUME_COST_WIDE(DO, bits, opt)                                      \
+    DO(5, bits,  16, opt)                                                   \
+    DO(6, bits,  32, opt)                                                   \
+    DO(7, bits,  64, opt)                                                   \
+    DO(8, bits, 128, opt)
+#define GPUME_COST_ALL(DO, bits, opt) GPUME_COST_NARROW(DO, bits, opt) GPUME_COST_WIDE(DO, bits, opt)
 
 /** A block whose candidates are evaluated. */
 typedef struct GpumeCostArea {

@@ -115,12 +115,4 @@ BOTH(bits, 128, opt, opt4, opt8)
     cost->one[i]  = satd_##bits##_##width##_##opt;                                          \
     cost->four[i] = satd_x4_##bits##_##width##_##opt;
 
-#define SET_ALL(bits, opt)                                                                  \
-    SET(3, bits,   4, opt)                                                                  \
-    SET(4, bits,   8, opt)                                                                  \
-    SET(5, bits,  16, opt)                                                                  \
-    SET(6, bits,  32, opt)                                                                  \
-    SET(7, bits,  64, opt)                                                                  \
-    SET(8, bits, 128, opt)
-
 #endif /* AVFILTER_GPUME_CPU_SATD_TILES_H */

@@ -90,6 +90,33 @@ typedef struct GpumeSeaParts {
      offsetof(GpumeSeaParts, shift)           ==  60 &&     \
      offsetof(GpumeSeaParts, nb_candidates)   ==  64)
 
+/**
+ * Adds a row of samples to the sums of columns, subtracts another row, and stores the result in
+ * units of 1 << shift.
+ * @param n number of columns, a multiple of 16
+ */
+typedef void GpumeSeaColumns(uint16_t *dst, uint32_t *sums, const uint8_t *add, const uint8_t *sub, ptrdiff_t n,
+                             int shift);
+/** Computes dst[x] = a[x] + b[x]; n is a multiple of GPUME_SEA_ALIGN; dst may equal a. */
+typedef void GpumeSeaAdd(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
+/**
+ * Finds the next row with a candidate that is kept.
+ * @param sums sums of the halves of the first candidate of the first row
+ * @param kept output: a bit for each candidate of that row, the lowest first in each word; bits
+ *             after the last candidate are undefined
+ * @return the row's index, or nb_rows
+ */
+typedef int GpumeSeaBound(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+/**
+ * Finds the next group of candidates of which one is kept, with the bounds of the parts. Stores
+ * the bounds of this group and of those before it, always for whole groups.
+ * @param first first candidate
+ * @param kept  output: a bit for each candidate of the group, the lowest first; bits after the
+ *              last candidate are undefined
+ * @return the group's first candidate, or a number of at least nb_candidates
+ */
+typedef int GpumeSeaJoin(const GpumeSeaParts *p, int first, uint32_t *kept);
+
 typedef struct GpumeSea {
     int width, height;              ///< size of the picture
     int sample_size;                ///< bytes
@@ -105,43 +132,19 @@ typedef struct GpumeSea {
     size_t map_size;                ///< size in bytes of a map, including bytes after it that are read and written; a
                                     ///< multiple of 64
 
-    /**
-     * Adds a row of samples to the sums of columns, subtracts another row, and stores the result in
-     * units of 1 << shift.
-     * @param n number of columns, a multiple of 16
-     */
-    void (*columns)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
-                    const uint8_t *sub, ptrdiff_t n, int shift);
-    /** Computes dst[x] = a[x] + b[x]; n is a multiple of GPUME_SEA_ALIGN; dst may equal a. */
-    void (*add)(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
-    /**
-     * Finds the next row with a candidate that is kept.
-     * @param sums sums of the halves of the first candidate of the first row
-     * @param kept output: a bit for each candidate of that row, the lowest first in each word; bits
-     *             after the last candidate are undefined
-     * @return the row's index, or nb_rows
-     */
-    int (*bound)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
+    GpumeSeaColumns *columns;
+    GpumeSeaAdd *add;
+    GpumeSeaBound *bound;
     /**
      * Does bound() for a complete block, and stores the bounds of the rows up to the returned row:
      * for each candidate that of its halves or of its quarters; for kept candidates that of the
      * quarters. Words after a row's last candidate, up to a multiple of GPUME_SEA_ALIGN, become
      * undefined.
      */
-    int (*bound_and_store)(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
-    /**
-     * Finds the next group of candidates of which one is kept, with the bounds of the parts. Stores
-     * the bounds of this group and of those before it, always for whole groups.
-     * @param first first candidate
-     * @param kept  output: a bit for each candidate of the group, the lowest first; bits after the
-     *              last candidate are undefined
-     * @return the group's first candidate, or a number of at least nb_candidates
-     */
-    int (*join)(const GpumeSeaParts *p, int first, uint32_t *kept);
+    GpumeSeaBound *bound_and_store;
+    GpumeSeaJoin *join;
 
-    /** Handles the remaining columns, if their number is not a multiple of 16. */
-    void (*columns_c)(uint16_t *dst, uint32_t *sums, const uint8_t *add,
-                      const uint8_t *sub, ptrdiff_t n, int shift);
+    GpumeSeaColumns *columns_c; ///< handles the remaining columns, if their number is not a multiple of 16
 } GpumeSea;
 
 /** Number of words that bound() needs for a row of n candidates. */

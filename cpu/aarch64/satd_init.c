@@ -27,8 +27,8 @@ av_cold void ff_gpume_satd_init_aarch64(GpumeCost *cost, int depth)
     if (!have_neon(av_get_cpu_flags()))
         return;
     if (depth > 8) {
-        SET_ALL(16, neon)
+        GPUME_COST_ALL(SET, 16, neon)
     } else {
-        SET_ALL(8, neon)
+        GPUME_COST_ALL(SET, 8, neon)
     }
 }

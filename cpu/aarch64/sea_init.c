@@ -12,14 +12,10 @@
 
 #include "libavfilter/gpume/cpu/sea.h"
 
-void ff_gpume_sea_columns_8_neon(uint16_t *dst, uint32_t *sums, const uint8_t *add, const uint8_t *sub,
-                                 ptrdiff_t n, int shift);
-void ff_gpume_sea_columns_16_neon(uint16_t *dst, uint32_t *sums, const uint8_t *add, const uint8_t *sub,
-                                  ptrdiff_t n, int shift);
-void ff_gpume_sea_add_neon(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n);
-int ff_gpume_sea_bound_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
-int ff_gpume_sea_bound_and_store_neon(const GpumeSeaBounds *b, const uint8_t *sums, int nb_rows, uint64_t *kept);
-int ff_gpume_sea_join_neon(const GpumeSeaParts *p, int first, uint32_t *kept);
+GpumeSeaColumns ff_gpume_sea_columns_8_neon, ff_gpume_sea_columns_16_neon;
+GpumeSeaAdd ff_gpume_sea_add_neon;
+GpumeSeaBound ff_gpume_sea_bound_neon, ff_gpume_sea_bound_and_store_neon;
+GpumeSeaJoin ff_gpume_sea_join_neon;
 
 static_assert(GPUME_SEA_LAYOUT_IS_KNOWN, "sea_neon.S knows the layout");
 

@@ -35,13 +35,13 @@ av_cold void ff_gpume_satd_init_x86(GpumeCost *cost, int depth)
     const int cpu_flags = av_get_cpu_flags();
 
     if (EXTERNAL_SSE2(cpu_flags) && depth == 8) {
-        SET_ALL(8, sse2)
+        GPUME_COST_ALL(SET, 8, sse2)
     }
     if (EXTERNAL_AVX2_FAST(cpu_flags)) {
         if (depth > 8) {
-            SET_ALL(16, avx2)
+            GPUME_COST_ALL(SET, 16, avx2)
         } else {
-            SET_ALL(8, avx2)
+            GPUME_COST_ALL(SET, 8, avx2)
         }
     }
 }

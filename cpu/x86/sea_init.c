@@ -12,34 +12,12 @@
 
 #include "libavfilter/gpume/cpu/sea.h"
 
-#define FUNCTIONS(opt)                                                          \
-void ff_gpume_sea_columns_8_##opt(uint16_t *dst, uint32_t *sums,                \
-                                  const uint8_t *add, const uint8_t *sub,       \
-                                  ptrdiff_t n, int shift);                      \
-void ff_gpume_sea_columns_16_##opt(uint16_t *dst, uint32_t *sums,               \
-                                   const uint8_t *add, const uint8_t *sub,      \
-                                   ptrdiff_t n, int shift);                     \
-void ff_gpume_sea_add_##opt(uint16_t *dst, const uint16_t *a,                   \
-                            const uint16_t *b, ptrdiff_t n);
-
-FUNCTIONS(sse2)
-FUNCTIONS(avx2)
-
-#define BOUND(opt)                                                              \
-int ff_gpume_sea_bound_##opt(const GpumeSeaBounds *b, const uint8_t *sums,      \
-                             int nb_rows, uint64_t *kept);                      \
-int ff_gpume_sea_bound_and_store_##opt(const GpumeSeaBounds *b, const uint8_t *sums, \
-                                       int nb_rows, uint64_t *kept);
-
-BOUND(sse2)
-BOUND(ssse3)
-BOUND(avx2)
-
-#define JOIN(opt)                                                               \
-int ff_gpume_sea_join_##opt(const GpumeSeaParts *p, int first, uint32_t *kept);
-
-JOIN(sse2)
-JOIN(avx2)
+GpumeSeaColumns ff_gpume_sea_columns_8_sse2, ff_gpume_sea_columns_16_sse2;
+GpumeSeaColumns ff_gpume_sea_columns_8_avx2, ff_gpume_sea_columns_16_avx2;
+GpumeSeaAdd ff_gpume_sea_add_sse2, ff_gpume_sea_add_avx2;
+GpumeSeaBound ff_gpume_sea_bound_sse2, ff_gpume_sea_bound_ssse3, ff_gpume_sea_bound_avx2;
+GpumeSeaBound ff_gpume_sea_bound_and_store_sse2, ff_gpume_sea_bound_and_store_ssse3, ff_gpume_sea_bound_and_store_avx2;
+GpumeSeaJoin ff_gpume_sea_join_sse2, ff_gpume_sea_join_avx2;
 
 #define SET_BOUND(opt)                                          \
     s->bound           = ff_gpume_sea_bound_##opt;              \
