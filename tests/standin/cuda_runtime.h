@@ -26,8 +26,6 @@
 #define __global__
 #endif
 #define __device__
-#define __host__
-#define __constant__ const
 #define __device_builtin__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
@@ -56,15 +54,8 @@
     STANDIN_INLINE name##4 make_##name##4(type x, type y, type z, type w)           \
     { name##4 v = { x, y, z, w }; return v; }
 
-STANDIN_VECTORS(char,      signed char,         2,  4)
-STANDIN_VECTORS(uchar,     unsigned char,       2,  4)
-STANDIN_VECTORS(short,     short,               4,  8)
-STANDIN_VECTORS(ushort,    unsigned short,      4,  8)
 STANDIN_VECTORS(int,       int,                 8, 16)
 STANDIN_VECTORS(uint,      unsigned,            8, 16)
-STANDIN_VECTORS(longlong,  long long,          16, 16)
-STANDIN_VECTORS(ulonglong, unsigned long long, 16, 16)
-STANDIN_VECTORS(float,     float,               8, 16)
 
 typedef uint3 dim3;
 
@@ -73,25 +64,11 @@ typedef uint3 dim3;
 enum StandinSync {
     STANDIN_BARRIER,
     STANDIN_BARRIER_OR,
-    STANDIN_BARRIER_AND,
-    STANDIN_BARRIER_COUNT,
     STANDIN_WARP,           ///< the first kind that synchronises a warp
     STANDIN_SHFL,
-    STANDIN_SHFL_UP,
-    STANDIN_SHFL_DOWN,
     STANDIN_SHFL_XOR,
     STANDIN_BALLOT,
     STANDIN_ANY,
-    STANDIN_ALL,
-    STANDIN_MATCH_ANY,
-    STANDIN_REDUCE_ADD,
-    STANDIN_REDUCE_MIN,
-    STANDIN_REDUCE_MAX,
-    STANDIN_REDUCE_MIN_SIGNED,
-    STANDIN_REDUCE_MAX_SIGNED,
-    STANDIN_REDUCE_AND,
-    STANDIN_REDUCE_OR,
-    STANDIN_REDUCE_XOR,
 };
 
 enum StandinAtomic {
@@ -100,13 +77,7 @@ enum StandinAtomic {
     STANDIN_MAX,
     STANDIN_MIN_SIGNED,
     STANDIN_MAX_SIGNED,
-    STANDIN_AND,
-    STANDIN_OR,
-    STANDIN_XOR,
     STANDIN_EXCH,
-    STANDIN_CAS,
-    STANDIN_INC,
-    STANDIN_DEC,
 };
 
 extern "C" {
@@ -122,8 +93,7 @@ int standin_barrier(int kind, int predicate, const char *file, int line);
 /** index: the other lane, distance or lane mask of a shuffle. */
 unsigned long long standin_warp(int kind, unsigned mask, unsigned long long value,
                                 int index, int width, const char *file, int line);
-unsigned long long standin_atomic(int op, void *p, int size, unsigned long long value,
-                                  unsigned long long compare);
+unsigned long long standin_atomic(int op, void *p, int size, unsigned long long value);
 void standin_fence(void);
 void standin_ldg(const void *p, int size);
 unsigned standin_load_volatile(const unsigned *p);
@@ -133,16 +103,13 @@ void standin_store_volatile64(unsigned long long *p, unsigned long long value);
 void standin_trap(const char *what, const char *file, int line)
     __attribute__((noreturn));
 unsigned standin_lane(void) __attribute__((const));
-long long standin_clock(void);
 
-int printf(const char *, ...);
 }
 
 #define threadIdx (standin_thread_idx())
 #define blockIdx  (standin_block_idx())
 #define blockDim  (standin_block_dim())
 #define gridDim   (standin_grid_dim())
-#define warpSize  32
 
 /* Barriers and fences. */
 
@@ -156,30 +123,14 @@ STANDIN_INLINE int __syncthreads_or(int predicate, STANDIN_SITE)
     return standin_barrier(STANDIN_BARRIER_OR, predicate, file, line);
 }
 
-STANDIN_INLINE int __syncthreads_and(int predicate, STANDIN_SITE)
-{
-    return standin_barrier(STANDIN_BARRIER_AND, predicate, file, line);
-}
-
-STANDIN_INLINE int __syncthreads_count(int predicate, STANDIN_SITE)
-{
-    return standin_barrier(STANDIN_BARRIER_COUNT, predicate, file, line);
-}
-
 STANDIN_INLINE void __syncwarp(unsigned mask = 0xFFFFFFFFU, STANDIN_SITE)
 {
     standin_warp(STANDIN_WARP, mask, 0, 0, 32, file, line);
 }
 
-STANDIN_INLINE void __threadfence(void)        { standin_fence(); }
-STANDIN_INLINE void __threadfence_block(void)  { standin_fence(); }
-STANDIN_INLINE void __threadfence_system(void) { standin_fence(); }
+STANDIN_INLINE void __threadfence(void) { standin_fence(); }
 
 #define __trap()      standin_trap("__trap()", __FILE__, __LINE__)
-#define assert(x)     ((x) ? (void)0 : standin_trap("assert(" #x ")", __FILE__, __LINE__))
-#define __nanosleep(n) ((void)(n))
-#define clock64()     (standin_clock())
-#define clock()       (standin_clock())
 
 /* Warp exchange. */
 
@@ -202,18 +153,6 @@ STANDIN_INLINE T __shfl_sync(unsigned mask, T value, int lane, int width = 32, S
 }
 
 template<typename T>
-STANDIN_INLINE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, STANDIN_SITE)
-{
-    return standin_exchange(STANDIN_SHFL_UP, mask, value, (int)delta, width, file, line);
-}
-
-template<typename T>
-STANDIN_INLINE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, STANDIN_SITE)
-{
-    return standin_exchange(STANDIN_SHFL_DOWN, mask, value, (int)delta, width, file, line);
-}
-
-template<typename T>
 STANDIN_INLINE T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = 32, STANDIN_SITE)
 {
     return standin_exchange(STANDIN_SHFL_XOR, mask, value, lanes, width, file, line);
@@ -228,36 +167,6 @@ STANDIN_INLINE int __any_sync(unsigned mask, int predicate, STANDIN_SITE)
 {
     return (int)standin_warp(STANDIN_ANY, mask, !!predicate, 0, 32, file, line);
 }
-
-STANDIN_INLINE int __all_sync(unsigned mask, int predicate, STANDIN_SITE)
-{
-    return (int)standin_warp(STANDIN_ALL, mask, !!predicate, 0, 32, file, line);
-}
-
-template<typename T>
-STANDIN_INLINE unsigned __match_any_sync(unsigned mask, T value, STANDIN_SITE)
-{
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "matches take 4 or 8 bytes");
-    unsigned long long bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof(T));
-    return (unsigned)standin_warp(STANDIN_MATCH_ANY, mask, bits, 0, 32, file, line);
-}
-
-/* From compute capability 8.0 on. */
-#define STANDIN_REDUCE(name, kind, type)                                            \
-    STANDIN_INLINE type name(unsigned mask, type value, STANDIN_SITE)               \
-    {                                                                               \
-        return (type)standin_warp(kind, mask, (unsigned)value, 0, 32, file, line);  \
-    }
-STANDIN_REDUCE(__reduce_add_sync, STANDIN_REDUCE_ADD, unsigned)
-STANDIN_REDUCE(__reduce_add_sync, STANDIN_REDUCE_ADD, int)
-STANDIN_REDUCE(__reduce_min_sync, STANDIN_REDUCE_MIN, unsigned)
-STANDIN_REDUCE(__reduce_min_sync, STANDIN_REDUCE_MIN_SIGNED, int)
-STANDIN_REDUCE(__reduce_max_sync, STANDIN_REDUCE_MAX, unsigned)
-STANDIN_REDUCE(__reduce_max_sync, STANDIN_REDUCE_MAX_SIGNED, int)
-STANDIN_REDUCE(__reduce_and_sync, STANDIN_REDUCE_AND, unsigned)
-STANDIN_REDUCE(__reduce_or_sync,  STANDIN_REDUCE_OR,  unsigned)
-STANDIN_REDUCE(__reduce_xor_sync, STANDIN_REDUCE_XOR, unsigned)
 
 /* Atomics. */
 
@@ -275,41 +184,12 @@ template<> struct standin_sign<unsigned long>      { static const int is_signed 
     STANDIN_INLINE T name(T *p, typename standin_same<T>::type value)               \
     {                                                                               \
         static_assert(sizeof(standin_sign<T>), "no such atomic");                   \
-        return (T)standin_atomic(op, p, (int)sizeof(T), (unsigned long long)value, 0); \
+        return (T)standin_atomic(op, p, (int)sizeof(T), (unsigned long long)value); \
     }
 STANDIN_ATOMIC(atomicAdd,  STANDIN_ADD)
 STANDIN_ATOMIC(atomicMin,  standin_sign<T>::is_signed ? STANDIN_MIN_SIGNED : STANDIN_MIN)
 STANDIN_ATOMIC(atomicMax,  standin_sign<T>::is_signed ? STANDIN_MAX_SIGNED : STANDIN_MAX)
-STANDIN_ATOMIC(atomicAnd,  STANDIN_AND)
-STANDIN_ATOMIC(atomicOr,   STANDIN_OR)
-STANDIN_ATOMIC(atomicXor,  STANDIN_XOR)
 STANDIN_ATOMIC(atomicExch, STANDIN_EXCH)
-
-template<typename T>
-STANDIN_INLINE T atomicSub(T *p, typename standin_same<T>::type value)
-{
-    return atomicAdd(p, (T)(0 - (unsigned long long)value));
-}
-
-template<typename T>
-STANDIN_INLINE T atomicCAS(T *p, typename standin_same<T>::type compare,
-                           typename standin_same<T>::type value)
-{
-    return (T)standin_atomic(STANDIN_CAS, p, (int)sizeof(T), (unsigned long long)value,
-                             (unsigned long long)compare);
-}
-
-STANDIN_INLINE unsigned atomicInc(unsigned *p, unsigned value)
-{
-    return (unsigned)standin_atomic(STANDIN_INC, p, 4, value, 0);
-}
-
-STANDIN_INLINE unsigned atomicDec(unsigned *p, unsigned value)
-{
-    return (unsigned)standin_atomic(STANDIN_DEC, p, 4, value, 0);
-}
-
-/* Loads and stores with a hint. */
 
 /** Loads from memory that no thread of the launch may write. */
 template<typename T>
@@ -319,11 +199,6 @@ STANDIN_INLINE T __ldg(const T *p)
     return *p;
 }
 
-template<typename T> STANDIN_INLINE T __ldca(const T *p) { return *p; }
-template<typename T> STANDIN_INLINE T __ldcg(const T *p) { return *p; }
-template<typename T> STANDIN_INLINE T __ldcs(const T *p) { return *p; }
-template<typename T> STANDIN_INLINE void __stcg(T *p, typename standin_same<T>::type v) { *p = v; }
-template<typename T> STANDIN_INLINE void __stcs(T *p, typename standin_same<T>::type v) { *p = v; }
 
 /* Integers. */
 
@@ -349,77 +224,10 @@ STANDIN_INLINE A abs(A a)
 }
 
 STANDIN_INLINE int __popc(unsigned a)              { return __builtin_popcount(a); }
-STANDIN_INLINE int __popcll(unsigned long long a)  { return __builtin_popcountll(a); }
-STANDIN_INLINE int __clz(int a)                    { return a ? __builtin_clz((unsigned)a) : 32; }
-STANDIN_INLINE int __clzll(long long a)            { return a ? __builtin_clzll((unsigned long long)a) : 64; }
-STANDIN_INLINE int __ffs(int a)                    { return __builtin_ffs(a); }
-STANDIN_INLINE int __ffsll(long long a)            { return __builtin_ffsll(a); }
-
-STANDIN_INLINE int __mul24(int a, int b)
-{
-    return (int)((unsigned)((int)((unsigned)a << 8) >> 8) * (unsigned)((int)((unsigned)b << 8) >> 8));
-}
-
-STANDIN_INLINE unsigned __umul24(unsigned a, unsigned b)
-{
-    return (a & 0xFFFFFF) * (b & 0xFFFFFF);
-}
-
-STANDIN_INLINE int __mulhi(int a, int b)
-{
-    return (int)(((long long)a * b) >> 32);
-}
-
-STANDIN_INLINE unsigned __umulhi(unsigned a, unsigned b)
-{
-    return (unsigned)(((unsigned long long)a * b) >> 32);
-}
 
 STANDIN_INLINE unsigned __usad(unsigned a, unsigned b, unsigned c)
 {
     return c + (a < b ? b - a : a - b);
-}
-
-STANDIN_INLINE unsigned __sad(int a, int b, unsigned c)
-{
-    return c + (a < b ? (unsigned)b - (unsigned)a : (unsigned)a - (unsigned)b);
-}
-
-STANDIN_INLINE unsigned __brev(unsigned a)
-{
-    unsigned r = 0;
-    for (int i = 0; i < 32; i++)
-        r |= (a >> i & 1) << (31 - i);
-    return r;
-}
-
-STANDIN_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector)
-{
-    unsigned long long bytes = (unsigned long long)b << 32 | a;
-    unsigned r = 0;
-    for (int i = 0; i < 4; i++)
-        r |= (unsigned)(bytes >> (selector >> 4 * i & 7) * 8 & 0xFF) << 8 * i;
-    return r;
-}
-
-STANDIN_INLINE unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned shift)
-{
-    return (unsigned)(((unsigned long long)hi << 32 | lo) << (shift & 31) >> 32);
-}
-
-STANDIN_INLINE unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned shift)
-{
-    return (unsigned)(((unsigned long long)hi << 32 | lo) >> (shift & 31));
-}
-
-STANDIN_INLINE unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned shift)
-{
-    return shift >= 32 ? lo : __funnelshift_l(lo, hi, shift);
-}
-
-STANDIN_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shift)
-{
-    return shift >= 32 ? hi : __funnelshift_r(lo, hi, shift);
 }
 
 /* Combines each lane of 'bits' bits with expr of x and y. */
@@ -434,19 +242,7 @@ STANDIN_INLINE unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned shif
         }                                                                           \
         return r;                                                                   \
     }
-STANDIN_LANES(__vadd2,      16, x + y)
-STANDIN_LANES(__vadd4,       8, x + y)
-STANDIN_LANES(__vsub2,      16, x - y)
-STANDIN_LANES(__vsub4,       8, x - y)
-STANDIN_LANES(__vminu2,     16, x < y ? x : y)
-STANDIN_LANES(__vminu4,      8, x < y ? x : y)
-STANDIN_LANES(__vmaxu2,     16, x > y ? x : y)
-STANDIN_LANES(__vmaxu4,      8, x > y ? x : y)
-STANDIN_LANES(__vavgu4,      8, (x + y + 1) >> 1)
-STANDIN_LANES(__vabsdiffu2, 16, x < y ? y - x : x - y)
 STANDIN_LANES(__vabsdiffu4,  8, x < y ? y - x : x - y)
-STANDIN_LANES(__vcmpeq4,     8, x == y ? m : 0)
-STANDIN_LANES(__vcmpeq2,    16, x == y ? m : 0)
 
 /* The project's names for PTX instructions */
 
@@ -507,18 +303,6 @@ STANDIN_INLINE unsigned standin_to_half(double v)
 STANDIN_HALVES(gpume_subtract_halves,           x - y)
 STANDIN_HALVES(gpume_halve_and_subtract_halves, x / 2 - y)
 STANDIN_HALVES(gpume_add_absolute_halves,       __builtin_fabs(x) + __builtin_fabs(y))
-
-/** dp4a.u32.u32: returns acc plus the products of four bytes. */
-STANDIN_INLINE unsigned gpume_dp4a(unsigned a, unsigned b, unsigned acc)
-{
-    for (int i = 0; i < 32; i += 8)
-        acc += (a >> i & 0xFF) * (b >> i & 0xFF);
-    return acc;
-}
-
-STANDIN_INLINE unsigned __vsadu4(unsigned a, unsigned b) { return gpume_sad4(a, b, 0); }
-STANDIN_INLINE unsigned __vsadu2(unsigned a, unsigned b) { return gpume_sad2(a, b, 0); }
-STANDIN_INLINE unsigned __dp4a(unsigned a, unsigned b, unsigned acc) { return gpume_dp4a(a, b, acc); }
 
 /** ld.volatile.global, st.volatile.global: of u32 and u64 */
 STANDIN_INLINE unsigned gpume_load_volatile(const unsigned *p) { return standin_load_volatile(p); }

@@ -299,12 +299,9 @@ static u64 site_key(const char *file, int line, int kind)
     return (u64)(uintptr_t)file * 31 + (u64)line * 64 + kind;
 }
 
+/** Names of StandinSync. */
 static const char *const sync_names[] = {
-    "__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count",
-    "__syncwarp", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
-    "__ballot_sync", "__any_sync", "__all_sync", "__match_any_sync", "__reduce_add_sync",
-    "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
-    "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync",
+    "__syncthreads", "__syncthreads_or", "__syncwarp", "__shfl_sync", "__shfl_xor_sync", "__ballot_sync", "__any_sync",
 };
 
 static std::string site(const Fiber &f)
@@ -340,11 +337,8 @@ static void release_barrier()
     }
     if (!first)
         return;
-    switch (first->kind) {
-    case STANDIN_BARRIER_OR:    result = count > 0;                    break;
-    case STANDIN_BARRIER_AND:   result = count == (int)nb_at_barrier;  break;
-    case STANDIN_BARRIER_COUNT: result = count;                        break;
-    }
+    if (first->kind == STANDIN_BARRIER_OR)
+        result = count > 0;
     now.time++;
     now.barrier = now.time;
     memset(barrier_lanes, 0, sizeof(barrier_lanes));
@@ -445,21 +439,12 @@ static void shuffle(Fiber *lanes, u32 mask, u32 i)
     const u32 width = (u32)f.width, base = i & ~(width - 1), b = (u32)f.index;
     int from;
 
-    switch (f.kind) {
-    case STANDIN_SHFL:
+    if (f.kind == STANDIN_SHFL) {
         from = (int)(base | (b & (width - 1)));
-        break;
-    case STANDIN_SHFL_UP:
-        from = b > i - base ? (int)i : (int)(i - b);
-        break;
-    case STANDIN_SHFL_DOWN:
-        from = b > base + width - 1 - i ? (int)i : (int)(i + b);
-        break;
-    default:
+    } else {
         from = (int)(i ^ (b & 31));
         if (from > (int)(base + width - 1))
             from = (int)i;
-        break;
     }
     if (!(mask >> from & 1)) {
         violation(site_key(f.file, f.line, 42),
@@ -483,37 +468,10 @@ static void exchange(u32 warp, u32 mask)
     if (kind >= STANDIN_SHFL && kind <= STANDIN_SHFL_XOR) {
         for (u32 m = mask; m; m &= m - 1)
             shuffle(lanes, mask, (u32)__builtin_ctz(m));
-    } else if (kind == STANDIN_MATCH_ANY) {
-        for (u32 i = 0; i < 32; i++) {
-            if (!(mask >> i & 1))
-                continue;
-            lanes[i].result = 0;
-            for (u32 k = 0; k < 32; k++)
-                if (mask >> k & 1 && lanes[k].value == lanes[i].value)
-                    lanes[i].result |= 1U << k;
-        }
     } else if (kind != STANDIN_WARP) {
         for (u32 i = first; i < 32; i++) {
-            const unsigned long long v = lanes[i].value;
-            if (!(mask >> i & 1))
-                continue;
-            if (i == first && kind != STANDIN_BALLOT) {
-                all = v;
-                continue;
-            }
-            switch (kind) {
-            case STANDIN_BALLOT:            all |= v << i;                                  break;
-            case STANDIN_ANY:
-            case STANDIN_REDUCE_OR:         all |= v;                                       break;
-            case STANDIN_ALL:
-            case STANDIN_REDUCE_AND:        all &= v;                                       break;
-            case STANDIN_REDUCE_XOR:        all ^= v;                                       break;
-            case STANDIN_REDUCE_ADD:        all  = (unsigned)(all + v);                     break;
-            case STANDIN_REDUCE_MIN:        all  = std::min((u32)all, (u32)v);              break;
-            case STANDIN_REDUCE_MAX:        all  = std::max((u32)all, (u32)v);              break;
-            case STANDIN_REDUCE_MIN_SIGNED: all  = (u32)std::min((int)all, (int)v);         break;
-            case STANDIN_REDUCE_MAX_SIGNED: all  = (u32)std::max((int)all, (int)v);         break;
-            }
+            if (mask >> i & 1)
+                all |= lanes[i].value << (kind == STANDIN_BALLOT ? i : 0);
         }
         for (u32 i = 0; i < 32; i++)
             lanes[i].result = all;
@@ -695,13 +653,6 @@ EXPORT void standin_fence(void)
     current->fenced = true;
 }
 
-EXPORT long long standin_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 EXPORT void standin_trap(const char *what, const char *file, int line)
 {
     violation(site_key(file, line, 43), "%s: %s [%s:%d]", exec_where().c_str(), what, file, line);
@@ -759,9 +710,6 @@ EXPORT unsigned long long standin_warp(int kind, unsigned mask, unsigned long lo
                   site(f).c_str(), width);
         exec_kill(ERROR_LAUNCH_FAILED);
     }
-    if (kind >= STANDIN_REDUCE_ADD && settings.cc < 80)
-        violation(site_key(file, line, 46), "%s: %s on a device of compute capability %d.%d",
-                  exec_where().c_str(), site(f).c_str(), settings.cc / 10, settings.cc % 10);
     if (mask & exited_lanes[warp]) {
         const u32 gone = (u32)__builtin_ctz(mask & exited_lanes[warp]);
         violation(site_key(file, line, 47), "%s: %s with mask 0x%08x, but lane %u %s",
@@ -857,7 +805,7 @@ EXPORT void standin_store_volatile64(unsigned long long *p, unsigned long long v
 }
 
 template<typename T>
-static T atomic(int kind, T *p, T value, T compare)
+static T atomic(int kind, T *p, T value)
 {
     typedef typename std::make_signed<T>::type S;
     const T old = *p;
@@ -868,19 +816,12 @@ static T atomic(int kind, T *p, T value, T compare)
     case STANDIN_MAX:        *p = std::max(old, value);                      break;
     case STANDIN_MIN_SIGNED: *p = (T)std::min((S)old, (S)value);             break;
     case STANDIN_MAX_SIGNED: *p = (T)std::max((S)old, (S)value);             break;
-    case STANDIN_AND:        *p = old & value;                               break;
-    case STANDIN_OR:         *p = old | value;                               break;
-    case STANDIN_XOR:        *p = old ^ value;                               break;
     case STANDIN_EXCH:       *p = value;                                     break;
-    case STANDIN_CAS:        *p = old == compare ? value : old;              break;
-    case STANDIN_INC:        *p = old >= value ? 0 : old + 1;                break;
-    case STANDIN_DEC:        *p = old == 0 || old > value ? value : old - 1; break;
     }
     return old;
 }
 
-EXPORT unsigned long long standin_atomic(int kind, void *p, int size, unsigned long long value,
-                                         unsigned long long compare)
+EXPORT unsigned long long standin_atomic(int kind, void *p, int size, unsigned long long value)
 {
     const uintptr_t addr = (uintptr_t)p;
     const void *pc = __builtin_return_address(0);
@@ -894,6 +835,6 @@ EXPORT unsigned long long standin_atomic(int kind, void *p, int size, unsigned l
     if (addr - region_base < region_size)
         cta_atomic(addr);
     if (size == 4)
-        return atomic<uint32_t>(kind, (uint32_t *)p, (uint32_t)value, (uint32_t)compare);
-    return atomic<uint64_t>(kind, (uint64_t *)p, value, compare);
+        return atomic<uint32_t>(kind, (uint32_t *)p, (uint32_t)value);
+    return atomic<uint64_t>(kind, (uint64_t *)p, value);
 }

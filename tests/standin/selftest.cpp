@@ -147,7 +147,7 @@ static const struct {
     { "st_shift", "8 4" },              { "st_overflow", "8 4" },
     { "st_index", "8 4" },              { "st_spin", "8 8" },
     { "st_chain_plain", "8 8 8" },      { "st_trap", "8" },
-    { "st_atomic_and_plain", "8" },     { "st_exchange", "8 8 4" },
+    { "st_atomic_and_plain", "8" },
     { "st_made_32", "8" },              { "st_wait", "8" },
 };
 
@@ -302,16 +302,6 @@ static bool add_case(Case c, bool is_bare)
 #define BARE_CASE(...) CASE_ON(__LINE__, true, __VA_ARGS__)
 
 /* Correct kernels. */
-
-CASE("redux-too-old", "compute capability 7.5")
-{
-    Ptr a = device_words(numbers(64)), b = device_words(numbers(64 * 24));
-
-    OK(launch("st_exchange", 1, 64, 0, NULL, a, b, 1));
-    OK(cuStreamSynchronize(NULL));
-    OK(cuMemFree(a));
-    OK(cuMemFree(b));
-}
 
 /** Runs a kernel with one output buffer. */
 static void run_one(const char *name, unsigned grid, unsigned block, unsigned shared, size_t words)

@@ -317,46 +317,6 @@ __global__ void st_atomic_and_plain(u32 *out)
         *out = 0;
 }
 
-/* Uses every exchange; 24 words for each thread. */
-__global__ void st_exchange(const u32 *in, u32 *out, int redux)
-{
-    const u32 t = threadIdx.x, lane = t & 31;
-    const u32 v = in[t];
-    u32 *o = out + 24 * t;
-
-    o[0]  = __shfl_sync(0xFFFFFFFFu, v, lane * 5 + 3);
-    o[1]  = __shfl_sync(0xFFFFFFFFu, v, 2, 8);
-    o[2]  = __shfl_up_sync(0xFFFFFFFFu, v, 3);
-    o[3]  = __shfl_up_sync(0xFFFFFFFFu, v, 1, 4);
-    o[4]  = __shfl_down_sync(0xFFFFFFFFu, v, 7);
-    o[5]  = __shfl_down_sync(0xFFFFFFFFu, v, 2, 16);
-    o[6]  = __shfl_xor_sync(0xFFFFFFFFu, v, 21);
-    o[7]  = __shfl_xor_sync(0xFFFFFFFFu, v, 8, 8);
-    o[8]  = __ballot_sync(0xFFFFFFFFu, v & 1);
-    o[9]  = __any_sync(0xFFFFFFFFu, v == 77);
-    o[10] = __all_sync(0xFFFFFFFFu, v != 77);
-    o[11] = __match_any_sync(0xFFFFFFFFu, v & 3);
-    const u64 wide = __shfl_xor_sync(0xFFFFFFFFu, (u64)v << 32 | t, 1);
-    o[12] = (u32)wide;
-    o[13] = (u32)(wide >> 32);
-    o[14] = (u32)__syncthreads_count(v & 1);
-    o[15] = (u32)__syncthreads_or(v == 77);
-    o[16] = (u32)__syncthreads_and(v != 77);
-    if (redux) {
-        o[17] = __reduce_add_sync(0xFFFFFFFFu, v);
-        o[18] = __reduce_min_sync(0xFFFFFFFFu, v);
-        o[19] = __reduce_max_sync(0xFFFFFFFFu, v);
-        o[20] = (u32)__reduce_min_sync(0xFFFFFFFFu, (int)v);
-        o[21] = __reduce_or_sync(0xFFFFFFFFu, v);
-        o[22] = __reduce_and_sync(0xFFFFFFFFu, v);
-    }
-    o[23] = gpume_lane();
-}
-
-/*
- * Full search of a 16 x 16 block, +-8, window in shared memory.
- * block: 17 x 17 threads, a candidate each; grid: blocks of the picture
- */
 }
 
 /* Must be found although a macro writes it; the template must not be taken for a kernel. */
