@@ -333,17 +333,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvdeint = {
-    GPUME_PUBLIC(name)        = "mvdeint",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Deinterlace along the motion."),
-    GPUME_PUBLIC(priv_class)  = &mvdeint_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
-                                AVFILTER_FLAG_SLICE_THREADS |
-                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
-    .priv_size      = sizeof(MvdeintContext),
-    .uninit         = uninit,
-    .activate       = activate,
+    GPUME_FRAME_FILTER(mvdeint, MvdeintContext, "Deinterlace along the motion.",
+                       AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL),
     FILTER_INPUTS(ff_video_default_filterpad),
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

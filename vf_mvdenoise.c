@@ -564,19 +564,9 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvdenoise = {
-    GPUME_PUBLIC(name)        = "mvdenoise",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Denoise along motion vectors."),
-    GPUME_PUBLIC(priv_class)  = &mvdenoise_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
-                                AVFILTER_FLAG_SLICE_THREADS |
-                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
-    .priv_size      = sizeof(MvdenoiseContext),
-    .init           = init,
-    .uninit         = uninit,
-    .activate       = activate,
+    GPUME_FRAME_FILTER(mvdenoise, MvdenoiseContext, "Denoise along motion vectors.",
+                       AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL),
+    .init = init,
     .process_command = ff_filter_process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

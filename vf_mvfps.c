@@ -678,18 +678,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvfps = {
-    GPUME_PUBLIC(name)        = "mvfps",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Convert the frame rate by motion-compensated "
-                                                     "frame interpolation."),
-    GPUME_PUBLIC(priv_class)  = &mvfps_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
-                                AVFILTER_FLAG_SLICE_THREADS,
-    .priv_size      = sizeof(MvfpsContext),
-    .init           = init,
-    .uninit         = uninit,
-    .activate       = activate,
+    GPUME_FRAME_FILTER(mvfps, MvfpsContext, "Convert the frame rate by motion-compensated frame interpolation.", 0),
+    .init = init,
     FILTER_INPUTS(ff_video_default_filterpad),
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

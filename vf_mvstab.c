@@ -282,18 +282,7 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvstab = {
-    GPUME_PUBLIC(name)        = "mvstab",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Stabilise the picture."),
-    GPUME_PUBLIC(priv_class)  = &mvstab_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE |
-                                AVFILTER_FLAG_SLICE_THREADS |
-                                AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL,
-    .priv_size      = sizeof(MvstabContext),
-    .init           = init,
-    .uninit         = uninit,
-    .activate       = activate,
+    GPUME_FRAME_FILTER(mvstab, MvstabContext, "Stabilise the picture.", AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL),
+    .init = init,
     FILTER_INPUTS(ff_video_default_filterpad),
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

@@ -682,18 +682,8 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvstereo = {
-    GPUME_PUBLIC(name)        = "mvstereo",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Find the disparity of two rectified views."),
-    GPUME_PUBLIC(priv_class)  = &mvstereo_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_DYNAMIC_INPUTS |
-                                AVFILTER_FLAG_HWDEVICE       |
-                                AVFILTER_FLAG_SLICE_THREADS,
-    .preinit        = preinit,
-    .priv_size      = sizeof(MvstereoContext),
-    .init           = init,
-    .uninit         = uninit,
-    .activate       = activate,
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
+    GPUME_FRAME_FILTER(mvstereo, MvstereoContext, "Find the disparity of two rectified views.",
+                       AVFILTER_FLAG_DYNAMIC_INPUTS),
+    .preinit = preinit,
+    .init = init,
 };

@@ -323,19 +323,9 @@ static av_cold void uninit(AVFilterContext *ctx)
 }
 
 const GPUME_FILTER ff_vf_mvview = {
-    GPUME_PUBLIC(name)        = "mvview",
-    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL("Draw motion vectors as arrows, colours and blocks."),
-    GPUME_PUBLIC(priv_class)  = &mvview_class,
-    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL |
-                                AVFILTER_FLAG_HWDEVICE                  |
-                                AVFILTER_FLAG_SLICE_THREADS,
-    .priv_size      = sizeof(MvviewContext),
-    .init           = init,
-    .uninit         = uninit,
-    .activate       = activate,
+    GPUME_FRAME_FILTER(mvview, MvviewContext, "Draw motion vectors as arrows, colours and blocks.",
+                       AVFILTER_FLAG_SUPPORT_TIMELINE_INTERNAL),
+    .init = init,
     .process_command = process_command,
     FILTER_INPUTS(ff_video_default_filterpad),
-    GPUME_OUTPUT(config_output),
-    FILTER_QUERY_FUNC2(query_formats),
-    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE,
 };

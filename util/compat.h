@@ -31,4 +31,20 @@
 #define GPUME_OUTPUT(config) \
     FILTER_OUTPUTS(((const AVFilterPad[]) { { "default", AVMEDIA_TYPE_VIDEO, .config_props = config } }))
 
+/**
+ * What filters that take and make frames have alike: names, options, and the functions uninit(), activate(),
+ * query_formats(), and config_output() of the only output.
+ */
+#define GPUME_FRAME_FILTER(filter, context, text, more_flags)           \
+    GPUME_PUBLIC(name)        = #filter,                                \
+    GPUME_PUBLIC(description) = NULL_IF_CONFIG_SMALL(text),             \
+    GPUME_PUBLIC(priv_class)  = &filter##_class,                        \
+    GPUME_PUBLIC(flags)       = AVFILTER_FLAG_HWDEVICE | AVFILTER_FLAG_SLICE_THREADS | (more_flags), \
+    .priv_size      = sizeof(context),                                  \
+    .uninit         = uninit,                                           \
+    .activate       = activate,                                         \
+    GPUME_OUTPUT(config_output),                                        \
+    FILTER_QUERY_FUNC2(query_formats),                                  \
+    .flags_internal = FF_FILTER_FLAG_HWFRAME_AWARE
+
 #endif /* AVFILTER_GPUME_UTIL_COMPAT_H */
