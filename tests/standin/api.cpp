@@ -1418,42 +1418,35 @@ LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsi
     return c.end_plain(0);
 }
 
-/* Not supported: neither the project nor the FFmpeg code that it uses calls these functions. */
+/* Not supported: neither the project nor the FFmpeg code that it uses calls these functions, so parameters are left out. */
 
-#define UNSUPPORTED(entry, params)                                                       \
-    entry params                                                                         \
+#define UNSUPPORTED(name)                                                                \
+    API name(void)                                                                       \
     {                                                                                    \
-        Call c(__func__, "%s", "");                                                      \
-        if (!c.enter(PLAIN))                                                             \
-            return c.result();                                                           \
+        ENTER_OR_RETURN(PLAIN, NO_ARGUMENTS);                                            \
         return c.end_plain(ERROR_NOT_SUPPORTED);                                         \
     }
-typedef tcuGraphicsResourceGetMappedPointer tcuGraphicsResourceGetMappedPointer_v2;
-typedef tcuArrayCreate tcuArrayCreate_v2;
-typedef tcuArray3DCreate tcuArray3DCreate_v2;
-UNSUPPORTED(LOADED(cuMemAllocManaged), (CUdeviceptr *, size_t, unsigned int))
-UNSUPPORTED(LOADED(cuCtxSetLimit), (CUlimit, size_t))
-UNSUPPORTED(LOADED(cuDeviceGetPCIBusId), (char *, int, CUdevice))
-UNSUPPORTED(LOADED(cuDeviceGetByPCIBusId), (CUdevice *, const char *))
-UNSUPPORTED(LOADED(cuDevicePrimaryCtxReset), (CUdevice))
-UNSUPPORTED(LOADED(cuStreamQuery), (CUstream))
-UNSUPPORTED(LOADED(cuStreamAddCallback), (CUstream, CUstreamCallback *, void *, unsigned int))
-UNSUPPORTED(LOADED(cuModuleGetGlobal), (CUdeviceptr *, size_t *, CUmodule, const char *))
-UNSUPPORTED(LOADED(cuLinkCreate), (unsigned int, CUjit_option *, void **, CUlinkState *))
-UNSUPPORTED(LOADED(cuLinkAddData), (CUlinkState, CUjitInputType, void *, size_t, const char *,
-                            unsigned int, CUjit_option *, void **))
-UNSUPPORTED(LOADED(cuLinkComplete), (CUlinkState, void **, size_t *))
-UNSUPPORTED(LOADED(cuLinkDestroy), (CUlinkState))
-UNSUPPORTED(LOADED(cuTexObjectCreate), (CUtexObject *, const CUDA_RESOURCE_DESC *, const CUDA_TEXTURE_DESC *,
-                                const CUDA_RESOURCE_VIEW_DESC *))
-UNSUPPORTED(LOADED(cuTexObjectDestroy), (CUtexObject))
-UNSUPPORTED(LOADED(cuGLGetDevices_v2), (unsigned int *, CUdevice *, unsigned int, CUGLDeviceList))
-UNSUPPORTED(LOADED(cuGraphicsGLRegisterImage), (CUgraphicsResource *, GLuint, GLenum, unsigned int))
-UNSUPPORTED(LOADED(cuGraphicsUnregisterResource), (CUgraphicsResource))
-UNSUPPORTED(LOADED(cuGraphicsMapResources), (unsigned int, CUgraphicsResource *, CUstream))
-UNSUPPORTED(LOADED(cuGraphicsUnmapResources), (unsigned int, CUgraphicsResource *, CUstream))
-UNSUPPORTED(LOADED(cuGraphicsSubResourceGetMappedArray), (CUarray *, CUgraphicsResource, unsigned int, unsigned int))
-UNSUPPORTED(LOADED(cuGraphicsResourceGetMappedPointer_v2), (CUdeviceptr *, size_t *, CUgraphicsResource))
-UNSUPPORTED(LOADED(cuArrayCreate_v2), (CUarray *, const CUDA_ARRAY_DESCRIPTOR *))
-UNSUPPORTED(LOADED(cuArray3DCreate_v2), (CUarray *, const CUDA_ARRAY3D_DESCRIPTOR *))
-UNSUPPORTED(LOADED(cuArrayDestroy), (CUarray))
+UNSUPPORTED(cuMemAllocManaged)
+UNSUPPORTED(cuCtxSetLimit)
+UNSUPPORTED(cuDeviceGetPCIBusId)
+UNSUPPORTED(cuDeviceGetByPCIBusId)
+UNSUPPORTED(cuDevicePrimaryCtxReset)
+UNSUPPORTED(cuStreamQuery)
+UNSUPPORTED(cuStreamAddCallback)
+UNSUPPORTED(cuModuleGetGlobal)
+UNSUPPORTED(cuLinkCreate)
+UNSUPPORTED(cuLinkAddData)
+UNSUPPORTED(cuLinkComplete)
+UNSUPPORTED(cuLinkDestroy)
+UNSUPPORTED(cuTexObjectCreate)
+UNSUPPORTED(cuTexObjectDestroy)
+UNSUPPORTED(cuGLGetDevices_v2)
+UNSUPPORTED(cuGraphicsGLRegisterImage)
+UNSUPPORTED(cuGraphicsUnregisterResource)
+UNSUPPORTED(cuGraphicsMapResources)
+UNSUPPORTED(cuGraphicsUnmapResources)
+UNSUPPORTED(cuGraphicsSubResourceGetMappedArray)
+UNSUPPORTED(cuGraphicsResourceGetMappedPointer_v2)
+UNSUPPORTED(cuArrayCreate_v2)
+UNSUPPORTED(cuArray3DCreate_v2)
+UNSUPPORTED(cuArrayDestroy)
