@@ -9,9 +9,8 @@ import math
 import threading
 from fractions import Fraction
 from numbers import Rational
-from types import TracebackType
 from typing import (IO, TYPE_CHECKING, Any, Callable, Deque, Dict, Iterable, Iterator, List, NamedTuple, Optional,
-                    Sequence, Tuple, Type, TypeVar, Union)
+                    Sequence, Tuple, Type, Union)
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +18,12 @@ import numpy.typing as npt
 from ._arguments import (Device, Value, check_device, device_arguments, documented, filter_text, planes_option,
                          search_text, size_of, thread_options)
 from ._field import fill
-from ._process import Error, Process, enlarge
+from ._process import Closing, Error, Process, enlarge
 
 if TYPE_CHECKING:
     _Base = np.ndarray[Any, Any]
 else:
     _Base = np.ndarray
-_Self = TypeVar("_Self", bound="Stream")
 
 
 class Picture(_Base):
@@ -104,7 +102,7 @@ def rate_of(name: str, value: Any) -> Fraction:
     return rate
 
 
-class Stream:
+class Stream(Closing):
     """An ffmpeg that takes frames which are arrays. It ends when nothing refers to it any more."""
 
     def __init__(self, size: Tuple[int, int], pix_fmt: str, fps: Fraction, device: Device,
@@ -164,13 +162,6 @@ class Stream:
         """End it. May be called again."""
         self._is_open = False
         self._process.close()
-
-    def __enter__(self: _Self) -> _Self:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
 
 
 def _collect(stdout: IO[bytes], nb_bytes: int, frames: Deque[npt.NDArray[np.uint8]]) -> None:

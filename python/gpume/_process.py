@@ -15,7 +15,7 @@ import threading
 import uuid
 import warnings
 import weakref
-from typing import IO, Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple, Union
+from typing import IO, Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 #: A file's name, or whatever else ffmpeg can open; or the file: its bytes, or a file object opened in binary mode.
@@ -53,6 +53,23 @@ class Error(RuntimeError):
         if command:
             parts.append("command: " + shlex.join(command))
         super().__init__("\n".join(parts))
+
+
+_Self = TypeVar("_Self", bound="Closing")
+
+
+class Closing:
+    """A context manager that is closed at its end."""
+
+    def close(self) -> None:
+        """End it. May be called again."""
+        raise NotImplementedError
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def ffmpeg_exe(name: str = "ffmpeg") -> str:

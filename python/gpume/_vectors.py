@@ -8,8 +8,7 @@ import io
 import os
 import select
 import weakref
-from types import TracebackType
-from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union, overload
+from typing import Any, Deque, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from ._arguments import (Device, Size, Time, Value, documented, input_arguments,
                          size_filters, thread_options)
 from ._arrays import RAW_OUTPUT, Frame, Layout, Stream, rate_of
 from ._field import Field, read_record
-from ._process import Error, Input, Process, enlarge, probe
+from ._process import Closing, Error, Input, Process, enlarge, probe
 
 #: Records to standard output.
 RECORDS = "mv_file=-:mv_format=npys"
@@ -49,7 +48,7 @@ class _Records:
         self._process.close()
 
 
-class Vectors(Iterator[Field]):
+class Vectors(Iterator[Field], Closing):
     """The fields of a file, one after the other, as vectors() returns them.
 
     It can be closed at any time, and is a context manager. It closes itself at its end, after an error and
@@ -58,9 +57,6 @@ class Vectors(Iterator[Field]):
 
     def __init__(self, arguments: Sequence[str], strict: bool = False, source: object = None) -> None:
         self._records = _Records(Process(arguments, source=source), strict)
-
-    def __iter__(self) -> "Vectors":
-        return self
 
     def __next__(self) -> Field:
         if self._records._done:
@@ -78,15 +74,8 @@ class Vectors(Iterator[Field]):
         """End the search. May be called again."""
         self._records.close()
 
-    def __enter__(self) -> "Vectors":
-        return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
-
-
-class Pictures(Iterator[Tuple[npt.NDArray[Any], List[Field]]]):
+class Pictures(Iterator[Tuple[npt.NDArray[Any], List[Field]]], Closing):
     """The pictures of a file, each with its fields, as vectors() with pictures returns them. Used as Vectors."""
 
     def __init__(self, arguments: Sequence[str], layout: Layout, records: Tuple[int, int], strict: bool,
@@ -106,9 +95,6 @@ class Pictures(Iterator[Tuple[npt.NDArray[Any], List[Field]]]):
             os.close(records[1])
         enlarge(self._pipe)
         enlarge(self._process.stdout)
-
-    def __iter__(self) -> "Pictures":
-        return self
 
     def _wait(self, others: Sequence[int], forever: bool) -> bool:
         """Take records that are there. Return whether one of the other pipes has data, or the end."""
@@ -174,13 +160,6 @@ class Pictures(Iterator[Tuple[npt.NDArray[Any], List[Field]]]):
         if self._pipe is not None:
             self._pipe.close()
             self._pipe = None
-
-    def __enter__(self) -> "Pictures":
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
 
 
 #: Codecs whose decoders in FFmpeg export motion vectors.
