@@ -9,13 +9,13 @@ All work is done by the ffmpeg that comes with the package, on an NVIDIA GPU if 
 """
 
 from ._arguments import OptionError
-from ._arrays import (Deinterlacer, Denoiser, Interpolator, Picture, Viewer, deinterlaced, denoised, drawn,
-                      interpolated)
-from ._convert import (FrameScore, MotionScore, deinterlace, denoise, disparity, draw, interpolate, motion_score)
+from ._arrays import (Deinterlacer, Denoiser, Interpolator, Picture, Stabilizer, Viewer, deinterlaced, denoised, drawn,
+                      interpolated, stabilized)
+from ._convert import (FrameScore, MotionScore, deinterlace, denoise, disparity, draw, interpolate, motion_score,
+                       stabilize)
 from ._field import Field, read_fields, read_record
 from ._files import (flow_picture, read_flo, read_kitti, write_flo, write_kitti, write_npz, write_png)
 from ._process import Error, FFmpegWarning, ffmpeg_exe
-from ._stabilize import Stabilizer, stabilize, stabilized
 from ._vectors import Estimator, Pictures, Vectors, vectors
 from ._version import __version__
 

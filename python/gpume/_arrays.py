@@ -388,6 +388,23 @@ class Deinterlacer(_Filter):
                          Fraction(1 if single else 2))
 
 
+@_documented("mvstab")
+class Stabilizer(_Filter):
+    """Takes the shake out of frames that are arrays (filter mvstab). Used as Denoiser.
+
+    A frame comes out when 1.5 times `smoothing` frames after it, 45 by default, have gone in.
+    """
+
+    def __init__(self, width: int, height: int, pix_fmt: str = "rgb24", *, device: Device = "auto",
+                 threads: Optional[int] = None, **options: Value) -> None:
+        """Start it.
+
+        Args:
+            ARGUMENTS
+        """
+        super().__init__((width, height), pix_fmt, device, threads, [filter_text("mvstab", **options)])
+
+
 @_documented("mvview")
 class Viewer(_Filter):
     """Draws the motion of frames that are arrays (filter mvview). Used as Denoiser."""
@@ -458,6 +475,11 @@ def deinterlaced(frames: Iterable[Frame], *, tff: bool, pix_fmt: Optional[str] =
                  **options: Any) -> Iterator[Result]:
     """Yield frames made of the fields of an iterable's. Arguments are those of denoised() and Deinterlacer."""
     return _each(Deinterlacer, frames, pix_fmt, {"tff": tff, **options})
+
+
+def stabilized(frames: Iterable[Frame], *, pix_fmt: Optional[str] = None, **options: Any) -> Iterator[Result]:
+    """Yield the frames of an iterable without shake. Arguments are those of denoised() and Stabilizer."""
+    return _each(Stabilizer, frames, pix_fmt, options)
 
 
 def drawn(frames: Iterable[Frame], *, pix_fmt: Optional[str] = None, **options: Any) -> Iterator[Result]:

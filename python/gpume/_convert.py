@@ -206,6 +206,21 @@ COMMON
              threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
 
 
+@_documented("mvstab")
+def stabilize(input: Input, output: PathLike, *, device: Device = "auto", start: Optional[Time] = None,
+              duration: Optional[Time] = None, size: Optional[Size] = None, threads: Optional[int] = None,
+              codec: Optional[str] = None, quality: int = 2, audio: bool = True, overwrite: bool = True,
+              input_options: Sequence[str] = (), output_options: Sequence[str] = (),
+              progress: Optional[Progress] = None, strict: bool = False, **options: Value) -> None:
+    """Take the shake of the camera out of a video (filter mvstab).
+
+    Args:
+COMMON
+    """
+    _process(input, output, [*size_filters(size, input_options), filter_text("mvstab", **options)], device, start,
+             duration, threads, codec, quality, audio, overwrite, input_options, output_options, progress, strict)
+
+
 @documented("mvstereo", "inputs", "output", "backend")
 def disparity(left: PathLike, right: Optional[PathLike], output: PathLike, *, device: Device = "auto",
               start: Optional[Time] = None, duration: Optional[Time] = None, threads: Optional[int] = None,
