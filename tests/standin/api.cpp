@@ -288,12 +288,11 @@ static Stream *need_stream(Call &c, CUstream handle)
 
 /* Contexts. */
 
-static Context *context_new(int device, unsigned flags, bool primary)
+static Context *context_new(int device, bool primary)
 {
     Context *ctx = new Context();
 
     ctx->device      = device;
-    ctx->flags       = flags;
     ctx->primary     = primary;
     ctx->id          = next_context++;
     ctx->null_stream = stream_new(ctx, 0, true);
@@ -928,7 +927,7 @@ LOADED(cuDeviceComputeCapability)(int *major, int *minor, CUdevice dev)
 LOADED(cuCtxCreate_v2)(CUcontext *p, unsigned int flags, CUdevice dev)
 {
     ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "0x%x, %d", flags, dev);
-    Context *ctx = context_new(dev, flags, false);
+    Context *ctx = context_new(dev, false);
     stack.list.push_back(ctx);
     *p = (CUcontext)contexts.handle(ctx);
     c.say("= 0x%llx", HEX(*p));
@@ -1006,7 +1005,7 @@ LOADED(cuDevicePrimaryCtxRetain)(CUcontext *p, CUdevice dev)
     ENTER_DEVICE_OR_RETURN(dev, NEEDS_INIT, "%d", dev);
     Primary &primary = primaries[dev];
     if (!primary.references++)
-        primary.ctx = context_new(dev, primary.flags, true);
+        primary.ctx = context_new(dev, true);
     *p = (CUcontext)contexts.handle(primary.ctx);
     c.say("= 0x%llx", HEX(*p));
     return c.end_plain(0);

@@ -46,10 +46,8 @@ enum {
     ERROR_INVALID_VALUE           = 1,
     ERROR_OUT_OF_MEMORY           = 2,
     ERROR_NOT_INITIALIZED         = 3,
-    ERROR_DEINITIALIZED           = 4,
     ERROR_NO_DEVICE               = 100,
     ERROR_INVALID_DEVICE          = 101,
-    ERROR_INVALID_IMAGE           = 200,
     ERROR_INVALID_CONTEXT         = 201,
     ERROR_NO_BINARY_FOR_GPU       = 209,
     ERROR_INVALID_PTX             = 218,
@@ -59,10 +57,7 @@ enum {
     ERROR_ILLEGAL_ADDRESS         = 700,
     ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
     ERROR_LAUNCH_TIMEOUT          = 702,
-    ERROR_PRIMARY_CONTEXT_ACTIVE  = 708,
-    ERROR_CONTEXT_IS_DESTROYED    = 709,
     ERROR_ASSERT                  = 710,
-    ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
     ERROR_MISALIGNED_ADDRESS      = 716,
     ERROR_LAUNCH_FAILED           = 719,
     ERROR_NOT_SUPPORTED           = 801,
@@ -308,7 +303,6 @@ std::string op_name_at(u64 time);
 
 struct Context {
     int device;
-    unsigned flags;
     bool primary;
     int error;                  ///< sticky, 0: alive
     Stream *null_stream;
