@@ -209,26 +209,13 @@ bench: all
 quality: all
 	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
 
-# CLIPS, FIELDS, ENCODERS and others go to the script through the environment.
-bench-encode: all gpl
-	@bench/encode/encode.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
+# CLIPS, FIELDS, ENCODERS, GPUME_VIDEO, SCENES, SIGMAS, QUICK and others go to these scripts in the same way.
+bench-fps bench-stab bench-stereo: bench-%: all
+	@bench/$*/$*.sh $(OBJ) '$(INPUT)'
 
-# GPUME_VIDEO, SCENES, METHODS, QUICK and others go to the script through the environment.
-bench-fps: all
-	@bench/fps/fps.sh $(OBJ) '$(INPUT)'
-
-# GPUME_VIDEO, SIGMAS, METHODS, QUICK and others go to the script through the environment.
-bench-denoise: all gpl
-	@bench/denoise/denoise.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
-
-bench-deint: all
-	@bench/deint/deint.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
-
-bench-stab: all
-	@bench/stab/stab.sh $(OBJ) '$(INPUT)'
-
-bench-stereo: all
-	@bench/stereo/stereo.sh $(OBJ)
+bench-encode bench-denoise: gpl
+bench-encode bench-denoise bench-deint: bench-%: all
+	@bench/$*/$*.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
 
 # BENCH_... go to the script through the environment.
 bench-scaling: all
