@@ -48,7 +48,8 @@ static void forget(CPUBackend *s)
         ff_gpume_padded_free(&s->slots[i]);
     for (int i = 0; i < GPUME_COMPONENTS; i++) {
         av_freep(&s->matches[i].samples);
-        av_freep(&s->matches[i].known);
+        if (!s->matches[i].shares_known)
+            av_freep(&s->matches[i].known);
     }
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         av_freep(&s->candidates[i].cells);
@@ -76,11 +77,14 @@ static int alloc_matches(CPUBackend *s)
     for (int i = 0; i < l->nb_components; i++) {
         Matches *m = &s->matches[i];
 
+        /* as with both components of chroma */
+        m->shares_known = i && l->components[i].hsub == l->components[i - 1].hsub &&
+                          l->components[i].vsub == l->components[i - 1].vsub;
         m->stride  = FFALIGN(l->components[i].w + 2 * AROUND, 32);
         m->size    = m->stride * (l->components[i].h + 2 * AROUND);
         /* vectors also read what is beyond a row */
         m->samples = av_calloc(nb * m->size + 32, sizeof(*m->samples));
-        m->known   = av_mallocz(nb * m->size + 32);
+        m->known   = m->shares_known ? m[-1].known : av_mallocz(nb * m->size + 32);
         if (!m->samples || !m->known)
             return AVERROR(ENOMEM);
     }

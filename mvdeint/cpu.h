@@ -25,7 +25,8 @@
 /** A component of compensated pictures: samples, and the share of known lines in each. */
 typedef struct Matches {
     uint16_t *samples;          ///< memory
-    uint8_t *known;
+    uint8_t *known;             ///< that of the component before, if shares_known is set
+    int shares_known;           ///< whether the component before has samples at the same places
     ptrdiff_t stride;           ///< in samples
     size_t size;                ///< size of one picture, in samples
 } Matches;

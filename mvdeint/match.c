@@ -196,7 +196,8 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
     if (nb > 1)
         blend_areas(s, component, areas, x0, y0, dst, stride);
-    put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride);
+    if (!s->matches[component].shares_known)
+        put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride);
 }
 
 /* Returns whether a candidate fits the field in an area of luma. */
