@@ -49,7 +49,7 @@ $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 OBJS-$(CONFIG_MVSTEREO_FILTER) += framesync.o
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/order.o mvdeint/samples.o mvstab/cpu.o mvstab/dsp.o mvstab/fit.o \
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/cpu.o mvdeint/order.o mvdeint/samples.o mvstab/cpu.o mvstab/dsp.o mvstab/fit.o \
                    mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvdenoise/unclip.o core/scene.o mvstereo/cpu.o mvstereo/dsp.o mvstereo/features.o \
                    mvstereo/match.o mvstereo/painter.o mvstereo/plane.o mvstereo/refine.o mvstereo/temporal.o)
 $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize

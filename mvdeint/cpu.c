@@ -345,9 +345,14 @@ static void reject(const CPUBackend *s, Scratch *z, int component, int y)
 /* Replaces the errors of candidates at distance 1 by those at distance 2 on the same side, where these are less. */
 static void take_least(const CPUBackend *s, Scratch *z, int w)
 {
-    for (int i = 0; i < 2; i++)
-        for (int x = 0; x < w && (s->present >> i & 5) == 5; x++)
-            z->error[i][x] = FFMIN(z->error[i][x], z->error[i + 2][x]);
+    for (int i = 0; i < 2; i++) {
+        uint32_t *error = z->error[i];
+        const uint32_t *other = z->error[i + 2];
+        const int has_both    = (s->present >> i & 5) == 5;
+
+        for (int x = 0; x < w && has_both; x++)
+            error[x] = FFMIN(error[x], other[x]);
+    }
 }
 
 /* Replaces samples with too few candidates by the first estimate. */

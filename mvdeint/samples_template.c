@@ -261,19 +261,27 @@ static void FUNC(combine)(uint8_t *dst8, const MvdeintRow *row)
 static void FUNC(limit)(uint8_t *dst8, const MvdeintRow *row)
 {
     const SAMPLE *first = (const SAMPLE *)row->first, *reach = (const SAMPLE *)row->reach;
+    const int has_both = (row->present & 3) == 3, w = row->w, depth = row->depth;
     const uint16_t *a = row->candidates[0].samples, *b = row->candidates[1].samples;
-    const int has_both = (row->present & 3) == 3, w = row->w;
     SAMPLE *dst = (SAMPLE *)dst8;
+#define LIMIT(x, left, right)                                                                   \
+    dst[x] = mvdeint_limit(dst[x], first[x], FFMAX(reach[x], FFMAX(reach[left], reach[right])), \
+                           has_both ? FFABS(a[x] - b[x]) : 0, depth)
 
-    for (int x = 0; x < w; x++) {
-        const int most = FFMAX(reach[x], FFMAX(reach[FFMAX(x - 1, 0)], reach[FFMIN(x + 1, w - 1)]));
+    LIMIT(0, 0, 1);
+    for (int x = 1; x < w - 1; x++)
+        LIMIT(x, x - 1, x + 1);
+    LIMIT(w - 1, w - 2, w - 1);
+#undef LIMIT
+    /* as many samples without change include one of these places */
+    for (int x = MVDEINT_STILL - 1, end; x < w; x = end + MVDEINT_STILL) {
+        int start = x;
 
-        dst[x] = mvdeint_limit(dst[x], first[x], most, has_both ? FFABS(a[x] - b[x]) : 0, row->depth);
-    }
-    for (int x = 0, end; x < w; x = end + 1) {
         for (end = x; end < w && !reach[end]; end++)
             ;
-        if (end - x >= MVDEINT_STILL)
-            memcpy(dst + x, first + x, (end - x) * sizeof(*dst));
+        while (end > x && start && !reach[start - 1])
+            start--;
+        if (end - start >= MVDEINT_STILL)
+            memcpy(dst + start, first + start, (end - start) * sizeof(*dst));
     }
 }
