@@ -55,6 +55,16 @@ GPUME_INLINE GpumeBox gpume_box(const GpumeParams *p, int block, int bx, int by)
     return b;
 }
 
+/** Returns a block whose displacements are limited further. */
+GPUME_INLINE GpumeBox gpume_box_within(GpumeBox b, int range)
+{
+    b.min_dx = b.min_dx < -range ? -range : b.min_dx;
+    b.min_dy = b.min_dy < -range ? -range : b.min_dy;
+    b.max_dx = gpume_lesser(b.max_dx, range);
+    b.max_dy = gpume_lesser(b.max_dy, range);
+    return b;
+}
+
 GPUME_INLINE int gpume_admissible(const GpumeBox *b, int dx, int dy)
 {
     return dx >= b->min_dx && dx <= b->max_dx && dy >= b->min_dy && dy <= b->max_dy;

@@ -36,12 +36,14 @@ static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
 {
     const int block = FFMAX(p->block, 8);
 
+    int begin = GPUME_BEGIN_FULL;
+
     plan->nb_levels = p->levels ? p->levels : gpume_auto_levels(p->width, p->height, block);
-    for (int level = plan->nb_levels - 1; level >= 0; level--)
-        add_step(plan, p, (GpumeStep) {
-            level, block, level == plan->nb_levels - 1 ? GPUME_BEGIN_FULL : GPUME_BEGIN_PARENTS,
-            1, PYRAMID_THRESHOLD, p->sweeps
-        });
+    for (int level = plan->nb_levels - 1; level >= 0; level--) {
+        add_step(plan, p, (GpumeStep) { level, block, begin, 1, PYRAMID_THRESHOLD, p->sweeps });
+        /* a fast motion may have no match in the few blocks of the uppermost level */
+        begin = begin == GPUME_BEGIN_FULL && level > 1 ? GPUME_BEGIN_WIDE : GPUME_BEGIN_PARENTS;
+    }
     if (plan->nb_levels > GPUME_GLOBAL_LEVEL) {
         add_step(plan, p, (GpumeStep) { 0, block, GPUME_BEGIN_GLOBAL, 1, PYRAMID_THRESHOLD, 0 });
         /* otherwise, the passes of a later step spread the global candidates */

@@ -45,6 +45,8 @@ enum GpumeBegin {
     GPUME_BEGIN_FULL,
     /** The best of the doubled vectors of gpume_parent() on the level above, and zero. */
     GPUME_BEGIN_PARENTS,
+    /** The same; where that is a poor match, a vector of up to GPUME_WIDE_RANGE samples that is much better. */
+    GPUME_BEGIN_WIDE,
     /** The best of the vectors of gpume_parent(), which are blocks of twice the side. */
     GPUME_BEGIN_LARGER,
     /** The best of the vectors of the blocks of half the side that the block consists of. */

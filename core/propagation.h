@@ -116,6 +116,15 @@ GPUME_INLINE int gpume_parent(int i, int *bx, int *by, int bw, int bh)
     return x >= 0 && x < bw && y >= 0 && y < bh;
 }
 
+/** Largest component of a vector that GPUME_BEGIN_WIDE finds, in samples of the level. */
+#define GPUME_WIDE_RANGE 32
+
+/** Returns the limit of the cost of such a vector. With larger ones, what has no match takes false ones. */
+GPUME_INLINE unsigned gpume_wide_limit(unsigned cost)
+{
+    return cost / 4;
+}
+
 /*
  * Global candidates: vectors of a full search of small blocks on a coarse level, for objects that are smaller than
  * a block of the levels where hme begins. The search compares 8 bits of each sample.

@@ -44,25 +44,28 @@ static void choose_added(Searcher *c, Best *o, int nb)
     }
 }
 
-static void begin_full(Searcher *c, Best *o)
+/* Chooses among all vectors with components of up to range samples. */
+static Best best_within(Searcher *c, int range)
 {
-    const GpumeBox *b = &c->box;
+    const GpumeBox b = gpume_box_within(c->box, range);
+    Best o = { .cost = UINT32_MAX, .sum = UINT32_MAX };
     int nb;
 
-    choose_added(c, o, add_candidate(c, 0, (GpumeVector) { 0 }));
-    for (int dy = b->min_dy; dy <= b->max_dy && o->cost; dy++)
-        for (int dx = b->min_dx; dx <= b->max_dx; dx += nb) {
-            for (nb = 0; nb < GROUP && dx + nb <= b->max_dx;)
+    choose_added(c, &o, add_candidate(c, 0, (GpumeVector) { 0 }));
+    for (int dy = b.min_dy; dy <= b.max_dy && o.cost; dy++)
+        for (int dx = b.min_dx; dx <= b.max_dx; dx += nb) {
+            for (nb = 0; nb < GROUP && dx + nb <= b.max_dx;)
                 nb = add_candidate(c, nb, (GpumeVector) { dx + nb, dy });
-            choose_added(c, o, nb);
+            choose_added(c, &o, nb);
         }
+    return o;
 }
 
 static void begin_coarser(Searcher *c, Best *o, int bx, int by)
 {
     /* the grid of the previous step */
     const GpumeParams *p = &(c->s - 1)->params;
-    const int factor = c->s->step.begin == GPUME_BEGIN_PARENTS ? 2 : 1;
+    const int factor = c->s->step.begin == GPUME_BEGIN_LARGER ? 1 : 2;
     int nb = 0;
 
     for (int i = 0; i < 4; i++) {
@@ -77,6 +80,13 @@ static void begin_coarser(Searcher *c, Best *o, int bx, int by)
     if (factor > 1 || !nb)
         nb = add_candidate(c, nb, (GpumeVector) { 0 });
     choose_added(c, o, nb);
+    if (c->s->step.begin == GPUME_BEGIN_WIDE &&
+        gpume_global_doubtful(o->cost, c->box.w, c->box.h, c->s->params.depth)) {
+        const Best wide = best_within(c, GPUME_WIDE_RANGE);
+
+        if (wide.cost < gpume_wide_limit(o->cost))
+            *o = wide;
+    }
 }
 
 static av_noinline void begin_smaller(Searcher *c, Best *o, int bx, int by)
@@ -217,7 +227,7 @@ void ff_gpume_propagation_begin_row(Searcher *c, int by)
         }
         set_block(c, bx, by);
         if (c->s->step.begin == GPUME_BEGIN_FULL)
-            begin_full(c, &o);
+            o = best_within(c, c->s->params.range);
         else if (c->s->step.begin == GPUME_BEGIN_SMALLER)
             begin_smaller(c, &o, bx, by);
         else

@@ -92,11 +92,14 @@ struct GpumeStepBeginning : GpumeStepField {
     {
     }
 
-    /** Finds the best of all admissible candidates, zero first. A lane has a candidate or a part of one. */
-    __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b)
+    /**
+     * Finds the best of all admissible candidates, zero first, for blocks that want it. A lane has a candidate or a
+     * part of one.
+     */
+    __device__ __forceinline__ GpumeU64 try_all(const Matcher &m, const GpumeBox &b, int wanted)
     {
         const int nx = b.max_dx - b.min_dx + 1;
-        const int nb = nx * (b.max_dy - b.min_dy + 1);
+        const int nb = wanted ? nx * (b.max_dy - b.min_dy + 1) : -1;
         GpumeU64 best = ~(GpumeU64)0;
 
         /* all lanes repeat equally often; 0 is the zero vector, the others follow in raster order */
@@ -149,23 +152,17 @@ struct GpumeStepBeginning : GpumeStepField {
         const int c = threadIdx.x % BEGINNERS;
         const GpumeBox b = gpume_box(&a.params, a.params.block, bx, by);
         const Matcher m = gpume_matcher<Matcher>(a, pair, b);
-        GpumeU64 key;
-        GpumeU32 word;
+        GpumeU64 key = ~(GpumeU64)0;
+        GpumeU32 word = 0;
+        int all = a.begin == GPUME_BEGIN_FULL;
 
-        if (a.begin == GPUME_BEGIN_FULL) {
-            const int nx = b.max_dx - b.min_dx + 1;
-            int order;
-
-            key   = try_all(m, b);
-            order = (int)(GpumeU32)key - 1;
-            word  = order < 0 ? 0 : gpume_vector_of(b.min_dx + order % nx, b.min_dy + order / nx);
-        } else {
+        if (!all) {
             const int lane = threadIdx.x & (32 - BEGINNERS);
             int valid = from_block(c, bx, by, b, &word) && active;
             const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
             /* zero is no candidate if there are vectors of the same picture */
-            if (a.begin != GPUME_BEGIN_PARENTS && c == 4 && others >> lane & 15)
+            if (a.begin != GPUME_BEGIN_PARENTS && a.begin != GPUME_BEGIN_WIDE && c == 4 && others >> lane & 15)
                 valid = 0;
 
             const GpumeVector v = gpume_of_word(word);
@@ -173,6 +170,19 @@ struct GpumeStepBeginning : GpumeStepField {
 
             key  = gpume_least<1, BEGINNERS>(valid ? gpume_key(cost, c) : ~(GpumeU64)0);
             word = gpume_of_lane(word, lane + (int)((GpumeU32)key & (BEGINNERS - 1)));
+            all  = a.begin == GPUME_BEGIN_WIDE && active &&
+                   gpume_global_doubtful((unsigned)(key >> 32), b.w, b.h, a.params.depth);
+        }
+        if (__any_sync(GPUME_WHOLE_WARP, all)) {
+            const GpumeBox near = gpume_box_within(b, a.begin == GPUME_BEGIN_FULL ? a.params.range : GPUME_WIDE_RANGE);
+            const int nx = near.max_dx - near.min_dx + 1;
+            const GpumeU64 found = try_all(m, near, all);
+            const int order = (int)(GpumeU32)found - 1;
+
+            if (a.begin == GPUME_BEGIN_FULL || all && found >> 32 < gpume_wide_limit((unsigned)(key >> 32))) {
+                key  = found;
+                word = order < 0 ? 0 : gpume_vector_of(near.min_dx + order % nx, near.min_dy + order / nx);
+            }
         }
         if (c == 0 && active && threadIdx.x % 32 < BEGINNERS * BEGINNING)
             store_first(base + by * a.params.bw + bx, word, (GpumeU32)(key >> 32));

@@ -372,14 +372,36 @@ static void oracle_parent_try(const OracleLevel *l, int bx, int by, const Oracle
         *best = (OracleBest){ v.dx, v.dy, cost };
 }
 
+/* Replaces the best vector of a block if it is a poor match, and one of up to 32 samples is much better. */
+static void oracle_wide(const OracleLevel *l, int bx, int by, OracleBest *best)
+{
+    const int w = oracle_min(l->block, l->cur->w - bx * l->block), h = oracle_min(l->block, l->cur->h - by * l->block);
+    OracleBest found = { 0, 0, INT64_MAX };
+
+    if (best->cost < (int64_t)4 * w * h << (l->depth - 8))
+        return;
+    found.cost = oracle_level_cost(l, bx, by, 0, 0, INT64_MAX);
+    for (int dy = -32; dy <= 32; dy++)
+        for (int dx = -32; dx <= 32; dx++)
+            if (oracle_level_admissible(l, bx, by, dx, dy)) {
+                const int64_t cost = oracle_level_cost(l, bx, by, dx, dy, found.cost);
+
+                if (cost < found.cost)
+                    found = (OracleBest){ dx, dy, cost };
+            }
+    if (found.cost < best->cost / 4)
+        *best = found;
+}
+
 /**
  * Sets the initial vectors of a level.
  * @param before the level above in the pyramid, or the same level with blocks twice as large
  * @param factor by which the vectors of before are multiplied
  * @param zero   nonzero: also try the zero vector for every block; 0: use it only for blocks without
  *               an admissible vector
+ * @param wide   nonzero: blocks may take a vector of oracle_wide()
  */
-static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int factor, int zero)
+static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int factor, int zero, int wide)
 {
     for (int by = 0; by < l->bh; by++) {
         for (int bx = 0; bx < l->bw; bx++) {
@@ -393,7 +415,9 @@ static void oracle_begin(const OracleLevel *l, const OracleLevel *before, int fa
             oracle_parent_try(l, bx, by, before, x,  py, factor, &best);
             oracle_parent_try(l, bx, by, before, x,  y,  factor, &best);
             if (zero && oracle_level_cost(l, bx, by, 0, 0, best.cost) < best.cost)
-                best = (OracleBest){ 0, 0 };
+                best = (OracleBest){ 0, 0, oracle_level_cost(l, bx, by, 0, 0, INT64_MAX) };
+            if (wide)
+                oracle_wide(l, bx, by, &best);
             v->dx = best.dx;
             v->dy = best.dy;
         }
@@ -578,7 +602,7 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
             oracle_field((OracleSearch){ oracle_search_fs, m->cost, block, l.range },
                          l.cur, l.ref, NULL, NULL, l.vectors);
         else
-            oracle_begin(&l, &before, 2, 1);
+            oracle_begin(&l, &before, 2, 1, i == nb - 2 && i > 0);
         oracle_passes(&l, m->sweeps);
         free(before.vectors);
         before = l;
@@ -593,7 +617,7 @@ static void oracle_hme(const OracleMotion *m, const OraclePicture *cur, const Or
     }
     if (m->block < block) {
         l = oracle_level(m, cur, ref, m->block, m->range, vectors);
-        oracle_begin(&l, &before, 1, 0);
+        oracle_begin(&l, &before, 1, 0, 0);
         if (m->pel == 1)
             oracle_passes(&l, m->sweeps);
     } else {

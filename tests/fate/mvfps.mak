@@ -200,6 +200,9 @@ fate-mvfps-pan-fast: CMD = $(call MVFPS_WRITING,color=gray:s=160x60:r=50$(GPUME_
 # neither is one of 3/10 with noise, where vectors that share the motion are few
 fate-mvfps-pan-noise: MVFPS_LETTERS = $(GPUME_COMMA)noise=c0s=10:c0f=t
 fate-mvfps-pan-noise: CMD = $(call MVFPS_WRITING,mandelbrot=s=1920x480:r=50,48)
+# what stands still may cover half of it
+fate-mvfps-pan-front: MVFPS_LETTERS = $(subst $(MVFPS_NONE) $(MVFPS_NONE),,$(foreach B,y=20:color=red y=60:color=white y=100:color=teal y=140:color=yellow y=180:color=navy,$(GPUME_COMMA)drawbox=$(B):w=180:h=40:t=fill))
+fate-mvfps-pan-front: CMD = $(call MVFPS_WRITING,testsrc2=s=1600x480:r=50,50)
 
 # FFmpeg 7.1's setpts forgets the frame rate and durations, and its scale keeps vectors
 MVFPS_OTHER_IN_7 = $(foreach N,untimed untimed-first untimed-all gap gap-dup gap-long error-gap jump film-late ntsc-late leaves leaves-searched error-removed,fate-mvfps-$(N))
@@ -211,7 +214,7 @@ FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER SCALE_FILTER) += $(FATE_MVF
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS)) += $(filter-out $(MVFPS_OTHER),$(FATE_MVFPS_ROUNDED))
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) FADE_FILTER DRAWBOX_FILTER) += $(FATE_MVFPS_LIGHTS)
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER CONCAT_FILTER SCDET_FILTER METADATA_FILTER NULL_MUXER) += fate-mvfps-statistics
-FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-writing
+FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER) += fate-mvfps-writing fate-mvfps-pan-front
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER DRAWBOX_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
                   fate-mvfps-writing-fast
 FATE_MVFPS-$(call ALLYES, $(MVFPS_NEEDS) CROP_FILTER NOISE_FILTER SPLIT_FILTER FPS_FILTER PSNR_FILTER SCALE_FILTER NULL_MUXER MANDELBROT_FILTER) += \
