@@ -9,12 +9,13 @@
 #   FFMPEG         another ffmpeg with mvdenoise, the other filters and libx264
 #   GPUME_VIDEO    folder of clips [../shared/video]; without any, and without INPUT, the demonstration's clip
 #   FRAMES         of each clip [19], from frame START [20] on, where it has so many
-#   SEQUENCES      folder of the sequences of denoise/sequences.py; they are measured, nothing else
 #   CROP           of these the middle part of at most this size [640x360]; rates are those of whole frames
 #   SIGMAS         of the noise, in 8-bit samples [5 10 20 40]
 #   METHODS        names in denoise.py, separated by commas [all]
 #   NOISES         names in noise.py, separated by commas [all]; none
 #   ENCODERS       names in gain.py and coded.py, separated by commas [all]; none
+#   SEQUENCES      folder of the sequences of denoise/sequences.py; they are measured, nothing else;
+#                  for them FRAMES is [11] and CROP [320x240]
 #   BENCH_RUNS     runs of each measurement of time [3]; 0: none
 #   QUICK          1: few frames and methods, one sigma, one run
 #   METER          ffmpeg with libvmaf that compares pictures [that of BIN_DIR, with libvmaf or without]

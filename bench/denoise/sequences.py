@@ -31,8 +31,8 @@ NOISES = {
 
 def pictures(ffmpeg, folder):
     """The planes of the first pictures' middle, as floating-point numbers."""
-    frames = [bench.run(ffmpeg, *bench.QUIET, "-i", path, "-vf", f"crop={WIDTH}:{HEIGHT}", "-pix_fmt", "gbrp", "-f", "rawvideo",
-                        "-")[0] for path in sorted(glob.glob(os.path.join(folder, "*.png")))[:FRAMES]]
+    frames = [bench.run(ffmpeg, *bench.QUIET, "-i", path, "-vf", f"crop={WIDTH}:{HEIGHT}", "-pix_fmt", "gbrp",
+                        "-f", "rawvideo", "-")[0] for path in sorted(glob.glob(os.path.join(folder, "*.png")))[:FRAMES]]
     return np.frombuffer(b"".join(frames), np.uint8).astype(float)
 
 
