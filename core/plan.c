@@ -35,7 +35,6 @@ static void add_step(GpumePlan *plan, const GpumeParams *p, GpumeStep step)
 static void add_pyramid(GpumePlan *plan, const GpumeParams *p)
 {
     const int block = FFMAX(p->block, 8);
-
     int begin = GPUME_BEGIN_FULL;
 
     plan->nb_levels = p->levels ? p->levels : gpume_auto_levels(p->width, p->height, block);

@@ -55,6 +55,12 @@ enum GpumeBegin {
     GPUME_BEGIN_GLOBAL,
 };
 
+/** Returns whether a step begins with vectors of the level above, which are doubled, and zero. */
+GPUME_INLINE int gpume_doubles(int begin)
+{
+    return begin == GPUME_BEGIN_PARENTS || begin == GPUME_BEGIN_WIDE;
+}
+
 /** Passes of propagation on one level, with blocks of one size and vectors of one precision. */
 typedef struct GpumeStep {
     int level;              ///< level of the pyramid; 0 is the picture itself

@@ -65,7 +65,7 @@ static void begin_coarser(Searcher *c, Best *o, int bx, int by)
 {
     /* the grid of the previous step */
     const GpumeParams *p = &(c->s - 1)->params;
-    const int factor = c->s->step.begin == GPUME_BEGIN_LARGER ? 1 : 2;
+    const int factor = gpume_doubles(c->s->step.begin) ? 2 : 1;
     int nb = 0;
 
     for (int i = 0; i < 4; i++) {

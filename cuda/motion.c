@@ -190,7 +190,7 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->linesize    = m->planes.linesize[from->level];
     a->ref_linesize = from->pel > 1 ? m->planes.parts_linesize : a->linesize;
     a->begin       = from->begin;
-    a->factor      = from->begin == GPUME_BEGIN_PARENTS || from->begin == GPUME_BEGIN_WIDE ? 2 :
+    a->factor      = gpume_doubles(from->begin) ? 2 :
                      from->begin == GPUME_BEGIN_KEEP ? from->pel / (before ? before->params.pel : 1) : 1;
     a->from_bw     = before ? before->params.bw : 0;
     a->from_bh     = before ? before->params.bh : 0;

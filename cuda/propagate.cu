@@ -162,7 +162,7 @@ struct GpumeStepBeginning : GpumeStepField {
             const GpumeU32 others = __ballot_sync(GPUME_WHOLE_WARP, valid && c < 4);
 
             /* zero is no candidate if there are vectors of the same picture */
-            if (a.begin != GPUME_BEGIN_PARENTS && a.begin != GPUME_BEGIN_WIDE && c == 4 && others >> lane & 15)
+            if (!gpume_doubles(a.begin) && c == 4 && others >> lane & 15)
                 valid = 0;
 
             const GpumeVector v = gpume_of_word(word);
@@ -179,7 +179,7 @@ struct GpumeStepBeginning : GpumeStepField {
             const GpumeU64 found = try_all(m, near, all);
             const int order = (int)(GpumeU32)found - 1;
 
-            if (a.begin == GPUME_BEGIN_FULL || all && found >> 32 < gpume_wide_limit((unsigned)(key >> 32))) {
+            if (a.begin == GPUME_BEGIN_FULL || (all && found >> 32 < gpume_wide_limit((unsigned)(key >> 32)))) {
                 key  = found;
                 word = order < 0 ? 0 : gpume_vector_of(near.min_dx + order % nx, near.min_dy + order / nx);
             }
