@@ -18,7 +18,7 @@
 #define MVDENOISE_MAX_RADIUS    4
 /** Maximum number of patches of a stack. */
 #define MVDENOISE_MAX_STACK     (2 * MVDENOISE_MAX_RADIUS + 1)
-/** Side of a patch; the distance between patches, in samples, which is half as large if they are dense. */
+/** Side of a patch; distance of patches in a row, and of rows, which is half as large if patches are dense, in samples. */
 #define MVDENOISE_PATCH         8
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
@@ -59,8 +59,8 @@
  */
 #define MVDENOISE_RATIOS        512
 #define MVDENOISE_LOG2_RATIO    5
-/** Weight of a patch of which only the mean remains; with dense patches, four times as many share a sample. */
-#define MVDENOISE_LOG2_WEIGHT(log2_step) (9 + 2 * (log2_step))
+/** Weight of a patch of which only the mean remains; with dense patches, twice as many share a sample. */
+#define MVDENOISE_LOG2_WEIGHT(log2_step) (11 + (log2_step))
 
 /**
  * Samples around a sample on each side, in both directions, among which clipped ones are counted; number of entries of
@@ -81,30 +81,48 @@ GPUME_INLINE int mvdenoise_fraction(int depth)
     return depth < 10 ? 10 - depth : 0;
 }
 
-/** Returns the number of patches, 1 << log2_step samples apart, that cover a row, or column, of samples. */
-GPUME_INLINE int mvdenoise_patches(int length, int log2_step)
+/** Returns the number of rows of patches, 1 << log2_step samples apart, that cover a column of h samples. */
+GPUME_INLINE int mvdenoise_rows(int h, int log2_step)
 {
-    return length <= MVDENOISE_PATCH ? 1 : ((length - MVDENOISE_PATCH + (1 << log2_step) - 1) >> log2_step) + 1;
+    return h <= MVDENOISE_PATCH ? 1 : ((h - MVDENOISE_PATCH + (1 << log2_step) - 1) >> log2_step) + 1;
 }
 
-/** Returns the position of patch i in a row, or column, of samples. */
-GPUME_INLINE int mvdenoise_place(int i, int length, int log2_step)
+/** Returns the number of patches in a row; the last ones may be at the same position. */
+GPUME_INLINE int mvdenoise_cols(int w)
 {
-    return FFMAX(FFMIN(i << log2_step, length - MVDENOISE_PATCH), 0);
+    return w <= MVDENOISE_PATCH ? 1 : (w + 1) >> MVDENOISE_LOG2_STEP;
 }
 
-/** Returns the first patch of a row, or column, that contains a sample. */
-GPUME_INLINE int mvdenoise_first_patch(int sample, int log2_step)
+/** Returns how far patches of a row are to the left of a multiple of MVDENOISE_STEP: by a half of it in every other row. */
+GPUME_INLINE int mvdenoise_left(int row)
 {
-    return sample < MVDENOISE_PATCH ? 0 : ((sample - MVDENOISE_PATCH) >> log2_step) + 1;
+    return (row & 1) * (MVDENOISE_STEP / 2);
 }
 
-/** Returns the first patch after those that contain a sample. */
-GPUME_INLINE int mvdenoise_end_patch(int sample, int length, int log2_step)
+/** Returns the vertical position of a row of patches. */
+GPUME_INLINE int mvdenoise_y(int row, int h, int log2_step)
 {
-    const int nb = mvdenoise_patches(length, log2_step);
+    return FFMAX(FFMIN(row << log2_step, h - MVDENOISE_PATCH), 0);
+}
 
-    return sample >= mvdenoise_place(nb - 1, length, log2_step) ? nb : (sample >> log2_step) + 1;
+/** Returns the horizontal position of a patch. */
+GPUME_INLINE int mvdenoise_x(int col, int row, int w)
+{
+    return FFMAX(FFMIN(col * MVDENOISE_STEP - mvdenoise_left(row), w - MVDENOISE_PATCH), 0);
+}
+
+/** Returns the first row of patches that contains a sample at y. */
+GPUME_INLINE int mvdenoise_first_row(int y, int log2_step)
+{
+    return y < MVDENOISE_PATCH ? 0 : ((y - MVDENOISE_PATCH) >> log2_step) + 1;
+}
+
+/** Returns the row of patches after those that contain a sample at y. */
+GPUME_INLINE int mvdenoise_end_row(int y, int h, int log2_step)
+{
+    const int nb = mvdenoise_rows(h, log2_step);
+
+    return y >= mvdenoise_y(nb - 1, h, log2_step) ? nb : (y >> log2_step) + 1;
 }
 
 /** Converts a component of a vector to quarters of a subsampled component's samples. */

@@ -34,21 +34,27 @@ static __device__ __forceinline__ GpumeU32 mirrored(GpumeU32 window)
     return window >> 24 | (window >> 8 & 0xff00) | (window << 8 & 0xff0000) | window << 24;
 }
 
+/** Adds the upper or lower half of a column of a patch, whose part of the window is given, to the samples. */
+static __device__ __forceinline__ void add_half(Sum sums[ROWS], GpumeU32 weights[ROWS], GpumeU64 src, GpumeU32 weight,
+                                                GpumeU32 window)
+{
+    int2 two;
+
+    gpume_load_global(&two, (const void *)src);
+    GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
+        const GpumeU32 w = weight * (window >> 8 * i & 0xff);
+
+        sums[i]    += (Sum)w * ((GpumeU32)(i < 2 ? two.x : two.y) >> 16 * (i & 1) & 0xffff);
+        weights[i] += w;
+    }
+}
+
 /** Adds a column of a patch to the samples; row is the patch's row of the first sample. */
 static __device__ __forceinline__ void add_column(Sum sums[ROWS], GpumeU32 weights[ROWS], GpumeU64 src, GpumeU32 weight,
                                                   GpumeU32 window, int row)
 {
     if (row == 0 || row == 4) {
-        int2 two;
-
-        gpume_load_global(&two, (const void *)(src + 2 * row));
-        window = row ? mirrored(window) : window;
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-            const GpumeU32 w = weight * (window >> 8 * i & 0xff);
-
-            sums[i]    += (Sum)w * ((GpumeU32)(i < 2 ? two.x : two.y) >> 16 * (i & 1) & 0xffff);
-            weights[i] += w;
-        }
+        add_half(sums, weights, src + 2 * row, weight, row ? mirrored(window) : window);
         return;
     }
     /* dense patches, and the last ones, do not begin at a multiple of 4 */
@@ -90,31 +96,53 @@ static __device__ __forceinline__ GpumeU32 divide(Sum a, GpumeU32 b)
     return q;
 }
 
+/** Returns the first patch of a row that contains column x. */
+static __device__ __forceinline__ int first_col(int x, int row)
+{
+    return x < MVDENOISE_PATCH ? 0 : ((x + mvdenoise_left(row) - MVDENOISE_PATCH) >> MVDENOISE_LOG2_STEP) + 1;
+}
+
+/** Returns the address of a column of a patch. */
+static __device__ __forceinline__ GpumeU64 column_of(const MvdenoiseCudaCombineArgs &args, GpumeU32 number, int column)
+{
+    return args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column);
+}
+
 /** Computes the samples of column x from row y on that exist. */
 static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &args, const MvdenoiseCudaComponent &c,
                                                GpumeU32 v[ROWS], int x, int y)
 {
     const int log2_step = args.components.log2_step;
-    const int first_row = mvdenoise_first_patch(y, log2_step);
-    const int end_row   = mvdenoise_end_patch(gpume_min(y + ROWS, c.h) - 1, c.h, log2_step);
-    const int first_col = mvdenoise_first_patch(x, log2_step), end_col = mvdenoise_end_patch(x, c.w, log2_step);
+    const int first_row = mvdenoise_first_row(y, log2_step);
+    const int end_row   = mvdenoise_end_row(gpume_min(y + ROWS, c.h) - 1, c.h, log2_step);
     const int fraction  = mvdenoise_fraction(args.depth);
     Sum sums[ROWS];
     GpumeU32 weights[ROWS];
 
     GPUME_UNROLL for (int i = 0; i < ROWS; i++)
         sums[i] = weights[i] = 0;
-    GPUME_NO_UNROLL for (int i = first_col; i < end_col; i++) {
-        const int column = x - mvdenoise_place(i, c.w, log2_step);
-        const GpumeU32 window = window_of(column);
+    if (log2_step == MVDENOISE_LOG2_STEP && x >= MVDENOISE_PATCH && x < c.w - MVDENOISE_PATCH &&
+        y >= MVDENOISE_STEP && end_row < c.rows) {
+        /* nearly everywhere: the lower half of two patches and the upper half of two, whose loads are under way at once */
+        GPUME_UNROLL for (int i = 0; i < 4; i++) {
+            const int row = y / MVDENOISE_STEP - 1 + i / 2, column = ((x + mvdenoise_left(row)) & 3) + 4 * (i & 1);
+            const GpumeU32 number = c.number + row * c.cols + (x + mvdenoise_left(row) - column) / MVDENOISE_STEP;
+            const GpumeU32 window = window_of(column);
 
+            add_half(sums, weights, column_of(args, number, column) + (i < 2 ? MVDENOISE_PATCH : 0),
+                     mvdenoise_half(args.weights + 2ull * number), i < 2 ? mirrored(window) : window);
+        }
+    } else {
         GPUME_NO_UNROLL for (int j = first_row; j < end_row; j++) {
-            const GpumeU32 number = c.number + j * c.cols + i;
+            const int end = x >= c.w - MVDENOISE_PATCH ? c.cols : ((x + mvdenoise_left(j)) >> MVDENOISE_LOG2_STEP) + 1;
 
-            const GpumeU64 src    = args.results + 2 * MVDENOISE_PATCH * ((GpumeU64)MVDENOISE_PATCH * number + column);
+            GPUME_NO_UNROLL for (int i = first_col(x, j); i < end; i++) {
+                const int column      = x - mvdenoise_x(i, j, c.w);
+                const GpumeU32 number = c.number + j * c.cols + i;
 
-            add_column(sums, weights, src, mvdenoise_half(args.weights + 2ull * number), window,
-                       y - mvdenoise_place(j, c.h, log2_step));
+                add_column(sums, weights, column_of(args, number, column), mvdenoise_half(args.weights + 2ull * number),
+                           window_of(column), y - mvdenoise_y(j, c.h, log2_step));
+            }
         }
     }
     GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
@@ -194,7 +222,7 @@ static __device__ __forceinline__ void find(const MvdenoiseCudaCombineArgs &args
  * block:  MVDENOISE_CUDA_THREADS
  * shared: none
  */
-GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 6)
+GPUME_KERNEL_OF(MvdenoiseCudaCombineArgs, MVDENOISE_CUDA_THREADS, 4)
 {
     const MvdenoiseCudaComponent c = mvdenoise_component(args.components, blockIdx.z);
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + blockIdx.z * MVDENOISE_TONES;

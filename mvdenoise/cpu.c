@@ -112,7 +112,7 @@ static av_cold void uninit(void *priv)
 
 static size_t nb_patches(const GpumeComponent *c, int log2_step)
 {
-    return mvdenoise_patches(c->w, log2_step) * (size_t)mvdenoise_patches(c->h, log2_step);
+    return mvdenoise_cols(c->w) * (size_t)mvdenoise_rows(c->h, log2_step);
 }
 
 static size_t nb_blocks(const GpumeComponent *c)
@@ -181,12 +181,12 @@ static int half_rows(const GpumeComponent *c)
 
 static int patch_rows(const GpumeComponent *c)
 {
-    return mvdenoise_patches(c->h, MVDENOISE_LOG2_STEP);
+    return mvdenoise_rows(c->h, MVDENOISE_LOG2_STEP);
 }
 
 static int dense_rows(const GpumeComponent *c)
 {
-    return mvdenoise_patches(c->h, MVDENOISE_LOG2_STEP - 1);
+    return mvdenoise_rows(c->h, MVDENOISE_LOG2_STEP - 1);
 }
 
 static int (*patch_rows_of(const MvdenoiseConfig *cfg))(const GpumeComponent *c)
@@ -388,18 +388,18 @@ static void make_patches(void *arg, int worker, int start, int end)
         int component, j = find_row(s, patch_rows_of(s->cfg), start, &component);
         const GpumeComponent *c     = &s->layout->components[component];
         const MvdenoiseNoise *noise = s->step->noise[component];
-        const int nb = mvdenoise_patches(c->w, log2_step);
-        MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_place(j, c->h, log2_step));
+        MvdenoiseResults *r         = &s->results[component];
+        const int nb = mvdenoise_cols(c->w);
+        MvdenoiseSpot spot = ff_mvdenoise_spot(&s->window, component, mvdenoise_y(j, c->h, log2_step));
 
         for (int i = 0; i < nb && noise->sigma; i++) {
-            const size_t at = j * (size_t)nb + mvdenoise_result(i, nb, log2_step);
-            uint16_t *dst   = s->results[component].samples[at];
+            const size_t at = j * (size_t)nb + i;
 
-            spot.x     = mvdenoise_place(i, c->w, log2_step);
-            spot.patch = s->first[component] + j * (size_t)nb + i;
+            spot.x     = mvdenoise_x(i, j, c->w);
+            spot.patch = s->first[component] + at;
             ff_mvdenoise_stack(&stack, &s->window, component, &spot, noise);
-            s->results[component].weights[at] = ff_mvdenoise_filter(&s->transform, dst, &stack, noise,
-                                                                    s->step->second, s->layout->depth, log2_step);
+            r->weights[at] = ff_mvdenoise_filter(&s->transform, r->samples[at], &stack, noise, s->step->second,
+                                                 s->layout->depth, log2_step);
         }
     }
 }

@@ -204,7 +204,7 @@ static av_cold int init(void *priv, const void *config)
     s->cfg = cfg;
     ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     s->bytes = layout.bytes;
-    s->most  = cfg->radius < 2 ? 3 : cfg->radius < 3 ? 5 : MVDENOISE_MAX_STACK;
+    s->most  = FFMAX(2 * cfg->radius + 1, 3);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
@@ -254,8 +254,8 @@ static int set_rows(CUDABackend *s, MvdenoiseCudaComponents *components, int log
         *to = (MvdenoiseCudaComponent) {
             .first = s->padding.first[i], .stride = s->padding.stride[i], .w = c->w, .h = c->h,
             .hsub = c->hsub, .vsub = c->vsub, .number = *nb, .block = grid,
-            .cols = log2_block ? c->w >> log2_block : mvdenoise_patches(c->w, components->log2_step),
-            .rows = log2_block ? c->h >> log2_block : mvdenoise_patches(c->h, components->log2_step),
+            .cols = log2_block ? c->w >> log2_block : mvdenoise_cols(c->w),
+            .rows = log2_block ? c->h >> log2_block : mvdenoise_rows(c->h, components->log2_step),
         };
         *nb  += to->cols * to->rows;
         grid += gpume_divide_up(to->cols, across) * gpume_divide_up(to->rows, down);

@@ -84,7 +84,7 @@ typedef struct MvdenoiseCudaComponent {
 typedef struct MvdenoiseCudaComponents {
     MvdenoiseCudaComponent c[GPUME_CUDA_COMPONENTS];
     int nb;
-    int log2_step;              ///< logarithm of the distance between patches
+    int log2_step;              ///< logarithm of the distance between rows of patches
 } MvdenoiseCudaComponents;
 
 /**

@@ -131,9 +131,10 @@ static __device__ __forceinline__ int cell_of(const MvdenoiseCudaMatchArgs &args
     const int i = (signed char)((args.second ? NEAR_X : PLACES_X) >> 8 * lane);
     const int j = (signed char)((args.second ? NEAR_Y : PLACES_Y) >> 8 * lane);
     const int cols = args.second ? c.cols : args.cells.cols, rows = args.second ? c.rows : args.cells.rows;
-    const int log2_side = args.second ? args.components.log2_step : MVDENOISE_LOG2_CELL;
-    const int col = av_clip((x + i) * (1 << (args.second ? 0 : c.hsub)) >> log2_side, 0, cols - 1);
-    const int row = av_clip((y + j) * (1 << (args.second ? 0 : c.vsub)) >> log2_side, 0, rows - 1);
+    const int row  = av_clip(args.second ? (y + j) >> args.components.log2_step :
+                                           (y + j) * (1 << c.vsub) >> MVDENOISE_LOG2_CELL, 0, rows - 1);
+    const int col  = av_clip(args.second ? (x + i + mvdenoise_left(row)) >> MVDENOISE_LOG2_STEP :
+                                           (x + i) * (1 << c.hsub) >> MVDENOISE_LOG2_CELL, 0, cols - 1);
 
     return row * cols + col + (args.second ? c.number : 0);
 }
@@ -295,12 +296,11 @@ static __device__ __forceinline__ int list(const Shared &s, GpumeU32 listed, int
 /** Tries a candidate. */
 static __device__ __forceinline__ void try_vector(const MvdenoiseCudaMatchArgs &args, const Shared &s,
                                                   const MvdenoiseCudaComponent &c, const MvdenoiseNoise *noise,
-                                                  int number, int first_col, int y)
+                                                  int number, const MvdenoiseUnit &u, int y)
 {
     const GpumeU32 vector = s.vectors[number];
     const int patch = number % MVDENOISE_CUDA_THREADS / MVDENOISE_CUDA_LANES;
-    const GpumeU32 end     = mvdenoise_end_of(c, mvdenoise_place(first_col + patch, c.w, args.components.log2_step), y,
-                                             vector);
+    const GpumeU32 end     = mvdenoise_end_of(c, mvdenoise_x(u.first_col + patch, u.row, c.w), y, vector);
     MvdenoisePair pair     = s.pairs[mvdenoise_fraction_of(vector)];
     const GpumeU32 *own    = s.patches + patch * MVDENOISE_CUDA_PATCH;
     const GpumeU64 picture = s.places[3 * (number / MVDENOISE_CUDA_THREADS)];
@@ -366,8 +366,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     const MvdenoiseUnit u = mvdenoise_unit<MVDENOISE_CUDA_ROW, 1>(args.components, &c);
     const MvdenoiseNoise *noise = (const MvdenoiseNoise *)args.noise + u.component * MVDENOISE_TONES;
     const int lane = threadIdx.x % MVDENOISE_CUDA_LANES, group = threadIdx.x / MVDENOISE_CUDA_LANES;
-    const int x = mvdenoise_place(u.col, c.w, args.components.log2_step);
-    const int y = mvdenoise_place(u.row, c.h, args.components.log2_step);
+    const int x = mvdenoise_x(u.col, u.row, c.w), y = mvdenoise_y(u.row, c.h, args.components.log2_step);
     const GpumeU32 cell = (GpumeU32)cell_of(args, c, x, y, lane);
     GpumeU32 listed = 0, word, sum;
     int all;
@@ -396,7 +395,7 @@ GPUME_KERNEL_OF(MvdenoiseCudaMatchArgs, MVDENOISE_CUDA_THREADS, RESIDENT)
     }
     all = list(s, listed, args.nb);
     GPUME_NO_UNROLL for (int i = threadIdx.x; i < all; i += MVDENOISE_CUDA_THREADS)
-        try_vector(args, s, c, noise, s.list[i], u.first_col, y);
+        try_vector(args, s, c, noise, s.list[i], u, y);
     __syncthreads();
     GPUME_NO_UNROLL for (int i = 0; i < args.nb; i++) {
         const int number   = MVDENOISE_CUDA_THREADS * i + threadIdx.x;

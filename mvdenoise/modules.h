@@ -33,12 +33,16 @@
     M(mvdenoise_first3_16,    stacks,   16, 3) \
     M(mvdenoise_first5_8,     stacks,    8, 5) \
     M(mvdenoise_first5_16,    stacks,   16, 5) \
+    M(mvdenoise_first7_8,     stacks,    8, 7) \
+    M(mvdenoise_first7_16,    stacks,   16, 7) \
     M(mvdenoise_first9_8,     stacks,    8, 9) \
     M(mvdenoise_first9_16,    stacks,   16, 9) \
     M(mvdenoise_second3_8,    stacks,    8, 13) \
     M(mvdenoise_second3_16,   stacks,   16, 13) \
     M(mvdenoise_second5_8,    stacks,    8, 15) \
     M(mvdenoise_second5_16,   stacks,   16, 15) \
+    M(mvdenoise_second7_8,    stacks,    8, 17) \
+    M(mvdenoise_second7_16,   stacks,   16, 17) \
     M(mvdenoise_second9_8,    stacks,    8, 19) \
     M(mvdenoise_second9_16,   stacks,   16, 19) \
     M(mvdenoise_combine_8,    combine,   8, 0) \

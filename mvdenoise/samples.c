@@ -75,27 +75,24 @@ static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *fiel
 void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
                           int y, int depth, int log2_step, void *scratch)
 {
-    const int nb   = mvdenoise_patches(w, log2_step), end = mvdenoise_end_patch(y, h, log2_step);
-    const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), last = mvdenoise_place(nb - 1, w, log2_step);
-    const int length = w + MVDENOISE_PATCH, parts = MVDENOISE_STEP >> log2_step;
+    const int nb   = mvdenoise_cols(w), end = mvdenoise_end_row(y, h, log2_step);
+    const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), length = w + MVDENOISE_PATCH;
     uint8_t *sums     = scratch;
     uint32_t *weights = (uint32_t *)(sums + length * (size_t)size);
 
     memset(sums, 0, length * (size + sizeof(*weights)));
-    for (int j = mvdenoise_first_patch(y, log2_step); j < end; j++) {
-        const int row       = y - mvdenoise_place(j, h, log2_step);
-        const size_t at     = j * (size_t)nb;
-        const uint16_t *src = results->samples[at] + MVDENOISE_PATCH * row;
+    for (int j = mvdenoise_first_row(y, log2_step); j < end; j++) {
+        const uint16_t *src    = results->samples[j * (size_t)nb] + MVDENOISE_PATCH * (y - mvdenoise_y(j, h, log2_step));
+        const uint8_t *weight8 = window[y - mvdenoise_y(j, h, log2_step)];
 
-        for (int i = 0; i < parts && i < nb - 1; i++) {
-            const int first = mvdenoise_result(i, nb, log2_step), x = i << log2_step;
+        for (int i = 0, run; i < nb; i += run) {
+            const int x = mvdenoise_x(i, j, w);
 
-            s->add(sums + x * size, weights + x, src + first * MVDENOISE_SAMPLES, results->weights + at + first,
-                   (nb - 1 - i + parts - 1) / parts, window[row]);
+            /* at the edges, patches may be nearer to the one beside them */
+            run = x == MVDENOISE_STEP * i - mvdenoise_left(j) ? FFMAX((w - MVDENOISE_PATCH - x) / MVDENOISE_STEP, 0) + 1 : 1;
+            s->add(sums + x * size, weights + x, src + i * MVDENOISE_SAMPLES, results->weights + j * (size_t)nb + i, run,
+                   weight8);
         }
-        /* the last patch may be nearer to the one before it */
-        s->add(sums + last * size, weights + last, src + (nb - 1) * (size_t)MVDENOISE_SAMPLES,
-               results->weights + at + nb - 1, 1, window[row]);
     }
     s->divide(dst, sums, weights, w, mvdenoise_fraction(depth));
 }

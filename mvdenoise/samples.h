@@ -109,20 +109,11 @@ typedef struct MvdenoiseSamples {
     void (*store)(uint8_t *dst, const uint16_t *src, int w, int step, int shift);
 } MvdenoiseSamples;
 
-/**
- * The denoised patches of a component, row by row. In a row, those at a multiple of MVDENOISE_STEP
- * come first, then, if they are dense, those between them, and the last patch.
- */
+/** The denoised patches of a component, row by row. */
 typedef struct MvdenoiseResults {
     uint16_t (*samples)[MVDENOISE_SAMPLES];     ///< with mvdenoise_fraction() more bits
     uint16_t *weights;
 } MvdenoiseResults;
-
-/** Returns the place of patch i in a row of nb results. */
-static inline int mvdenoise_result(int i, int nb, int log2_step)
-{
-    return log2_step == MVDENOISE_LOG2_STEP || i == nb - 1 ? i : i / 2 + (i & 1 ? nb / 2 : 0);
-}
 
 /** Fills in the table for this processor. */
 void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth);

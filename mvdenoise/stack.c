@@ -44,11 +44,12 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     const GpumeLayout *l    = w->layout;
     const GpumeComponent *c = &l->components[component];
     const GpumeCells *g     = &w->cells;
-    const int cols = w->second ? mvdenoise_patches(c->w, w->log2_step) : g->cols;
-    const int rows = w->second ? mvdenoise_patches(c->h, w->log2_step) : g->rows;
+    const int cols = w->second ? mvdenoise_cols(c->w) : g->cols;
+    const int rows = w->second ? mvdenoise_rows(c->h, w->log2_step) : g->rows;
+    const int log2_row = w->second ? w->log2_step : g->log2_side;
     const int first = w->second ? w->first[component] : 0;
     MvdenoiseSpot s = {
-        .y = y, .log2_cell = w->second ? w->log2_step : g->log2_side, .last_column = cols - 1,
+        .y = y, .log2_cell = w->second ? MVDENOISE_LOG2_STEP : g->log2_side, .last_column = cols - 1,
         .hsub   = w->second ? 0 : c->hsub, .vsub = w->second ? 0 : c->vsub,
         .least  = mvdenoise_inside(INT_MIN, 0),
         .most_x = mvdenoise_inside(INT_MAX, c->w),
@@ -59,8 +60,10 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
     for (int i = 0; i < MVDENOISE_PLACES; i++) {
         const int8_t *place = w->second ? near[i % MVDENOISE_NEAR] : places[i];
 
-        s.beside[i] = place[0];
-        s.rows[i]   = first + av_clip((y + place[1]) * (1 << s.vsub) >> s.log2_cell, 0, rows - 1) * cols;
+        const int row = av_clip((y + place[1]) * (1 << s.vsub) >> log2_row, 0, rows - 1);
+
+        s.beside[i] = place[0] + (w->second ? mvdenoise_left(row) : 0);
+        s.rows[i]   = first + row * cols;
     }
     return s;
 }

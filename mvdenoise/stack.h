@@ -33,7 +33,7 @@ typedef struct MvdenoiseWindow {
     const GpumeLayout *layout;
     const MvdenoiseSamples *samples;
     GpumeCells cells;
-    int log2_step;                          ///< logarithm of the distance between patches
+    int log2_step;                          ///< logarithm of the distance between rows of patches
     size_t first[GPUME_COMPONENTS];         ///< number of patches of the components before each
     int radius;
     int second;                             ///< whether this is the second pass

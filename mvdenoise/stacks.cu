@@ -24,7 +24,7 @@
  */
 #define ROWS    MVDENOISE_CUDA_STACK_ROWS
 /** Number of thread blocks that a multiprocessor should have at the same time, as far as registers suffice. */
-#define RESIDENT ((MOST > 5 ? 2 : SECOND ? 5 : 6) * 128 / THREADS)
+#define RESIDENT ((MOST > 7 ? 3 : MOST > 5 ? 4 : SECOND ? 5 : 6) * 128 / THREADS)
 
 /** State of a stack in a lane. */
 struct Stack {
@@ -139,34 +139,50 @@ static __device__ __forceinline__ int rank_of(const Stack &s, int i)
     return gpume_popcount(s.exist & ((1u << (i - (i > OWN))) - 1)) + (i > OWN);
 }
 
-#if MOST == 5
-/** Transforms stacks of five patches, the most frequent number, over time. */
-static __device__ __forceinline__ void over_five(int c[MOST][8])
+/** Returns 1024 sqrt(2 / MOST) cos(pi n / (2 MOST)), rounded, from which matrices over time are made. */
+static __device__ __forceinline__ int cosine(int n)
 {
-    const int round = 1 << MVDENOISE_LOG2_TIME >> 1;
+    const int of_3[] = { 836, 724, 418, 0 }, of_5[] = { 648, 616, 524, 381, 200, 0 };
+    const int of_7[] = { 547, 534, 493, 428, 341, 237, 122, 0 };
+    const int of_9[] = { 483, 475, 454, 418, 370, 310, 241, 165, 84, 0 };
+    const int *table = MOST == 3 ? of_3 : MOST == 5 ? of_5 : MOST == 7 ? of_7 : of_9;
+
+    n %= 4 * MOST;
+    n = n > 2 * MOST ? 4 * MOST - n : n;
+    return n > MOST ? -table[2 * MOST - n] : table[n];
+}
+
+/** Transforms stacks of MOST patches, the most frequent number, over time. The matrix is symmetric. */
+static __device__ __forceinline__ void over_whole(int c[MOST][8])
+{
+    const int mean = MOST == 3 ? 591 : MOST == 5 ? 458 : MOST == 7 ? 387 : 341;
 
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
-        const int e0 = c[0][i] + c[4][i], e1 = c[1][i] + c[3][i], o0 = c[0][i] - c[4][i], o1 = c[1][i] - c[3][i];
-        const int middle = c[2][i], m = 648 * middle;
+        int both[2][MOST / 2], middle = c[OWN][i];
 
-        c[0][i] = (458 * (e0 + e1 + middle) + round) >> MVDENOISE_LOG2_TIME;
-        c[1][i] = (616 * o0 + 381 * o1 + round) >> MVDENOISE_LOG2_TIME;
-        c[2][i] = (524 * e0 - 200 * e1 - m + round) >> MVDENOISE_LOG2_TIME;
-        c[3][i] = (381 * o0 - 616 * o1 + round) >> MVDENOISE_LOG2_TIME;
-        c[4][i] = (200 * e0 - 524 * e1 + m + round) >> MVDENOISE_LOG2_TIME;
+        GPUME_UNROLL for (int j = 0; j < OWN; j++) {
+            both[0][j] = c[j][i] + c[MOST - 1 - j][i];
+            both[1][j] = c[j][i] - c[MOST - 1 - j][i];
+        }
+        GPUME_UNROLL for (int k = 0; k < MOST; k++) {
+            int sum = 1 << MVDENOISE_LOG2_TIME >> 1;
+
+            GPUME_UNROLL for (int j = 0; j < OWN; j++)
+                sum += (k ? cosine((2 * j + 1) * k) : mean) * both[k & 1][j];
+            if (!(k & 1))
+                sum += (k ? cosine(MOST * k) : mean) * middle;
+            c[k][i] = sum >> MVDENOISE_LOG2_TIME;
+        }
     }
 }
-#endif
 
 /** Transforms all pictures at each of the lane's positions over time. */
 static __device__ __forceinline__ void over_time(const Stack &s, int c[MOST][8])
 {
-#if MOST == 5
     if (s.are_whole) {
-        over_five(c);
+        over_whole(c);
         return;
     }
-#endif
     GPUME_UNROLL for (int first = 0; first < 8; first += PART) {
         int sums[MOST][PART];
 
@@ -436,7 +452,6 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     if (!noise->sigma)
         return;
     shared     = share(args, words);
-    s.x        = mvdenoise_place(u.col, s.c.w, args.components.log2_step);
     s.most_weight = 1u << MVDENOISE_LOG2_WEIGHT(args.components.log2_step);
     s.plane    = args.plane;
     s.textured = args.textured >> u.component & 1;
@@ -444,7 +459,8 @@ GPUME_KERNEL_OF(MvdenoiseCudaStacksArgs, THREADS, RESIDENT)
     s.tile     = shared.tiles + threadIdx.x / MVDENOISE_CUDA_LANES * MVDENOISE_CUDA_TILE;
     s.fraction = MVDENOISE_BYTES == 1 ? 2 : mvdenoise_fraction(args.depth);
     GPUME_NO_UNROLL for (int row = u.row; row < gpume_min(u.row + ROWS, s.c.rows); row++) {
-        s.y = mvdenoise_place(row, s.c.h, args.components.log2_step);
+        s.x = mvdenoise_x(u.col, row, s.c.w);
+        s.y = mvdenoise_y(row, s.c.h, args.components.log2_step);
         make(args, shared, &s, noise, s.c.number + row * s.c.cols + u.col, u.is_there);
     }
 }

@@ -649,18 +649,24 @@ static int denoise_tone(const DenoisePlane *s, int x, int y)
     return (sum >> 6) / denoise_pow2(s->d - 5);
 }
 
-/* Returns the number of patches of a row or column. */
-static int denoise_patches(const Denoise *s, int length)
+/* Returns the number of rows of patches. */
+static int denoise_patch_rows(const Denoise *s, int h)
 {
     const int step = s->dense ? 2 : 4;
 
-    return length <= 8 ? 1 : (length - 9 + step) / step + 1;
+    return h <= 8 ? 1 : (h - 9 + step) / step + 1;
+}
+
+/* Returns the number of patches in a row. */
+static int denoise_patch_cols(int w)
+{
+    return w <= 8 ? 1 : (w + 1) / 4;
 }
 
 /* Returns the first pass's match of a patch of picture t in picture u. */
 static int *denoise_match(const Denoise *s, const DenoiseComponent *c, int t, int u, int i, int j)
 {
-    return c->matches[t] + 3 * ((j * denoise_patches(s, c->w) + i) * (2 * s->radius + 1) + u - t + s->radius);
+    return c->matches[t] + 3 * ((j * denoise_patch_cols(c->w) + i) * (2 * s->radius + 1) + u - t + s->radius);
 }
 
 /* Sets *x and *y to candidate i of the patch at (x0, y0), 7 being the zero vector. Returns 0 if there is none. */
@@ -680,8 +686,8 @@ static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, int t,
     if (i == 7)
         return denoise_has_entry(s, t, u - t);
     if (second) {
-        const int col = denoise_clip((x0 + around[i % 5][0]) >> log2_step, 0, denoise_patches(s, c->w) - 1);
-        const int row = denoise_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patches(s, c->h) - 1);
+        const int row = denoise_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patch_rows(s, c->h) - 1);
+        const int col = denoise_clip((x0 + around[i % 5][0] + 2 * (row % 2)) >> 2, 0, denoise_patch_cols(c->w) - 1);
         const int *match = denoise_match(s, c, t, u, col, row);
 
         *x = match[0];
@@ -893,19 +899,11 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
             c[j][i] = (c[j][i] * gain + 16384) >> 15;
             squares += (gain >> 7) * (gain >> 7);
         }
-    weight = second ? denoise_pow2(dense ? 27 : 29) / (65536 + squares) : (dense ? 2048 : 8192) / (1 + left);
+    weight = second ? denoise_pow2(dense ? 28 : 29) / (65536 + squares) : (dense ? 4096 : 8192) / (1 + left);
     denoise_backward(result, c, k->nb, k->own);
     for (int i = 0; i < 64; i++)
         result[i] = denoise_clip(result[i] + base * denoise_pow2(f), 0, (denoise_pow2(d) - 1) * denoise_pow2(f));
     return weight;
-}
-
-/* Returns the first sample of patch i of a row, or -1 if the row has fewer patches. */
-static int denoise_place(const Denoise *s, int i, int length)
-{
-    const int nb = denoise_patches(s, length), step = s->dense ? 2 : 4;
-
-    return i >= nb ? -1 : step * i < length - 8 ? step * i : length > 8 ? length - 8 : 0;
 }
 
 /* Returns by how much clipping has moved a mean away from an end of the range. nb: number of samples at the end */
@@ -972,9 +970,11 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
     n = calloc(c->w * c->h, sizeof(*n));
     m = calloc(c->w * c->h, sizeof(*m));
     if (!second)
-        c->matches[t] = calloc(denoise_patches(s, c->w) * denoise_patches(s, c->h), 3 * 9 * sizeof(int));
-    for (int j = 0, y; (y = denoise_place(s, j, c->h)) >= 0; j++)
-        for (int i = 0, x; (x = denoise_place(s, i, c->w)) >= 0; i++) {
+        c->matches[t] = calloc(denoise_patch_cols(c->w) * denoise_patch_rows(s, c->h), 3 * 9 * sizeof(int));
+    for (int j = 0; j < denoise_patch_rows(s, c->h); j++)
+        for (int i = 0; i < denoise_patch_cols(c->w); i++) {
+            const int x = denoise_clip(4 * i - 2 * (j % 2), 0, FFMAX(c->w - 8, 0));
+            const int y = denoise_clip((s->dense ? 2 : 4) * j, 0, FFMAX(c->h - 8, 0));
             DenoiseStack k;
             int64_t result[64], weight;
 
