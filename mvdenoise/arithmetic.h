@@ -18,7 +18,7 @@
 #define MVDENOISE_MAX_RADIUS    4
 /** Maximum number of patches of a stack. */
 #define MVDENOISE_MAX_STACK     (2 * MVDENOISE_MAX_RADIUS + 1)
-/** Side of a patch; distance of patches in a row, and of rows, which is half as large if patches are dense, in samples. */
+/** Side of a patch; distance of patches in a row, and of rows, in samples; that of rows is half as large if dense. */
 #define MVDENOISE_PATCH         8
 #define MVDENOISE_SAMPLES       (MVDENOISE_PATCH * MVDENOISE_PATCH)
 #define MVDENOISE_STEP          4
