@@ -93,7 +93,7 @@ GPUME_INLINE int mvdenoise_cols(int w)
     return w <= MVDENOISE_PATCH ? 1 : (w + 1) >> MVDENOISE_LOG2_STEP;
 }
 
-/** Returns how far patches of a row are to the left of a multiple of MVDENOISE_STEP: by a half of it in every other row. */
+/** Returns how far patches of a row are to the left of multiples of MVDENOISE_STEP: half of it in every other row. */
 GPUME_INLINE int mvdenoise_left(int row)
 {
     return (row & 1) * (MVDENOISE_STEP / 2);
