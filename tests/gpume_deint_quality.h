@@ -90,7 +90,7 @@ static void quality_run(QualityClip *c, const char *name, const char *options, u
 {
     TestFilter f = { .name = name, .options = options, .nb_threads = 1 };
     TestRandom r = { .state = c->seed };
-    int nb = 0, ret = test_open_filter(&f, &c->shape);
+    int nb = 0, ret = test_open_filter(&f, c->shape.format, c->shape.w, c->shape.h);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     for (int n = 0; n <= QUALITY_FIELDS / 2; n++) {

@@ -94,6 +94,35 @@ void test_set_word(const TestShape *s, AVFrame *f, int i, int x, int y, int v)
         *p = v;
 }
 
+uint16_t *test_read_samples(const TestShape *s, const AVFrame *f, int i)
+{
+    const int w = test_width(s, i), h = test_height(s, i), shift = test_component(s, i)->shift;
+    uint16_t *samples = test_alloc(av_malloc_array(w * h, sizeof(*samples)));
+
+    for (int j = 0; j < w * h; j++)
+        samples[j] = test_word(s, f, i, j % w, j / w) >> shift;
+    return samples;
+}
+
+void test_copy_words(const TestShape *s, AVFrame *to, const AVFrame *from)
+{
+    for (int i = 0; i < s->nb_components; i++)
+        for (int y = 0; y < test_height(s, i); y++)
+            for (int x = 0; x < test_width(s, i); x++)
+                test_set_word(s, to, i, x, y, test_word(s, from, i, x, y));
+}
+
+int test_nb_differences(const TestShape *s, const AVFrame *a, const AVFrame *b)
+{
+    int nb = 0;
+
+    for (int i = 0; i < s->nb_components; i++)
+        for (int y = 0; y < test_height(s, i); y++)
+            for (int x = 0; x < test_width(s, i); x++)
+                nb += test_word(s, a, i, x, y) != test_word(s, b, i, x, y);
+    return nb;
+}
+
 int test_texture(uint64_t seed, int x, int y, int log2_side)
 {
     const int side = 1 << log2_side, mask = side - 1;
@@ -211,17 +240,7 @@ int test_fits_device(enum AVPixelFormat format)
 
 AVBufferRef *test_device_frames(const TestShape *s)
 {
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(test_device));
-    AVHWFramesContext *frames = (void *)ref->data;
-    int ret;
-
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = s->format;
-    frames->width     = FFALIGN(s->w, 2);
-    frames->height    = FFALIGN(s->h, 2);
-    ret = av_hwframe_ctx_init(ref);
-    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
-    return ref;
+    return test_hw_frames(test_device, s->format, s->w, s->h);
 }
 
 /* Returns a frame of canaries in memory, with the size of frames on the device. */
@@ -239,10 +258,8 @@ AVFrame *test_upload(const TestShape *s, AVBufferRef *frames, const AVFrame *fro
     AVFrame *f = even_canaries(s), *to = test_alloc(av_frame_alloc());
     int ret;
 
-    for (int i = 0; from && i < s->nb_components; i++)
-        for (int y = 0; y < test_height(s, i); y++)
-            for (int x = 0; x < test_width(s, i); x++)
-                test_set_word(s, f, i, x, y, test_word(s, from, i, x, y));
+    if (from)
+        test_copy_words(s, f, from);
     ret = av_hwframe_get_buffer(frames, to, 0);
     if (ret >= 0)
         ret = av_hwframe_transfer_data(to, f, 0);
@@ -279,39 +296,43 @@ void test_check_beside(const TestShape *s, const AVFrame *f)
     CHECK(!nb_wrong, "%d samples outside the picture were written", nb_wrong);
 }
 
-/* A filter in its graph */
+/* Searches */
 
-int test_open_filter(TestFilter *f, const TestShape *s)
+static int take_results(GpumeEngine *e, int nb, void (*take)(void *opaque, int n, const GpumeResult *r), void *opaque)
 {
-    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
-    AVFilterContext *ctx;
-    int ret;
+    GpumeResult r;
 
-    params->format        = f->hw_frames ? AV_PIX_FMT_CUDA : s->format;
-    params->hw_frames_ctx = f->hw_frames;
-    params->width         = s->w;
-    params->height        = s->h;
-    params->time_base     = (AVRational) { 1, 25 };
-    params->frame_rate    = (AVRational) { 25, 1 };
-    params->color_space   = f->colorspace;
-    f->graph = test_alloc(avfilter_graph_alloc());
-    f->src   = test_alloc(avfilter_graph_alloc_filter(f->graph, avfilter_get_by_name("buffer"), "in"));
-    f->graph->nb_threads = f->nb_threads;
-    avfilter_graph_set_auto_convert(f->graph, AVFILTER_AUTO_CONVERT_NONE);
-    if ((ret = av_buffersrc_parameters_set(f->src, params)) >= 0 &&
-        (ret = avfilter_init_str(f->src, NULL)) >= 0 &&
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(f->name), f->name, f->options, NULL,
-                                            f->graph)) >= 0 &&
-        (ret = avfilter_graph_create_filter(&f->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
-                                            f->graph)) >= 0 &&
-        (ret = avfilter_link(f->src, 0, ctx, 0)) >= 0 && (ret = avfilter_link(ctx, 0, f->sink, 0)) >= 0) {
-        if (f->fails)
-            test_let_fail();
-        ret = avfilter_graph_config(f->graph, NULL);
+    for (; ff_gpume_engine_pull(e, &r) >= 0; nb++) {
+        take(opaque, nb, &r);
+        ff_gpume_result_uninit(&r);
     }
-    av_free(params);
-    return ret;
+    return nb;
 }
+
+void test_search(const GpumeParams *params, AVFrame **frames, int nb,
+                 void (*take)(void *opaque, int n, const GpumeResult *r), void *opaque)
+{
+    TestExecutor executor = { .kind = TEST_SERIAL };
+    const GpumeEngineConfig cfg = {
+        .params = *params, .backend = GPUME_BACKEND_cpu, .executor = { test_execute, &executor, 1 },
+    };
+    GpumeEngine *e;
+    int nb_out = 0;
+
+    if (ff_gpume_engine_open(&e, &cfg, frames[0]->width, frames[0]->height, frames[0]->format, NULL) < 0)
+        test_alloc(NULL);
+    for (int n = 0; n < nb; n++) {
+        if (ff_gpume_engine_push(e, &frames[n]) < 0)
+            test_alloc(NULL);
+        nb_out = take_results(e, nb_out, take, opaque);
+    }
+    ff_gpume_engine_flush(e);
+    nb_out = take_results(e, nb_out, take, opaque);
+    CHECK(nb_out == nb, "%d of %d frames were searched", nb_out, nb);
+    ff_gpume_engine_close(&e);
+}
+
+/* A filter in its graph */
 
 int test_take_frame(TestFilter *f, const TestShape *s, AVFrame **out)
 {
@@ -385,7 +406,7 @@ int test_run_filter(const TestFilter *filter, const TestShape *s, const TestFram
 
     f.hw_frames = in->hw_frames[0];
     test_free_frames(out);
-    ret = test_open_filter(&f, s);
+    ret = test_open_filter(&f, s->format, s->w, s->h);
     for (int n = 0; n <= in->nb && ret >= 0; n++)
         ret = test_filter_frame(&f, n < in->nb ? in->frames[n] : NULL, down, out->frames, &out->nb,
                                 FF_ARRAY_ELEMS(out->frames));
@@ -447,11 +468,10 @@ typedef struct Change {
 static int send_change(void *opaque)
 {
     Change *c = opaque;
-    const TestShape shape = test_shape(AV_PIX_FMT_NV12, c->frames[0]->width, c->frames[0]->height);
     int first = 0, ret;
 
     c->filter = (TestFilter) { .name = c->name, .options = c->options, .nb_threads = 1, .hw_frames = c->hw_frames[0] };
-    ret = test_open_filter(&c->filter, &shape);
+    ret = test_open_filter(&c->filter, AV_PIX_FMT_NV12, c->frames[0]->width, c->frames[0]->height);
     for (int n = 0; n <= 4 && ret >= 0; n++) {
         AVFrame *in = n < 4 ? c->frames[n / 2] : NULL;
         int error;

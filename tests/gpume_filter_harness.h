@@ -14,6 +14,8 @@
 
 #include "libavutil/pixdesc.h"
 
+#include "libavfilter/gpume/core/engine.h"
+
 #include "gpume_harness.h"
 
 /** Seconds after which a part of a test is considered to hang. */
@@ -43,6 +45,13 @@ int test_height(const TestShape *s, int i);
 /** Returns a word of component i: a sample with the padding bits around it. */
 int test_word(const TestShape *s, const AVFrame *f, int i, int x, int y);
 void test_set_word(const TestShape *s, AVFrame *f, int i, int x, int y, int v);
+
+/** Returns the samples of component i, row by row and without padding bits, for av_free(). */
+uint16_t *test_read_samples(const TestShape *s, const AVFrame *f, int i);
+/** Copies the words of all components. */
+void test_copy_words(const TestShape *s, AVFrame *to, const AVFrame *from);
+/** Returns the number of words that differ. */
+int test_nb_differences(const TestShape *s, const AVFrame *a, const AVFrame *b);
 
 /** Returns a gray frame with these samples, row by row. */
 AVFrame *test_gray_frame(enum AVPixelFormat format, const uint16_t *samples, int w, int h);
@@ -85,26 +94,17 @@ AVFrame *test_download(const TestShape *s, AVFrame *from);
 /** Checks that the samples outside the picture are still canaries, in a frame that came from the device. */
 void test_check_beside(const TestShape *s, const AVFrame *f);
 
+/* Searches */
+
+/**
+ * Searches frames with gpume's search on the CPU, which tests/gpume_unit.c tests, and frees them.
+ * @param take called with each result; n: number of the frame
+ */
+void test_search(const GpumeParams *params, AVFrame **frames, int nb,
+                 void (*take)(void *opaque, int n, const GpumeResult *r), void *opaque);
+
 /* A filter in its graph */
 
-/** A graph with one filter, which is fed with frames of a test. */
-typedef struct TestFilter {
-    const char *name, *options;
-    int nb_threads;
-    enum AVColorSpace colorspace;
-    AVBufferRef *hw_frames;     ///< NULL: frames in system memory
-    int fails;                  ///< whether test_let_fail() is called after the options are set
-    int writable;               ///< whether output frames on the device must have no other reference
-
-    AVFilterGraph *graph;
-    AVFilterContext *src, *sink;
-    /** Pool and size of the last output frame. */
-    const void *pool;
-    int pool_w, pool_h;
-} TestFilter;
-
-/** Opens a graph for frames of this shape at 25 frames/s. Formats are not converted. @return 0 or an AVERROR code */
-int test_open_filter(TestFilter *f, const TestShape *s);
 /**
  * Takes the next output frame. Checks that frames of one size on the device belong to one pool. If
  * s is not NULL, downloads a frame on the device, with its properties.

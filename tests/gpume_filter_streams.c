@@ -61,11 +61,11 @@ static void one_by_one(void)
                          .first = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 } };
         AVFrame *out = test_alloc(av_frame_alloc());
         int ready = 0, nb = 0, ret;
-        Graph g = { 0 };
+        TestFilter g = { "mvfps", rows[i].options, 1 };
 
         snprintf(test_context, sizeof(test_context), "%s, the last frame is late by %"PRId64" and lasts %"PRId64,
                  rows[i].options, rows[i].late, rows[i].duration);
-        ret = open_graph(&g, &c.first, "mvfps", rows[i].options, 1);
+        ret = test_open_filter(&g, c.first.format, c.first.w, c.first.h);
         for (int n = 0; n <= c.nb && ret >= 0; n++) {
             if (n < c.nb) {
                 c.first.seed = n;
@@ -142,10 +142,10 @@ static void captions_of(const char *filter, const char *options, int damaged)
     Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
     int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
     AVFrame *out = test_alloc(av_frame_alloc());
-    Graph g = { 0 };
+    TestFilter g = { filter, options, 1, .never_searches = 1 };
 
     snprintf(test_context, sizeof(test_context), "captions, %s=%s, damaged %d", filter, options, damaged);
-    ret = open_graph(&g, &in, filter, options, 1);
+    ret = test_open_filter(&g, in.format, in.w, in.h);
     for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
         AVFrame *f = NULL;
 
@@ -290,8 +290,8 @@ static int go_on(const StreamCase *c, int fail_at)
 {
     const int outstanding = test_nb_outstanding;
     AVFrame *out = test_alloc(av_frame_alloc());
-    Graph g = { .searches = c->searches };
-    int ret, failed, is_open = open_graph(&g, &c->first, c->kind->filter, c->options, 2) >= 0;
+    TestFilter g = { c->kind->filter, c->options, 2, !c->searches };
+    int ret, failed, is_open = test_open_filter(&g, c->first.format, c->first.w, c->first.h) >= 0;
 
     test_track(1);
     test_fail_allocation(fail_at, 0);

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Frames with vectors, valid and invalid, and a graph with a filter. Tests and fuzzers of filters
- * that use vectors share this file.
+ * Frames with vectors, valid and invalid. Tests and fuzzers of filters that use vectors share this
+ * file.
  */
 
 #ifndef GPUME_FRAME_CASE_H
@@ -20,7 +20,6 @@
 #include "libavutil/imgutils.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
-#include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 
 #include "libavfilter/gpume/field/field_args.h"
@@ -141,48 +140,6 @@ static int is_intact(const AVFrame *f)
                     return 0;
         }
     return 1;
-}
-
-typedef struct Graph {
-    AVFilterGraph *graph;
-    AVFilterContext *src, *sink;
-    void (*configure)(void);    ///< called when options are set; may be NULL
-    int searches;                   ///< whether the filter searches if no vectors arrive
-} Graph;
-
-/* Configures the filter's search: frames are sent one by one, with a case's vectors or without vectors. */
-static int set_search(AVFilterContext *ctx)
-{
-    return av_opt_find(ctx->priv, "search", NULL, 0, 0) ? av_opt_set(ctx->priv, "search", "never", 0) : 0;
-}
-
-static int open_graph(Graph *g, const Input *in, const char *filter, const char *options, int threads)
-{
-    AVFilterContext *ctx;
-    char args[128];
-    int ret;
-
-    g->graph = avfilter_graph_alloc();
-    if (!g->graph)
-        return AVERROR(ENOMEM);
-    g->graph->nb_threads = threads;
-    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:frame_rate=25", in->w,
-             in->h, in->format);
-    if ((ret = avfilter_graph_create_filter(&g->src, avfilter_get_by_name("buffer"), "in", args,
-                                            NULL, g->graph)) < 0 ||
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(filter), filter, options,
-                                            NULL, g->graph)) < 0 ||
-        !g->searches && (ret = set_search(ctx)) < 0 ||
-        (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"), "out",
-                                            NULL, NULL, g->graph)) < 0 ||
-        (ret = avfilter_link(g->src, 0, ctx, 0)) < 0 ||
-        (ret = avfilter_link(ctx, 0, g->sink, 0)) < 0)
-        return ret;
-    /* disables the conversion of formats that the filter does not support */
-    avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
-    if (g->configure)
-        g->configure();
-    return avfilter_graph_config(g->graph, NULL);
 }
 
 static AVMotionVector vector(int x, int y, int w, int h, int dx, int dy)

@@ -33,6 +33,7 @@
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
 #include "libavutil/mem.h"
+#include "libavutil/opt.h"
 #include "libavutil/pixdesc.h"
 #include "libavutil/random_seed.h"
 #include "libavutil/thread.h"
@@ -1474,21 +1475,65 @@ int test_backends(TestBackend backends[TEST_MAX_BACKENDS], const char *only)
     return nb;
 }
 
-/* The filter in its graph */
+/* Filters in graphs */
 
-static int set_hw_frames(AVFilterContext *src, AVBufferRef *hw_frames, const TestPicture *first)
+AVBufferRef *test_hw_frames(AVBufferRef *device, enum AVPixelFormat format, int w, int h)
 {
-    AVBufferSrcParameters *p = test_alloc(av_buffersrc_parameters_alloc());
+    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
+    AVHWFramesContext *frames = (AVHWFramesContext *)ref->data;
     int ret;
 
-    p->format        = ((AVHWFramesContext *)hw_frames->data)->format;
-    p->width         = first->w;
-    p->height        = first->h;
-    p->time_base     = (AVRational) { 1, 25 };
-    p->hw_frames_ctx = hw_frames;
-    ret = av_buffersrc_parameters_set(src, p);
-    av_free(p);
-    return ret;
+    frames->format    = AV_PIX_FMT_CUDA;
+    frames->sw_format = format;
+    frames->width     = FFALIGN(w, 2);
+    frames->height    = FFALIGN(h, 2);
+    ret = av_hwframe_ctx_init(ref);
+    CHECK(ret >= 0, "frames on the device: %s", av_err2str(ret));
+    return ref;
+}
+
+/* Begins a graph with the source of frames at 25 frames/s. Frees the parameters. */
+static int open_source(AVFilterGraph **graph, AVFilterContext **src, AVBufferSrcParameters *params, int nb_threads)
+{
+    int ret;
+
+    *graph = test_alloc(avfilter_graph_alloc());
+    *src   = test_alloc(avfilter_graph_alloc_filter(*graph, avfilter_get_by_name("buffer"), "in"));
+    (*graph)->nb_threads = nb_threads;
+    avfilter_graph_set_auto_convert(*graph, AVFILTER_AUTO_CONVERT_NONE);
+    if (params->hw_frames_ctx)
+        params->format = AV_PIX_FMT_CUDA;
+    params->time_base  = (AVRational) { 1, 25 };
+    ret = av_buffersrc_parameters_set(*src, params);
+    av_free(params);
+    return ret < 0 ? ret : avfilter_init_str(*src, NULL);
+}
+
+int test_open_filter(TestFilter *f, enum AVPixelFormat format, int w, int h)
+{
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *ctx;
+    int ret;
+
+    params->format        = format;
+    params->hw_frames_ctx = f->hw_frames;
+    params->width         = w;
+    params->height        = h;
+    params->frame_rate    = (AVRational) { 25, 1 };
+    if (f->colorspace)
+        params->color_space = f->colorspace;
+    if ((ret = open_source(&f->graph, &f->src, params, f->nb_threads)) < 0 ||
+        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name(f->name), f->name, f->options, NULL,
+                                            f->graph)) < 0 ||
+        (f->never_searches && av_opt_find(ctx->priv, "search", NULL, 0, 0) &&
+         (ret = av_opt_set(ctx->priv, "search", "never", 0)) < 0) ||
+        (ret = avfilter_graph_create_filter(&f->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            f->graph)) < 0 ||
+        (ret = avfilter_link(f->src, 0, ctx, 0)) < 0 || (ret = avfilter_link(ctx, 0, f->sink, 0)) < 0)
+        return ret;
+    if (f->configure)
+        f->configure();
+    return avfilter_graph_config(f->graph, NULL);
 }
 
 /* Adds filters after *last, and sets *last to the last of them. */
@@ -1516,22 +1561,22 @@ static int open_behind(TestGraph *g, const char *names, AVFilterContext **last)
 
 int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
 {
-    AVFilterContext *last, *up = NULL, *down[2] = { NULL };
-    char args[256];
+    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
+    AVFilterContext *last;
+    char download[64];
     int ret;
 
     memset(g, 0, sizeof(*g));
     g->stage = "graph";
-    g->graph = test_alloc(avfilter_graph_alloc());
-    g->graph->nb_threads = r->nb_threads;
-    avfilter_graph_set_auto_convert(g->graph, AVFILTER_AUTO_CONVERT_NONE);
-
-    snprintf(args, sizeof(args), "video_size=%dx%d:pix_fmt=%d:time_base=1/25:pixel_aspect=4/3:"
-             "colorspace=bt470bg:range=tv%s", first->w, first->h, first->format,
-             r->behind ? ":frame_rate=25" : "");
-    g->src = test_alloc(avfilter_graph_alloc_filter(g->graph, avfilter_get_by_name("buffer"), "src"));
-    if ((r->hw_frames && (ret = set_hw_frames(g->src, r->hw_frames, first)) < 0) ||
-        (ret = avfilter_init_str(g->src, r->hw_frames ? NULL : args)) < 0 ||
+    params->format              = first->format;
+    params->hw_frames_ctx       = r->hw_frames;
+    params->width               = first->w;
+    params->height              = first->h;
+    params->sample_aspect_ratio = (AVRational) { 4, 3 };
+    params->color_space         = AVCOL_SPC_BT470BG;
+    params->color_range         = AVCOL_RANGE_MPEG;
+    params->frame_rate          = (AVRational) { r->behind ? 25 : 0, 1 };
+    if ((ret = open_source(&g->graph, &g->src, params, r->nb_threads)) < 0 ||
         (ret = avfilter_graph_create_filter(&g->sink, avfilter_get_by_name("buffersink"),
                                             "sink", NULL, NULL, g->graph)) < 0)
         goto fail;
@@ -1545,34 +1590,20 @@ int test_open_graph(TestGraph *g, const TestRun *r, const TestPicture *first)
     if (r->at)
         r->at(r->opaque, g->stage);
     last = g->src;
-    if (r->upload) {
-        if ((ret = avfilter_graph_create_filter(&up, avfilter_get_by_name("hwupload_cuda"),
-                                                "upload", NULL, NULL, g->graph)) < 0 ||
-            (ret = avfilter_link(last, 0, up, 0)) < 0)
-            goto fail;
-        last = up;
-    }
+    if (r->upload && (ret = open_behind(g, "hwupload_cuda", &last)) < 0)
+        goto fail;
     if (r->device) {
         g->gpume->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
-        if (up)
-            up->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
+        if (r->upload)
+            last->hw_device_ctx = test_alloc(av_buffer_ref(r->device));
     }
     if ((ret = avfilter_link(last, 0, g->gpume, 0)) < 0)
         goto fail;
     last = g->gpume;
-    if (r->behind && (ret = open_behind(g, r->behind, &last)) < 0)
-        goto fail;
-    if (r->download) {
-        if ((ret = avfilter_graph_create_filter(&down[0], avfilter_get_by_name("hwdownload"),
-                                                "download", NULL, NULL, g->graph)) < 0 ||
-            (ret = avfilter_graph_create_filter(&down[1], avfilter_get_by_name("format"), "format",
-                                                av_get_pix_fmt_name(first->format), NULL, g->graph)) < 0 ||
-            (ret = avfilter_link(last, 0, down[0], 0)) < 0 ||
-            (ret = avfilter_link(down[0], 0, down[1], 0)) < 0)
-            goto fail;
-        last = down[1];
-    }
-    if ((ret = avfilter_link(last, 0, g->sink, 0)) < 0 ||
+    snprintf(download, sizeof(download), "hwdownload,format=%s", av_get_pix_fmt_name(first->format));
+    if ((r->behind && (ret = open_behind(g, r->behind, &last)) < 0) ||
+        (r->download && (ret = open_behind(g, download, &last)) < 0) ||
+        (ret = avfilter_link(last, 0, g->sink, 0)) < 0 ||
         (ret = avfilter_graph_config(g->graph, NULL)) < 0)
         goto fail;
     return 0;

@@ -288,7 +288,30 @@ typedef struct TestExecutor {
 /** GpumeExecutor.run(); opaque is a TestExecutor. */
 void test_execute(void *opaque, GpumeJob job, void *arg, int nb_jobs);
 
-/* The filter in its graph */
+/* Filters in graphs */
+
+/** Returns a pool of frames on a device whose size is rounded up to even numbers. */
+AVBufferRef *test_hw_frames(AVBufferRef *device, enum AVPixelFormat format, int w, int h);
+
+/** A graph with one filter, which is fed with frames of a test. */
+typedef struct TestFilter {
+    const char *name, *options;
+    int nb_threads;
+    int never_searches;         ///< sets search=never: frames come with vectors, or without any
+    enum AVColorSpace colorspace;   ///< 0: unknown
+    AVBufferRef *hw_frames;     ///< NULL: frames in system memory
+    void (*configure)(void);    ///< called when the options are set; may be NULL
+    int writable;               ///< whether output frames on the device must have no other reference
+
+    AVFilterGraph *graph;
+    AVFilterContext *src, *sink;
+    /** Pool and size of the last output frame. */
+    const void *pool;
+    int pool_w, pool_h;
+} TestFilter;
+
+/** Opens a graph for frames of this format at 25 frames/s. Formats are not converted. @return 0 or an AVERROR code */
+int test_open_filter(TestFilter *f, enum AVPixelFormat format, int w, int h);
 
 typedef struct TestGraph {
     AVFilterGraph *graph;

@@ -88,15 +88,9 @@ static void touch_rest(Case *t, int i, TestRandom *r)
 /* Uploads the frames as pictures of even sides, which decoders output. */
 static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *device)
 {
-    AVBufferRef *ref = test_alloc(av_hwframe_ctx_alloc(device));
-    AVHWFramesContext *ctx = (AVHWFramesContext *)ref->data;
-    int ret;
+    AVBufferRef *ref = test_hw_frames(device, frames[0]->format, frames[0]->width, frames[0]->height);
+    int ret = 0;
 
-    ctx->format    = AV_PIX_FMT_CUDA;
-    ctx->sw_format = frames[0]->format;
-    ctx->width     = FFALIGN(frames[0]->width,  2);
-    ctx->height    = FFALIGN(frames[0]->height, 2);
-    ret = av_hwframe_ctx_init(ref);
     for (int i = 0; i < nb && ret >= 0; i++) {
         const int w = frames[i]->width, h = frames[i]->height;
         /* the buffer has space beyond the edges of the picture */
@@ -106,8 +100,8 @@ static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *devi
             memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
                    even->buf[p] ? even->buf[p]->size : 0);
         test_alloc(av_frame_copy(even, frames[i]) < 0 ? NULL : even);
-        even->width  = ctx->width;
-        even->height = ctx->height;
+        even->width  = FFALIGN(w, 2);
+        even->height = FFALIGN(h, 2);
         ret = av_hwframe_get_buffer(ref, up, 0);
         if (ret >= 0)
             ret = av_hwframe_transfer_data(up, even, 0);

@@ -19,7 +19,6 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 #include "libavfilter/gpume/picture/layout.h"
@@ -140,7 +139,7 @@ static void draw_frames(Case *c)
 
                     test_set_word(&c->shape, f, i, x, y, c->truth[t][i][y * test_width(&c->shape, i) + x] << shift);
                 }
-        c->copies[n] = test_alloc(av_memdup(f->buf[0]->data, f->buf[0]->size));
+        c->copies[n] = test_bytes(f);
     }
 }
 
@@ -164,12 +163,8 @@ static void open_oracle(Case *c)
         *m = (DeintComponent) {
             test_width(&c->shape, i), test_height(&c->shape, i), test_shift_x(&c->shape, i), test_shift_y(&c->shape, i),
         };
-        for (int n = 0; n < c->nb_frames; n++) {
-            m->frames[n] = test_alloc(av_malloc_array(size, sizeof(**m->frames)));
-            for (int j = 0; j < size; j++)
-                m->frames[n][j] = test_word(&c->shape, c->frames[n], i, j % m->w, j / m->w) >>
-                                  test_component(&c->shape, i)->shift;
-        }
+        for (int n = 0; n < c->nb_frames; n++)
+            m->frames[n] = test_read_samples(&c->shape, c->frames[n], i);
         for (int t = 0; t < 2 * c->nb_frames; t++) {
             m->first[t]    = test_alloc(av_malloc_array(size, sizeof(**m->first)));
             m->intra[t]    = test_alloc(av_malloc_array(size, sizeof(**m->intra)));
@@ -239,59 +234,41 @@ static void draw_case(Case *c, uint64_t seed)
 
 /* The oracle */
 
-static void take_vectors(Case *c, GpumeEngine *e, int *t)
+static void take_vectors(void *opaque, int t, const GpumeResult *r)
 {
-    GpumeResult r;
+    Deint *s = opaque;
 
-    while (ff_gpume_engine_pull(e, &r) >= 0) {
-        for (int i = 0; i < r.set.nb; i++) {
-            const GpumeMotionField *f = &r.set.host[i];
-            const AVMotionVector *mvs = gpume_field_mvs(&r.set, i);
-            const uint32_t *costs     = gpume_field_costs(&r.set, i);
-            DeintVector *v = test_alloc(av_malloc_array(f->bw * f->bh, sizeof(*v)));
+    for (int i = 0; i < r->set.nb; i++) {
+        const GpumeMotionField *f = &r->set.host[i];
+        const AVMotionVector *mvs = gpume_field_mvs(&r->set, i);
+        const uint32_t *costs     = gpume_field_costs(&r->set, i);
+        DeintVector *v = test_alloc(av_malloc_array(f->bw * f->bh, sizeof(*v)));
 
-            for (int j = 0; j < f->bw * f->bh; j++)
-                v[j] = (DeintVector) { mvs[j].motion_x * 4 / mvs[j].motion_scale,
-                                       mvs[j].motion_y * 4 / mvs[j].motion_scale, costs[j] };
-            c->oracle.vectors[*t][f->distance + 2 - (f->distance > 0)] = v;
-        }
-        ff_gpume_result_uninit(&r);
-        ++*t;
+        for (int j = 0; j < f->bw * f->bh; j++)
+            v[j] = (DeintVector) { mvs[j].motion_x * 4 / mvs[j].motion_scale,
+                                   mvs[j].motion_y * 4 / mvs[j].motion_scale, costs[j] };
+        s->vectors[t][f->distance + 2 - (f->distance > 0)] = v;
     }
 }
 
-/* Searches the motion in the oracle's estimates with gpume's search, which tests/gpume_unit.c tests. */
+/* Searches the motion in the oracle's estimates. */
 static void search(Case *c)
 {
-    TestExecutor executor = { .kind = TEST_SERIAL };
-    GpumeEngineConfig cfg = {
-        .params   = { .algo = GPUME_ALGO_HME, .block = 8, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
-                      .sweeps = 2, .nb_references = 2 * c->cfg.refs },
-        .backend  = GPUME_BACKEND_cpu,
-        .executor = { test_execute, &executor, 1 },
+    GpumeParams params = {
+        .algo = GPUME_ALGO_HME, .block = 8, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO, .sweeps = 2,
+        .nb_references = 2 * c->cfg.refs,
     };
-    GpumeEngine *e = NULL;
-    int nb = 0;
+    AVFrame *frames[DEINT_MAX_FIELDS];
 
     for (int i = 0; i < c->cfg.refs; i++) {
-        cfg.params.distance[i]               = -1 - i;
-        cfg.params.distance[c->cfg.refs + i] = 1 + i;
+        params.distance[i]               = -1 - i;
+        params.distance[c->cfg.refs + i] = 1 + i;
     }
     forget_vectors(&c->oracle);
-    for (int t = 0; t < 2 * c->nb_frames; t++) {
-        AVFrame *f = test_gray_frame(ff_gpume_gray_format(c->shape.depth), c->oracle.components[0].estimate[t],
-                                     c->shape.w, c->shape.h);
-
-        if (!e && ff_gpume_engine_open(&e, &cfg, f->width, f->height, f->format, NULL) < 0)
-            test_alloc(NULL);
-        if (ff_gpume_engine_push(e, &f) < 0)
-            test_alloc(NULL);
-        take_vectors(c, e, &nb);
-    }
-    ff_gpume_engine_flush(e);
-    take_vectors(c, e, &nb);
-    CHECK(nb == 2 * c->nb_frames, "%d of %d fields were searched", nb, 2 * c->nb_frames);
-    ff_gpume_engine_close(&e);
+    for (int t = 0; t < 2 * c->nb_frames; t++)
+        frames[t] = test_gray_frame(ff_gpume_gray_format(c->shape.depth), c->oracle.components[0].estimate[t],
+                                    c->shape.w, c->shape.h);
+    test_search(&params, frames, 2 * c->nb_frames, take_vectors, &c->oracle);
 }
 
 static void expect(Case *c)
@@ -433,7 +410,7 @@ static void run_case(uint64_t seed, int on_device)
 static int run_bwdif(const Case *c, AVFrame **out)
 {
     TestFilter bwdif = { .name = "bwdif", .options = "mode=send_field", .nb_threads = 1 };
-    int nb = 0, ret = test_open_filter(&bwdif, &c->shape);
+    int nb = 0, ret = test_open_filter(&bwdif, c->shape.format, c->shape.w, c->shape.h);
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     for (int n = 0; n <= c->nb_frames; n++) {

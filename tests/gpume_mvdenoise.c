@@ -438,18 +438,6 @@ static void run_grain(int nb)
     CHECK(nb_drawn < 4 || nb_correlated > before, "no noise was correlated in %d cases", nb_drawn);
 }
 
-/* Copies the samples of a frame into rows of another length. */
-static AVFrame *copy_samples(Case *c, const AVFrame *from)
-{
-    AVFrame *to = test_canaries(&c->shape, &c->r);
-
-    for (int i = 0; i < c->shape.nb_components; i++)
-        for (int y = 0; y < test_height(&c->shape, i); y++)
-            for (int x = 0; x < test_width(&c->shape, i); x++)
-                test_set_word(&c->shape, to, i, x, y, test_word(&c->shape, from, i, x, y));
-    return to;
-}
-
 /* Returns whether two frames are found to be equal when rows and columns are cropped from them. */
 static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, int on_device,
                     MvdenoiseRepeats **repeats)
@@ -493,7 +481,8 @@ static void repeats(int nb, int on_device)
             free_case(&c);
             continue;
         }
-        b    = copy_samples(&c, c.frames[0]);
+        b    = test_canaries(&c.shape, &c.r);
+        test_copy_words(&c.shape, b, c.frames[0]);
         cut  = 4 * test_draw(&c.r, 2);
         kept = c.shape;
         kept.w -= cut;
@@ -945,7 +934,7 @@ static void failing_allocations(int on_device, int step)
         free_sequence(q);
     }
     set_input(q, on_device);
-    q->filter.fails = 1;
+    q->filter.configure = test_let_fail;
     test_failing_allocations(run_again, release_out, &r, step, 50, 0, on_device ? "on the device" : "in memory");
     free_sequence(q);
 }
@@ -987,7 +976,7 @@ static void failing_searches(int step)
     CHECK(ret < 0 || av_frame_get_side_data(q->out.frames[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
     r.expected = hash_out(q);
     test_free_frames(&q->out);
-    q->filter.fails = 1;
+    q->filter.configure = test_let_fail;
     test_failing_allocations(run_again, release_out, &r, step, 200, 0, "with a search");
     free_sequence(q);
 }

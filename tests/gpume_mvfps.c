@@ -574,14 +574,11 @@ static void run_pair(Case *c, Target *t, int n, const char *name)
 static void check_copy(Case *c, Target *t)
 {
     AVFrame *out = test_upload(&c->shape, t->hw_frames, NULL), *made;
-    int ret = ff_mvfps_copy(t->mvfps, out, t->frames[0]), nb_wrong = 0;
+    int ret = ff_mvfps_copy(t->mvfps, out, t->frames[0]), nb_wrong;
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
     made = test_download(&c->shape, out);
-    for (int i = 0; i < c->shape.nb_components; i++)
-        for (int y = 0; y < test_height(&c->shape, i); y++)
-            for (int x = 0; x < test_width(&c->shape, i); x++)
-                nb_wrong += test_word(&c->shape, made, i, x, y) != test_word(&c->shape, c->frames[0], i, x, y);
+    nb_wrong = test_nb_differences(&c->shape, made, c->frames[0]);
     CHECK(!nb_wrong, "%d words of a copy are wrong", nb_wrong);
     test_check_beside(&c->shape, made);
     av_frame_free(&made);
@@ -1045,22 +1042,16 @@ static int run_sequence(Sequence *q)
 
 static int same_out(const Sequence *q, const Sequence *other)
 {
-    const Case *c = &q->cases[0];
-
     if (q->out.nb != other->out.nb)
         return 0;
     for (int n = 0; n < q->out.nb; n++) {
         const AVFrame *a = q->out.frames[n], *b = other->out.frames[n];
+        const TestShape shape = test_shape(q->cases[0].shape.format, a->width, a->height);
 
         if (a->width != b->width || a->height != b->height || a->pts != b->pts || a->duration != b->duration ||
             !av_frame_get_side_data(a, AV_FRAME_DATA_MOTION_VECTORS) !=
-            !av_frame_get_side_data(b, AV_FRAME_DATA_MOTION_VECTORS))
+            !av_frame_get_side_data(b, AV_FRAME_DATA_MOTION_VECTORS) || test_nb_differences(&shape, a, b))
             return 0;
-        for (int i = 0; i < c->shape.nb_components; i++)
-            for (int y = 0; y < AV_CEIL_RSHIFT(a->height, test_shift_y(&c->shape, i)); y++)
-                for (int x = 0; x < AV_CEIL_RSHIFT(a->width, test_shift_x(&c->shape, i)); x++)
-                    if (test_word(&c->shape, a, i, x, y) != test_word(&c->shape, b, i, x, y))
-                        return 0;
     }
     return 1;
 }
@@ -1112,7 +1103,7 @@ static void other_format_on_device(void)
     for (int i = 0; i < 2; i++)
         hw_frames[i] = test_device_frames(&shapes[i]);
     f.hw_frames = hw_frames[0];
-    ret = test_open_filter(&f, &shapes[0]);
+    ret = test_open_filter(&f, shapes[0].format, shapes[0].w, shapes[0].h);
     for (int n = 0; n <= 4 && ret >= 0; n++) {
         const TestShape *shape = &shapes[n / 2 % 2];
         AVFrame *flat = test_canaries(shape, &r), *in = NULL, *out;
@@ -1350,7 +1341,7 @@ static void failing_allocations(int on_device)
             free_sequence(&r.q);
         }
         set_input(&r.q, on_device);
-        r.q.filter.fails = 1;
+        r.q.filter.configure = test_let_fail;
         snprintf(what, sizeof(what), "%s, %s", options[i], on_device ? "on the device" : "in memory");
         test_failing_allocations(run_again, release_out, &r, 1, 50, 0, what);
         free_frames(&r.good);

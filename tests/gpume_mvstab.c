@@ -16,7 +16,6 @@
 
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvstab/file.h"
 #include "libavfilter/gpume/mvstab/mvstab.h"
@@ -144,40 +143,30 @@ static void draw_frames(Case *c)
     }
 }
 
-/* Searches with gpume's search, which tests/gpume_unit.c tests. Its vectors do not depend on the depth. */
+static void take_vectors(void *opaque, int n, const GpumeResult *r)
+{
+    StabVector *v = opaque;
+
+    for (int i = 0; r->set.nb && i < r->set.host[0].bw * r->set.host[0].bh; i++) {
+        const AVMotionVector *mv = &gpume_field_mvs(&r->set, 0)[i];
+
+        v[i] = (StabVector) {
+            mv->motion_x * 4 / mv->motion_scale, mv->motion_y * 4 / mv->motion_scale, !mv->flags,
+        };
+    }
+}
+
+/* Searches a in b. The vectors do not depend on the depth. */
 static void search(Stab *s, StabVector *v, const uint16_t *a, const uint16_t *b)
 {
-    TestExecutor executor = { .kind = TEST_SERIAL };
-    const GpumeEngineConfig cfg = {
-        .params   = { .algo = GPUME_ALGO_HME, .block = 16, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
-                      .nb_references = 1, .distance = { -1 } },
-        .backend  = GPUME_BACKEND_cpu,
-        .executor = { test_execute, &executor, 1 },
+    const GpumeParams params = {
+        .algo = GPUME_ALGO_HME, .block = 16, .pel = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+        .nb_references = 1, .distance = { -1 },
     };
     const enum AVPixelFormat format = ff_gpume_gray_format(s->d);
     AVFrame *frames[2] = { test_gray_frame(format, b, s->w, s->h), test_gray_frame(format, a, s->w, s->h) };
-    GpumeEngine *e = NULL;
-    GpumeResult r;
 
-    if (ff_gpume_engine_open(&e, &cfg, s->w, s->h, format, NULL) < 0 ||
-        ff_gpume_engine_push(e, &frames[0]) < 0)
-        test_alloc(NULL);
-    while (ff_gpume_engine_pull(e, &r) >= 0)
-        ff_gpume_result_uninit(&r);
-    if (ff_gpume_engine_push(e, &frames[1]) < 0)
-        test_alloc(NULL);
-    ff_gpume_engine_flush(e);
-    while (ff_gpume_engine_pull(e, &r) >= 0) {
-        for (int i = 0; r.set.nb && i < r.set.host[0].bw * r.set.host[0].bh; i++) {
-            const AVMotionVector *mv = &gpume_field_mvs(&r.set, 0)[i];
-
-            v[i] = (StabVector) {
-                mv->motion_x * 4 / mv->motion_scale, mv->motion_y * 4 / mv->motion_scale, !mv->flags,
-            };
-        }
-        ff_gpume_result_uninit(&r);
-    }
-    ff_gpume_engine_close(&e);
+    test_search(&params, frames, 2, take_vectors, v);
 }
 
 static void draw_options(Case *c)
@@ -222,11 +211,8 @@ static void open_oracle(Case *c)
         };
         m->black = is_rgb || is_alpha ? 0 : (i ? 128 : c->seed & 4 ? 0 : 16) << (s->d - 8);
         for (int t = 0; t < s->nb_frames; t++) {
-            m->frames[t] = test_alloc(av_malloc_array(m->w * m->h, 2));
+            m->frames[t] = test_read_samples(&c->shape, c->frames[t], i);
             m->out[t]    = test_alloc(av_malloc_array(m->w * m->h, 2));
-            for (int j = 0; j < m->w * m->h; j++)
-                m->frames[t][j] = test_word(&c->shape, c->frames[t], i, j % m->w, j / m->w) >>
-                                  test_component(&c->shape, i)->shift;
         }
     }
 }

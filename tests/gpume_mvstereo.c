@@ -21,7 +21,6 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/core/engine.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/mvstereo/mvstereo.h"
@@ -83,12 +82,8 @@ static uint8_t *word(const Case *c, const MvstereoView *view, int x, int y)
 
 static AVFrame *make_frame(Case *c, int w, int h)
 {
-    AVFrame *f = test_alloc(av_frame_alloc());
+    AVFrame *f = test_alloc_frame(c->format, FFALIGN(w, 2), FFALIGN(h, 2));
 
-    f->width  = FFALIGN(w, 2);
-    f->height = FFALIGN(h, 2);
-    f->format = c->format;
-    CHECK(av_frame_get_buffer(f, 0) >= 0, "no memory");
     for (int i = 0; i < FF_ARRAY_ELEMS(f->buf) && f->buf[i]; i++)
         for (size_t j = 0; j < f->buf[i]->size; j++)
             f->buf[i]->data[j] = test_draw(&c->r, 256);
@@ -145,46 +140,34 @@ static void draw_views(Case *c, uint8_t *left, uint8_t *right, enum Content cont
 
 static AVFrame *gray_frame(const uint8_t *view, int w, int h)
 {
-    AVFrame *f = test_alloc(av_frame_alloc());
+    AVFrame *f = test_alloc_frame(AV_PIX_FMT_GRAY8, w, h);
 
-    f->width  = w;
-    f->height = h;
-    f->format = AV_PIX_FMT_GRAY8;
-    CHECK(av_frame_get_buffer(f, 0) >= 0, "no memory");
     for (int y = 0; y < h; y++)
         memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0], view + y * w, w);
     return f;
 }
 
-/* Finds vectors as mvstereo does; gpume_unit compares them with those of an oracle. */
+static void take_vectors(void *opaque, int n, const GpumeResult *r)
+{
+    int (*vectors)[2] = opaque;
+
+    for (int k = 0; n && k < r->search.fields[0].nb; k++) {
+        vectors[k][0] = r->search.fields[0].mvs[k].motion_x;
+        vectors[k][1] = r->search.fields[0].mvs[k].motion_y;
+        nb_moved += vectors[k][0] || vectors[k][1];
+    }
+}
+
+/* Finds vectors as mvstereo does. */
 static void search_views(int (*vectors)[2], const uint8_t *view, const uint8_t *before, int w, int h)
 {
-    TestExecutor executor = { 0 };
-    const GpumeEngineConfig cfg = {
-        .params = {
-            .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .sweeps = 2, .pel = 4, .nb_references = 1,
-            .distance = { -1 },
-        },
-        .max_in_flight = 1,
-        .executor = { test_execute, &executor, 1 },
+    const GpumeParams params = {
+        .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .sweeps = 2, .pel = 4, .nb_references = 1,
+        .distance = { -1 },
     };
-    GpumeEngine *engine;
-    GpumeResult result;
+    AVFrame *frames[2] = { gray_frame(before, w, h), gray_frame(view, w, h) };
 
-    CHECK(ff_gpume_engine_open(&engine, &cfg, w, h, AV_PIX_FMT_GRAY8, NULL) >= 0, "search");
-    for (int i = 0; i < 2; i++) {
-        AVFrame *f = gray_frame(i ? view : before, w, h);
-
-        CHECK(ff_gpume_engine_push(engine, &f) >= 0, "search");
-        CHECK(ff_gpume_engine_pull(engine, &result) >= 0, "search");
-        for (int k = 0; i && k < result.search.fields[0].nb; k++) {
-            vectors[k][0] = result.search.fields[0].mvs[k].motion_x;
-            vectors[k][1] = result.search.fields[0].mvs[k].motion_y;
-            nb_moved += vectors[k][0] || vectors[k][1];
-        }
-        ff_gpume_result_uninit(&result);
-    }
-    ff_gpume_engine_close(&engine);
+    test_search(&params, frames, 2, take_vectors, vectors);
 }
 
 /* Makes the frames of a pair. */
@@ -629,17 +612,14 @@ static void make_film(int16_t *maps, enum Film film, int temporal)
 
     CHECK(ff_mvstereo_open(&mvstereo, &cfg) >= 0, "open");
     for (int n = 0; n < FILM_PAIRS; n++) {
-        AVFrame *views[2], *out = test_alloc(av_frame_alloc());
+        AVFrame *views[2], *out = test_alloc_frame(ff_mvstereo_output_format(cfg.output, 0), FILM_W, FILM_H);
         MvstereoPair pair = { .w = FILM_W, .h = FILM_H };
 
         for (int i = 0; i < 2; i++) {
             views[i] = draw_film(film, n, i, &r);
             pair.views[i] = (MvstereoView) { .frame = views[i], .step_x = 1, .step_y = 1 };
         }
-        out->width  = FILM_W;
-        out->height = FILM_H;
-        out->format = ff_mvstereo_output_format(cfg.output, 0);
-        CHECK(av_frame_get_buffer(out, 0) >= 0 && ff_mvstereo_make(mvstereo, &pair, out) >= 0 &&
+        CHECK(ff_mvstereo_make(mvstereo, &pair, out) >= 0 &&
               ff_mvstereo_read(mvstereo, maps + n * FILM_W * FILM_H) >= 0, "pair %d", n);
         for (int q = 0; film == FILM_APPROACHES && q < FILM_W * FILM_H; q++)
             maps[n * FILM_W * FILM_H + q] = out->data[0][q / FILM_W * out->linesize[0] + q % FILM_W];

@@ -47,13 +47,13 @@ static void all_formats(void)
 
     while ((desc = av_pix_fmt_desc_next(desc))) {
         Input in = { .w = 45, .h = 39, .format = av_pix_fmt_desc_get_id(desc), .seed = 3 };
-        Graph g = { 0 };
+        TestFilter g = { "mvview", "", 1, .never_searches = 1 };
         int ret;
 
         if (desc->flags & AV_PIX_FMT_FLAG_HWACCEL)
             continue;
         snprintf(test_context, sizeof(test_context), "format %s", desc->name);
-        ret = open_graph(&g, &in, "mvview", "", 1);
+        ret = test_open_filter(&g, in.format, in.w, in.h);
         avfilter_graph_free(&g.graph);
         CHECK((ret >= 0) == is_format(desc->name), "%s", ret < 0 ? "refused" : "accepted");
         *(ret < 0 ? &nb_refused : &nb_accepted) += 1;
@@ -94,7 +94,7 @@ typedef struct Run {
     AVFrame *frames[3];         ///< input
     AVFrame *expected[3];       ///< output of the first run, in which nothing fails
     AVFrame *out[3];
-    Graph graph;
+    TestFilter graph;
 } Run;
 
 /*
@@ -108,8 +108,8 @@ static int draw_again(void *opaque)
     AVFrame **out = first ? r->expected : r->out;
     int nb = 0, ret;
 
-    r->graph = (Graph) { .configure = first ? NULL : test_let_fail, .searches = r->searches };
-    ret = open_graph(&r->graph, r->in, "mvview", r->options, 2);
+    r->graph = (TestFilter) { "mvview", r->options, 2, !r->searches, .configure = first ? NULL : test_let_fail };
+    ret = test_open_filter(&r->graph, r->in->format, r->in->w, r->in->h);
     for (int i = 0; i < r->nb + 1 && ret >= 0; i++) {
         ret = av_buffersrc_write_frame(r->graph.src, i < r->nb ? r->frames[i] : NULL);
         while (ret >= 0 && nb < r->nb && (ret = av_buffersink_get_frame(r->graph.sink, out[nb])) >= 0)
@@ -200,7 +200,7 @@ static void untouched(void)
                      .has_side_data = rows[i].has };
         AVFrame *f, *out = test_alloc(av_frame_alloc());
         const uint8_t *data;
-        Graph g = { 0 };
+        TestFilter g = { "mvview", rows[i].options, 1, .never_searches = 1 };
         int ret;
 
         snprintf(test_context, sizeof(test_context), "nothing to draw, row %d", i);
@@ -208,7 +208,7 @@ static void untouched(void)
         input_mvs[0].source = rows[i].source;
         f    = make_frame(&in);
         data = f->data[0];
-        ret  = open_graph(&g, &in, "mvview", rows[i].options, 1);
+        ret  = test_open_filter(&g, in.format, in.w, in.h);
         if (ret >= 0)
             ret = av_buffersrc_write_frame(g.src, f);
         if (ret >= 0)
@@ -377,7 +377,7 @@ static void sizes_that_change(void)
     static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
     const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
     TestRandom r = { .state = 11 };
-    Graph g = { 0 };
+    TestFilter g = { "mvview", options, 3, .never_searches = 1 };
     int ret = 0;
 
     for (int i = 0; i < FF_ARRAY_ELEMS(sizes) && ret >= 0; i++) {
@@ -389,7 +389,7 @@ static void sizes_that_change(void)
         f = make_frame(&in);
         f->pts = i;
         if (!i)
-            ret = open_graph(&g, &in, "mvview", options, 3);
+            ret = test_open_filter(&g, in.format, in.w, in.h);
         if (ret >= 0)
             ret = av_buffersrc_add_frame(g.src, f);
         if (ret >= 0)

@@ -320,13 +320,13 @@ static void free_stream(StreamCase *c)
 static StreamResult run_stream(const StreamCase *c, int threads, void (*configure)(void))
 {
     StreamResult r = { 0 };
-    Graph g = { .searches = c->searches, .configure = configure };
+    TestFilter g = { c->kind->filter, c->options, threads, !c->searches, .configure = configure };
     AVFrame *out = test_alloc(av_frame_alloc());
     int64_t last = AV_NOPTS_VALUE;
     int ret;
 
     test_forget_log();
-    ret = open_graph(&g, &c->first, c->kind->filter, c->options, threads);
+    ret = test_open_filter(&g, c->first.format, c->first.w, c->first.h);
     for (int i = 0; i <= c->nb && ret >= 0 && r.nb < STREAM_MAX_OUTPUT; i++) {
         ret = av_buffersrc_add_frame_flags(g.src, i < c->nb ? c->frames[i] : NULL, AV_BUFFERSRC_FLAG_KEEP_REF);
         while (ret >= 0 && r.nb < STREAM_MAX_OUTPUT) {

@@ -19,7 +19,6 @@
 
 #include "libavutil/cpu.h"
 #include "libavutil/hwcontext.h"
-#include "libavutil/opt.h"
 
 #if CONFIG_FFNVCODEC && (CONFIG_CUDA_LLVM || CONFIG_CUDA_NVCC)
 #include "libavfilter/gpume/device/driver.h"
@@ -51,8 +50,8 @@ static AVFrame *filter_frame(const Input *in, const char *filter, const char *op
     AVFrame *f = make_frame(in), *out = test_alloc(av_frame_alloc());
     AVFrame *before = make_frame(in), *other = held ? test_alloc(av_frame_clone(f)) : NULL;
     const uint8_t *data = f->data[0];
-    Graph g = { 0 };
-    int ret = open_graph(&g, in, filter, options, threads);
+    TestFilter g = { filter, options, threads, .never_searches = 1 };
+    int ret = test_open_filter(&g, in->format, in->w, in->h);
 
     CHECK(ret >= 0, "%s=%s: %s", filter, options, av_err2str(ret));
     if (ret >= 0)
@@ -124,7 +123,7 @@ static void check_same(const Input *in, const char *options)
 typedef struct DeviceGraph {
     AVBufferRef *device;
     AVBufferRef *frames;        ///< frames of the last input's size, rounded up to whole chroma samples
-    Graph g;
+    TestFilter g;
 } DeviceGraph;
 
 static void even_sides(AVFrame *f)
@@ -133,48 +132,21 @@ static void even_sides(AVFrame *f)
     f->height = FFALIGN(f->height, 2);
 }
 
-static int need_frames(DeviceGraph *d, const Input *in)
+static void need_frames(DeviceGraph *d, const Input *in)
 {
-    AVHWFramesContext *frames = d->frames ? (void *)d->frames->data : NULL;
+    const AVHWFramesContext *frames = d->frames ? (const void *)d->frames->data : NULL;
 
     if (frames && frames->width == FFALIGN(in->w, 2) && frames->height == FFALIGN(in->h, 2))
-        return 0;
+        return;
     av_buffer_unref(&d->frames);
-    d->frames = test_alloc(av_hwframe_ctx_alloc(d->device));
-    frames = (void *)d->frames->data;
-    frames->format    = AV_PIX_FMT_CUDA;
-    frames->sw_format = in->format;
-    frames->width     = FFALIGN(in->w, 2);
-    frames->height    = FFALIGN(in->h, 2);
-    return av_hwframe_ctx_init(d->frames);
+    d->frames = test_hw_frames(d->device, in->format, in->w, in->h);
 }
 
 static int open_device_graph(DeviceGraph *d, const Input *in, const char *options)
 {
-    AVBufferSrcParameters *params = test_alloc(av_buffersrc_parameters_alloc());
-    AVFilterContext *ctx;
-    int ret = need_frames(d, in);
-
-    params->format        = AV_PIX_FMT_CUDA;
-    params->width         = in->w;
-    params->height        = in->h;
-    params->time_base     = (AVRational) { 1, 25 };
-    params->hw_frames_ctx = d->frames;
-    d->g.graph = test_alloc(avfilter_graph_alloc());
-    d->g.src   = test_alloc(avfilter_graph_alloc_filter(d->g.graph, avfilter_get_by_name("buffer"), "in"));
-    if (ret < 0 || (ret = av_buffersrc_parameters_set(d->g.src, params)) < 0 ||
-        (ret = avfilter_init_str(d->g.src, NULL)) < 0 ||
-        (ret = avfilter_graph_create_filter(&ctx, avfilter_get_by_name("mvview"), "mvview", options,
-                                            NULL, d->g.graph)) < 0 || (ret = set_search(ctx)) < 0 ||
-        (ret = avfilter_graph_create_filter(&d->g.sink, avfilter_get_by_name("buffersink"), "out",
-                                            NULL, NULL, d->g.graph)) < 0 ||
-        (ret = avfilter_link(d->g.src, 0, ctx, 0)) < 0 ||
-        (ret = avfilter_link(ctx, 0, d->g.sink, 0)) < 0)
-        goto end;
-    ret = avfilter_graph_config(d->g.graph, NULL);
-end:
-    av_free(params);
-    return ret;
+    need_frames(d, in);
+    d->g = (TestFilter) { "mvview", options, .never_searches = 1, .hw_frames = d->frames };
+    return test_open_filter(&d->g, in->format, in->w, in->h);
 }
 
 static void close_device_graph(DeviceGraph *d)
@@ -252,13 +224,13 @@ static int check_on_device(DeviceGraph *d, const Input *in, const char *options,
     AVFrame *f = make_frame(in), *up = test_alloc(av_frame_alloc());
     AVFrame *out = test_alloc(av_frame_alloc()), *down = test_alloc(av_frame_alloc());
     AVFrame *kept = test_alloc(av_frame_alloc()), *expected = NULL;
-    int ret = need_frames(d, in);
+    int ret;
 
+    need_frames(d, in);
     if (!same)
         expected = filter_frame(in, "mvview", options, 1, 0);
     even_sides(f);
-    if (ret >= 0)
-        ret = av_hwframe_get_buffer(d->frames, up, 0);
+    ret = av_hwframe_get_buffer(d->frames, up, 0);
     if (ret >= 0)
         ret = av_hwframe_transfer_data(up, f, 0);
     if (ret >= 0)
