@@ -63,10 +63,45 @@ typedef struct OracleBlock {
     const OracleVector *last, *before_last;
 } OracleBlock;
 
-static int oracle_min(int a, int b)
+/* What all oracles use */
+
+static inline int oracle_min(int a, int b)
 {
     return a < b ? a : b;
 }
+
+static inline int oracle_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static inline int oracle_clip(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Compares numbers for qsort(). */
+static inline int oracle_ascending(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static inline void *oracle_memory(size_t nb, size_t size)
+{
+    void *p = calloc(nb, size);
+
+    if (!p)
+        abort();
+    return p;
+}
+
+/* Returns the sample at (x, y); outside of the picture that is the nearest sample at its edge. */
+static inline int oracle_at(const uint16_t *p, int w, int h, int x, int y)
+{
+    return p[oracle_clip(y, 0, h - 1) * w + oracle_clip(x, 0, w - 1)];
+}
+
+/* Searches */
 
 static int oracle_difference(OracleSamples cur, OracleSamples ref, int x, int y)
 {

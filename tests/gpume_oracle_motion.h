@@ -31,11 +31,6 @@ typedef struct OracleMotion {
     int levels;             ///< levels of the pyramid of hme; 0: the default number
 } OracleMotion;
 
-static int oracle_max(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static int oracle_abs(int a)
 {
     return a < 0 ? -a : a;
@@ -47,26 +42,11 @@ static int oracle_floor(int a, int b)
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-static int oracle_clip(int v, int max)
-{
-    return v < 0 ? 0 : v > max ? max : v;
-}
-
-static void *oracle_memory(size_t nb, size_t size)
-{
-    void *p = calloc(nb, size);
-
-    if (!p)
-        abort();
-    return p;
-}
-
 /* Interpolation between samples */
 
-/* Returns the sample at (x, y); outside of the picture that is the nearest sample at its edge. */
 static int oracle_sample(const OraclePicture *p, int x, int y)
 {
-    return p->samples[oracle_clip(y, p->h - 1) * p->w + oracle_clip(x, p->w - 1)];
+    return oracle_at(p->samples, p->w, p->h, x, y);
 }
 
 /* Returns H.264's 6-tap filter of the samples (x, y) + k * (dx, dy), k from -2 to 3, unscaled. */
@@ -84,14 +64,14 @@ static int oracle_six(const OraclePicture *p, int x, int y, int dx, int dy)
 static int oracle_right(const OraclePicture *p, int max, int x, int y)
 {
     return p->halves[0] ? p->halves[0][y * p->w + x] :
-           oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), max);
+           oracle_clip(oracle_floor(oracle_six(p, x, y, 1, 0) + 16, 32), 0, max);
 }
 
 /* Returns h of the standard: the value half a sample below (x, y). */
 static int oracle_below(const OraclePicture *p, int max, int x, int y)
 {
     return p->halves[1] ? p->halves[1][y * p->w + x] :
-           oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), max);
+           oracle_clip(oracle_floor(oracle_six(p, x, y, 0, 1) + 16, 32), 0, max);
 }
 
 /* Returns j of the standard: the value half a sample to the right and below (x, y). */
@@ -103,7 +83,7 @@ static int oracle_middle(const OraclePicture *p, int max, int x, int y)
         return p->halves[2][y * p->w + x];
     sum = oracle_six(p, x, y - 2, 1, 0) - 5 * oracle_six(p, x, y - 1, 1, 0) + 20 * oracle_six(p, x, y, 1, 0) +
           20 * oracle_six(p, x, y + 1, 1, 0) - 5 * oracle_six(p, x, y + 2, 1, 0) + oracle_six(p, x, y + 3, 1, 0);
-    return oracle_clip(oracle_floor(sum + 512, 1024), max);
+    return oracle_clip(oracle_floor(sum + 512, 1024), 0, max);
 }
 
 static int oracle_mean(int a, int b)
@@ -475,7 +455,7 @@ static int oracle_small_partner(int i, int side, int d, int nb)
 {
     const int start = i * ORACLE_SMALL, length = oracle_min(ORACLE_SMALL, side - start);
 
-    return oracle_clip(oracle_floor(start + length / 2 + d, ORACLE_SMALL), nb - 1);
+    return oracle_clip(oracle_floor(start + length / 2 + d, ORACLE_SMALL), 0, nb - 1);
 }
 
 static int oracle_confirmed(const OracleGlobal *g, int bx, int by)
@@ -667,8 +647,8 @@ static int oracle_consistent(const OracleMotion *m, int w, int h, int bx, int by
     const int x0 = bx * m->block, y0 = by * m->block;
     const int x = x0 + oracle_min(m->block, w - x0) / 2 + oracle_floor(v.dx + m->pel / 2, m->pel);
     const int y = y0 + oracle_min(m->block, h - y0) / 2 + oracle_floor(v.dy + m->pel / 2, m->pel);
-    const OracleVector partner = other[oracle_clip(oracle_floor(y, m->block), bh - 1) * bw +
-                                       oracle_clip(oracle_floor(x, m->block), bw - 1)];
+    const OracleVector partner = other[oracle_clip(oracle_floor(y, m->block), 0, bh - 1) * bw +
+                                       oracle_clip(oracle_floor(x, m->block), 0, bw - 1)];
 
     return oracle_abs(v.dx + partner.dx) <= m->pel && oracle_abs(v.dy + partner.dy) <= m->pel;
 }

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpume_oracle.h"
+
 /** Maximum number of frames in a sequence. */
 #define DEINT_MAX_FRAMES 8
 #define DEINT_MAX_FIELDS (2 * DEINT_MAX_FRAMES)
@@ -54,29 +56,14 @@ static const int16_t deint_taps[63][36] = {
 #include "libavfilter/gpume/mvdeint/taps.h"
 };
 
-static int deint_clip(int v, int low, int high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
-static int deint_min(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int deint_max(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static int deint_at(const DeintComponent *c, const uint16_t *p, int x, int y)
 {
-    return p[deint_clip(y, 0, c->h - 1) * c->w + deint_clip(x, 0, c->w - 1)];
+    return oracle_at(p, c->w, c->h, x, y);
 }
 
 static int deint_scaled(int v, int b)
 {
-    return deint_min(b > 11 ? (v + (1 << (b - 12))) >> (b - 11) : v * (1 << (11 - b)), 1023);
+    return oracle_min(b > 11 ? (v + (1 << (b - 12))) >> (b - 11) : v * (1 << (11 - b)), 1023);
 }
 
 static int deint_above(int y)
@@ -118,24 +105,24 @@ static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, in
     int both[5], still, change, reach, z;
 
     if (!t || t == 2 * s->nb_frames - 1)
-        return deint_clip((5077 * (a + b) - 981 * (a3 + b3)) >> 13, 0, max);
+        return oracle_clip((5077 * (a + b) - 981 * (a3 + b3)) >> 13, 0, max);
     for (int k = -2; k <= 2; k++)
         both[2 + k] = deint_at(c, p0, x, y + 2 * k) + deint_at(c, p1, x, y + 2 * k);
     still  = both[2] >> 1;
     change = abs(deint_at(c, p0, x, y) - deint_at(c, p1, x, y));
-    reach  = deint_max(change >> 1,
-                       deint_max((abs(deint_at(c, before, x, ya) - a) + abs(deint_at(c, before, x, yb) - b)) >> 1,
-                                 (abs(deint_at(c, after, x, ya) - a) + abs(deint_at(c, after, x, yb) - b)) >> 1));
+    reach  = oracle_max(change >> 1,
+                        oracle_max((abs(deint_at(c, before, x, ya) - a) + abs(deint_at(c, before, x, yb) - b)) >> 1,
+                                   (abs(deint_at(c, after, x, ya) - a) + abs(deint_at(c, after, x, yb) - b)) >> 1));
     c->reach[t][y * c->w + x] = reach;
     if (!reach)
         return still;
     if (y >= 2 && y <= h - 3) {
         const int u = (both[1] >> 1) - a, v = (both[3] >> 1) - b;
-        const int high = deint_max(deint_max(still - b, still - a), deint_min(u, v));
-        const int low  = deint_min(deint_min(still - b, still - a), deint_max(u, v));
+        const int high = oracle_max(oracle_max(still - b, still - a), oracle_min(u, v));
+        const int low  = oracle_min(oracle_min(still - b, still - a), oracle_max(u, v));
 
-        reach = deint_max(deint_max(reach, low), -high);
-        c->reach[t][y * c->w + x] = deint_min(reach, max);
+        reach = oracle_max(oracle_max(reach, low), -high);
+        c->reach[t][y * c->w + x] = oracle_min(reach, max);
     }
     if (y < 4 || y > h - 5)
         z = (a + b) >> 1;
@@ -144,7 +131,7 @@ static int deint_first(const Deint *s, const DeintComponent *c, int t, int x, in
              4309 * (a + b) - 213 * (a3 + b3)) >> 13;
     else
         z = (5077 * (a + b) - 981 * (a3 + b3)) >> 13;
-    return deint_clip(deint_clip(z, still - reach, still + reach), 0, max);
+    return oracle_clip(oracle_clip(z, still - reach, still + reach), 0, max);
 }
 
 static int deint_intra(const Deint *s, const DeintComponent *c, int t, int x, int y)
@@ -172,7 +159,7 @@ static int deint_intra(const Deint *s, const DeintComponent *c, int t, int x, in
     for (int k = 0; k < 4; k++)
         for (int j = 0; j < 9; j++)
             sum += deint_taps[9 * (best + 3) + 3 * fit + busy][9 * k + j] * deint_at(c, f, x + j - 4, lines[k]);
-    return deint_clip(sum >> 12, 0, (1 << s->d) - 1);
+    return oracle_clip(sum >> 12, 0, (1 << s->d) - 1);
 }
 
 static int deint_is_known(const Deint *s, int t, int y)
@@ -217,7 +204,7 @@ static int deint_mixed(const Deint *s, const DeintComponent *c, int t, int x, in
         }
     mean    = abs(sum) * 273 >> 12;
     change -= 15 * mean * mean;
-    shift   = change | detail ? deint_max(deint_log2(change | detail) - 11, 0) : 0;
+    shift   = change | detail ? oracle_max(deint_log2(change | detail) - 11, 0) : 0;
     change >>= shift;
     detail >>= shift;
     if (!change && !detail)
@@ -239,13 +226,13 @@ static int deint_woven(const Deint *s, const DeintComponent *c, int t, int x, in
             change += deint_square(deint_scaled(abs(deint_at(c, before, j, y + i) - deint_at(c, after, j, y + i)),
                                                 s->d));
         for (int i = 0; i < 2; i++)
-            for (int k = deint_max(n - 1, 0); k <= deint_min(n + 1, s->nb_frames - 1); k++)
+            for (int k = oracle_max(n - 1, 0); k <= oracle_min(n + 1, s->nb_frames - 1); k++)
                 change += deint_square(deint_scaled(abs(deint_at(c, c->frames[k], j, lines[i]) -
                                                         deint_at(c, f, j, lines[i])), s->d));
     }
     if (!distance && !change)
         return v;
-    shift = deint_max(deint_log2(distance | change) - 11, 0);
+    shift = oracle_max(deint_log2(distance | change) - 11, 0);
     distance = (distance >> shift) * (distance >> shift);
     change   = (change >> shift) * (change >> shift);
     return v + (((still - v) * (int)(256 * distance / (distance + change)) + 128) >> 8);
@@ -289,7 +276,7 @@ static int deint_compensated(const Deint *s, const DeintComponent *c, const Dein
         { 0, 0, 64, 0, 0, 0 },    { 0, -2, 58, 10, -2, 0 }, { 1, -5, 52, 20, -5, 1 }, { 1, -7, 46, 30, -8, 2 },
         { 2, -10, 40, 40, -10, 2 }, { 2, -8, 30, 46, -7, 1 }, { 1, -5, 20, 52, -5, 1 }, { 0, -2, 10, 58, -2, 0 },
     };
-    const int f = deint_min(4, 16 - s->d), ex = (2 * v.x) >> c->sx, ey = (2 * v.y) >> c->sy;
+    const int f = oracle_min(4, 16 - s->d), ex = (2 * v.x) >> c->sx, ey = (2 * v.y) >> c->sy;
     const int line = y + (ey >> 3), is_made = z->distance < 0 && !s->is_last && !s->progressive[z->field / 2];
     const uint16_t *estimate = is_made ? c->result[z->field] : c->estimate[z->field];
     int sum = 1 << (11 - f);
@@ -299,15 +286,15 @@ static int deint_compensated(const Deint *s, const DeintComponent *c, const Dein
             sum += taps[ey & 7][i] * taps[ex & 7][j] *
                    deint_at(c, estimate, x + (ex >> 3) + j - 2, line + i - 2);
     *known = (line & 1) == s->parity[z->field] ? 16 - 2 * (ey & 7) : 2 * (ey & 7);
-    return deint_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
+    return oracle_clip(sum >> (12 - f), 0, ((1 << s->d) - 1) << f);
 }
 
 /* Returns how well a block fits the lines 2 k and 2 k + 1 of an area, 1 / (squared differences + 10240). */
 static unsigned deint_squares(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, DeintVector v,
                               int x0, int y0, int k)
 {
-    const int f = deint_min(4, 16 - s->d), w = 8 >> c->sx, h = 8 >> c->sy;
-    const int second = (y0 & 1) != s->parity[t], other = deint_clip(second ? k - 1 : k + 1, 0, h / 2 - 1);
+    const int f = oracle_min(4, 16 - s->d), w = 8 >> c->sx, h = 8 >> c->sy;
+    const int second = (y0 & 1) != s->parity[t], other = oracle_clip(second ? k - 1 : k + 1, 0, h / 2 - 1);
     const int lines[2] = { y0 + 2 * k + second, y0 + 2 * other + second };
     unsigned sum = 10240;
     int known;
@@ -328,15 +315,15 @@ static void deint_area_overlap(const Deint *s, const DeintComponent *c, int t, D
     DeintVector v[4];
 
     for (int i = 0; i < 4; i++)
-        v[i] = vectors[deint_clip(l - 1 + i / 2, 0, rows - 1) * cols + deint_clip(k - 1 + (i & 1), 0, cols - 1)];
-    for (int y = deint_max(y0, 0); y < deint_min(y0 + (8 >> c->sy), c->h); y++) {
+        v[i] = vectors[oracle_clip(l - 1 + i / 2, 0, rows - 1) * cols + oracle_clip(k - 1 + (i & 1), 0, cols - 1)];
+    for (int y = oracle_max(y0, 0); y < oracle_min(y0 + (8 >> c->sy), c->h); y++) {
         unsigned squares[4], least = UINT32_MAX;
 
         for (int i = 0; i < 4; i++) {
             squares[i] = deint_squares(s, c, t, z, v[i], x0, y0, (y - y0) / 2);
             least      = squares[i] < least ? squares[i] : least;
         }
-        for (int x = deint_max(x0, 0); x < deint_min(x0 + (8 >> c->sx), c->w); x++) {
+        for (int x = oracle_max(x0, 0); x < oracle_min(x0 + (8 >> c->sx), c->w); x++) {
             const int wx = windows[c->sx][x - x0], wy = windows[c->sy][y - y0];
             unsigned u[4], sum_u = 0, rest = 4096, sum = 2048, sum_known = 2048;
 
@@ -368,11 +355,6 @@ static void deint_overlap(const Deint *s, const DeintComponent *c, int t, DeintC
             deint_area_overlap(s, c, t, z, vectors, k, l);
 }
 
-static int deint_compare(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
 /* Returns N, the noise, from the costs of both neighbouring fields. */
 static int deint_noise(const Deint *s, int t)
 {
@@ -382,10 +364,10 @@ static int deint_noise(const Deint *s, int t)
     for (int i = 0; i < 256; i++) {
         const int at = (2 * (i / 16) + 1) * rows / 32 * cols + (2 * (i % 16) + 1) * cols / 32;
 
-        costs[i] = deint_min(s->vectors[t][1][at].cost, s->vectors[t][2][at].cost);
+        costs[i] = oracle_min(s->vectors[t][1][at].cost, s->vectors[t][2][at].cost);
     }
-    qsort(costs, 256, sizeof(*costs), deint_compare);
-    return deint_max(deint_min(costs[25], (16 << s->d) - 1) - 48 * (1 << (s->d - 8)), 0) << deint_min(4, 16 - s->d);
+    qsort(costs, 256, sizeof(*costs), oracle_ascending);
+    return oracle_max(oracle_min(costs[25], (16 << s->d) - 1) - 48 * (1 << (s->d - 8)), 0) << oracle_min(4, 16 - s->d);
 }
 
 /* Rounds the vectors of the nearest fields of field t where both fields then agree better. */
@@ -436,20 +418,20 @@ static void deint_round(Deint *s, int t)
 
 static void deint_residual(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z)
 {
-    const int f = deint_min(4, 16 - s->d);
+    const int f = oracle_min(4, 16 - s->d);
 
     for (int y = 0; y < c->h; y++)
         for (int x = 0; x < c->w && !deint_is_known(s, t, y); x++) {
             const int ya = deint_above(y), yb = deint_below(c, y);
             const int a = (deint_at(c, c->estimate[t], x, ya) << f) - z->c[ya * c->w + x];
             const int b = (deint_at(c, c->estimate[t], x, yb) << f) - z->c[yb * c->w + x];
-            const int move = (77 * deint_min(abs(a), abs(b)) + 64) >> 7;
+            const int move = (77 * oracle_min(abs(a), abs(b)) + 64) >> 7;
             int *p = &z->c[y * c->w + x];
 
             if (a > 0 && b > 0)
-                *p = deint_min(*p + move, ((1 << s->d) - 1) << f);
+                *p = oracle_min(*p + move, ((1 << s->d) - 1) << f);
             if (a < 0 && b < 0)
-                *p = deint_max(*p - move, 0);
+                *p = oracle_max(*p - move, 0);
         }
 }
 
@@ -476,12 +458,12 @@ static unsigned deint_activity(const Deint *s, const DeintComponent *c, int t, i
 
 static unsigned deint_error(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int x, int y)
 {
-    const int f = deint_min(4, 16 - s->d), lines[2] = { deint_above(y), deint_below(c, y) };
+    const int f = oracle_min(4, 16 - s->d), lines[2] = { deint_above(y), deint_below(c, y) };
     unsigned n = 0, v = 0;
 
     for (int k = 0; k < 2; k++)
         for (int j = x - 2; j <= x + 2; j++) {
-            const int at = lines[k] * c->w + deint_clip(j, 0, c->w - 1);
+            const int at = lines[k] * c->w + oracle_clip(j, 0, c->w - 1);
             const int m  = deint_scaled(abs((c->estimate[t][at] << f) - z->c[at]), s->d + f);
 
             n += (z->r[at] + 2) * deint_square(m);
@@ -493,11 +475,11 @@ static unsigned deint_error(const Deint *s, const DeintComponent *c, int t, cons
 /* Returns the vote of area (k, l) of luma for a candidate. */
 static int deint_vote(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int k, int l)
 {
-    const int f = deint_min(4, 16 - s->d);
+    const int f = oracle_min(4, 16 - s->d);
     long e = 0, a = 0, n = 0;
 
-    for (int y = deint_max(8 * l - 4, 0); y < deint_min(8 * l + 4, c->h); y++)
-        for (int x = deint_max(8 * k - 4, 0); x < deint_min(8 * k + 4, c->w); x++) {
+    for (int y = oracle_max(8 * l - 4, 0); y < oracle_min(8 * l + 4, c->h); y++)
+        for (int x = oracle_max(8 * k - 4, 0); x < oracle_min(8 * k + 4, c->w); x++) {
             const int up = y < 2 ? y + 2 : y - 2, down = y + 2 >= c->h ? y - 2 : y + 2;
             const uint16_t *p = c->estimate[t];
 
@@ -561,7 +543,7 @@ static int deint_is_first(const Deint *s, const DeintComponent *c, const DeintCa
         if (i == area)
             here = there;
     }
-    return nb && here < (2 * nb_poor > nb_areas ? deint_min(nb, 2) : 1);
+    return nb && here < (2 * nb_poor > nb_areas ? oracle_min(nb, 2) : 1);
 }
 
 /* Returns the error of a candidate, at least 2^17 if it does not match. */
@@ -592,22 +574,22 @@ static unsigned deint_weight(unsigned m, unsigned least)
     const int e = deint_log2(m), f = deint_log2(least), i = (m >> (e - 7)) & 127;
     const double p = 4096 * pow(1 + (i + 0.5) / 128, -1.5) * (e & 1 ? pow(2, -1.5) : 1);
 
-    return (unsigned)lrint(p) >> deint_min(3 * ((e >> 1) - (f >> 1)), 31);
+    return (unsigned)lrint(p) >> oracle_min(3 * ((e >> 1) - (f >> 1)), 31);
 }
 
 /* Returns how far a result can be from the sample of X(0). */
 static int deint_limit(const Deint *s, const DeintComponent *c, int t, const DeintCandidate *z, int nb, int x, int y)
 {
     const int at = y * c->w + x, has_both = nb > 1 && z[0].distance == -1 && z[1].distance == 1;
-    const int apart = has_both ? 2 * abs(z[0].c[at] - z[1].c[at]) >> deint_min(4, 16 - s->d) : 0;
+    const int apart = has_both ? 2 * abs(z[0].c[at] - z[1].c[at]) >> oracle_min(4, 16 - s->d) : 0;
     int m = 0, limit = 0, nb_still = 0;
 
     for (int j = x - 1; j <= x + 1; j++)
-        m = deint_max(m, deint_at(c, c->reach[t], j, y));
-    for (int i = deint_max(x - 7, 0); i < deint_min(x + 8, c->w) && nb_still < 8; i++)
+        m = oracle_max(m, deint_at(c, c->reach[t], j, y));
+    for (int i = oracle_max(x - 7, 0); i < oracle_min(x + 8, c->w) && nb_still < 8; i++)
         nb_still = c->reach[t][y * c->w + i] ? 0 : nb_still + 1;
     if (m && nb_still < 8)
-        limit = deint_max(3 * m - apart, m / 8) + (2 << (s->d - 8));
+        limit = oracle_max(3 * m - apart, m / 8) + (2 << (s->d - 8));
     return limit;
 }
 
@@ -624,7 +606,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
         { { 15222, 999, 1, 1, 375 }, { 1264, 1386, 4000, 118, 1 } },
         { { 60000, 919, 1, 4, 8 }, { 1942, 5002, 3448, 6, 1 } },
     };
-    const int f = deint_min(4, 16 - s->d), at = y * c->w + x, z0 = c->first[t][at], l = c->intra[t][at];
+    const int f = oracle_min(4, 16 - s->d), at = y * c->w + x, z0 = c->first[t][at], l = c->intra[t][at];
     const unsigned A = deint_activity(s, c, t, x, y);
     const unsigned S = deint_square(deint_scaled(abs(deint_at(c, c->estimate[t], x, deint_above(y)) -
                                                      deint_at(c, c->estimate[t], x, deint_below(c, y))), s->d));
@@ -673,7 +655,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
         int H = h;
 
         if (i)
-            H = deint_clip(z0 >= l ? h + apart : h - apart, -1023, 1023);
+            H = oracle_clip(z0 >= l ? h + apart : h - apart, -1023, 1023);
         if (!nb)
             H = 0;
         m[nb + i] = k[0] + (((A >> 4) * k[1] + (S >> 4) * k[2] + ((deint_square(abs(H)) * blame) >> 10) * k[3] +
@@ -689,7 +671,7 @@ static int deint_sample(Deint *s, const DeintComponent *c, int pass, int t, cons
     }
     h = (2 * (unsigned)abs(n) + (q << f)) / (q << (f + 1));
     s->nb_moved += h != 0;
-    return deint_clip(n < 0 ? z0 - h : z0 + h, z0 - limit, z0 + limit);
+    return oracle_clip(n < 0 ? z0 - h : z0 + h, z0 - limit, z0 + limit);
 }
 
 /* Makes a field of a component. @param matches areas where each candidate matches; the call for luma sets them */

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpume_oracle_motion.h"
+
 #define DENOISE_MAX_FRAMES 8
 #define DENOISE_MAX_RADIUS 4
 
@@ -57,11 +59,6 @@ typedef struct Denoise {
     int nb_unclipped;                           ///< samples that were corrected
     int nb_correlated, nb_matched;              ///< estimates of a single picture: with correlated noise, with matches
 } Denoise;
-
-static int denoise_clip(int64_t v, int64_t low, int64_t high)
-{
-    return v < low ? low : v > high ? high : v;
-}
 
 static int64_t denoise_pow2(int n)
 {
@@ -235,47 +232,13 @@ static int denoise_is_cut(const uint16_t *now, const uint16_t *before, int w, in
     return 2 * difference > spread;
 }
 
-/* Interpolation between samples, with the names of the H.264 standard */
+/* Interpolation between samples */
 
+/** A plane of samples of d bits. */
 typedef struct DenoisePlane {
-    const uint16_t *p;
-    int w, h, d;
+    OraclePicture p;
+    int d;
 } DenoisePlane;
-
-static int denoise_sample(const DenoisePlane *s, int x, int y)
-{
-    return s->p[denoise_clip(y, 0, s->h - 1) * s->w + denoise_clip(x, 0, s->w - 1)];
-}
-
-static int denoise_six(int a, int b, int c, int d, int e, int f)
-{
-    return a - 5 * b + 20 * c + 20 * d - 5 * e + f;
-}
-
-static int denoise_b1(const DenoisePlane *s, int x, int y)
-{
-    return denoise_six(denoise_sample(s, x - 2, y), denoise_sample(s, x - 1, y), denoise_sample(s, x, y),
-                       denoise_sample(s, x + 1, y), denoise_sample(s, x + 2, y), denoise_sample(s, x + 3, y));
-}
-
-static int denoise_h1(const DenoisePlane *s, int x, int y)
-{
-    return denoise_six(denoise_sample(s, x, y - 2), denoise_sample(s, x, y - 1), denoise_sample(s, x, y),
-                       denoise_sample(s, x, y + 1), denoise_sample(s, x, y + 2), denoise_sample(s, x, y + 3));
-}
-
-static int denoise_half(const DenoisePlane *s, int v)
-{
-    return denoise_clip((v + 16) >> 5, 0, denoise_pow2(s->d) - 1);
-}
-
-static int denoise_j(const DenoisePlane *s, int x, int y)
-{
-    const int j1 = denoise_six(denoise_b1(s, x, y - 2), denoise_b1(s, x, y - 1), denoise_b1(s, x, y),
-                               denoise_b1(s, x, y + 1), denoise_b1(s, x, y + 2), denoise_b1(s, x, y + 3));
-
-    return denoise_clip((j1 + 512) >> 10, 0, denoise_pow2(s->d) - 1);
-}
 
 /*
  * Returns twice the value at (qx / 4, qy / 4). It is doubled because some values are means of two, which
@@ -284,11 +247,11 @@ static int denoise_j(const DenoisePlane *s, int x, int y)
 static int denoise_quarter(const DenoisePlane *s, int qx, int qy)
 {
     const int x = qx >> 2, y = qy >> 2;
-    const int fx = qx & 3, fy = qy & 3;
+    const int fx = qx & 3, fy = qy & 3, max = denoise_pow2(s->d) - 1;
 
-#define WHOLE(x, y) denoise_sample(s, x, y)
-#define RIGHT(x, y) denoise_half(s, denoise_b1(s, x, y))
-#define BELOW(x, y) denoise_half(s, denoise_h1(s, x, y))
+#define WHOLE(x, y) oracle_sample(&s->p, x, y)
+#define RIGHT(x, y) oracle_right(&s->p, max, x, y)
+#define BELOW(x, y) oracle_below(&s->p, max, x, y)
     if (!fx && !fy)
         return 2 * WHOLE(x, y);
     if (!fy)
@@ -296,11 +259,11 @@ static int denoise_quarter(const DenoisePlane *s, int qx, int qy)
     if (!fx)
         return fy == 2 ? 2 * BELOW(x, y) : WHOLE(x, y + (fy == 3)) + BELOW(x, y);
     if (fx == 2 && fy == 2)
-        return 2 * denoise_j(s, x, y);
+        return 2 * oracle_middle(&s->p, max, x, y);
     if (fx == 2)
-        return denoise_j(s, x, y) + RIGHT(x, y + (fy == 3));
+        return oracle_middle(&s->p, max, x, y) + RIGHT(x, y + (fy == 3));
     if (fy == 2)
-        return denoise_j(s, x, y) + BELOW(x + (fx == 3), y);
+        return oracle_middle(&s->p, max, x, y) + BELOW(x + (fx == 3), y);
     return RIGHT(x, y + (fy == 3)) + BELOW(x + (fx == 3), y);
 #undef WHOLE
 #undef RIGHT
@@ -320,7 +283,7 @@ static void denoise_read(int *patch, const DenoisePlane *s, int x0, int y0, int 
 /* Sets *x and *y to the vector of a cell, in quarter samples. Returns 0 if it has none. */
 static int denoise_cell(const Denoise *s, int t, int distance, int c, int r, int *x, int *y)
 {
-    const int at_x = denoise_clip(8 * c + 4, 0, s->w - 1), at_y = denoise_clip(8 * r + 4, 0, s->h - 1);
+    const int at_x = oracle_clip(8 * c + 4, 0, s->w - 1), at_y = oracle_clip(8 * r + 4, 0, s->h - 1);
     int found = 0;
 
     for (int i = 0; i < s->nb_blocks[t]; i++) {
@@ -330,8 +293,8 @@ static int denoise_cell(const Denoise *s, int t, int distance, int c, int r, int
             at_y >= b->top + b->h)
             continue;
         found = 1;
-        *x = denoise_clip((b->dx + 2) >> 2, -32000, 32000);
-        *y = denoise_clip((b->dy + 2) >> 2, -32000, 32000);
+        *x = oracle_clip((b->dx + 2) >> 2, -32000, 32000);
+        *y = oracle_clip((b->dy + 2) >> 2, -32000, 32000);
     }
     return found;
 }
@@ -357,7 +320,7 @@ static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, 
                             int64_t energy, DenoiseMatched *m)
 {
     const int cols = (s->w + 7) / 8, rows = (s->h + 7) / 8;
-    const DenoisePlane before = { t ? c->noisy[t - 1] : NULL, c->w, c->h, s->d };
+    const DenoisePlane before = { { c->w, c->h, t ? c->noisy[t - 1] : NULL }, s->d };
     int64_t sum = 0, squares = 0, parts[4] = { 0 }, of_parts = 0, of_sums = 0, of_both = 0;
     int x, y, nb_equal = 0;
 
@@ -369,7 +332,7 @@ static void denoise_compare(const Denoise *s, const DenoiseComponent *c, int t, 
     for (int j = 0; j < 8; j++)
         for (int i = 0; i < 8; i++) {
             const int64_t here = c->noisy[t][(y0 + j) * c->w + x0 + i];
-            const int64_t there = denoise_sample(&before, x0 + i + x, y0 + j + y), a = here - there;
+            const int64_t there = oracle_sample(&before.p, x0 + i + x, y0 + j + y), a = here - there;
 
             of_sums  += (here + there) * (here + there);
             of_both  += here + there;
@@ -605,11 +568,11 @@ static void denoise_strength(const Denoise *s, DenoiseComponent *c, int t)
     int stays = 1;
 
     for (int k = 0; k < 32; k++) {
-        const int at = denoise_clip(8 * k - 12, 0, 223), l = at / 32, m = at % 32;
+        const int at = oracle_clip(8 * k - 12, 0, 223), l = at / 32, m = at % 32;
         const int *g = c->estimate[t];
         const int64_t sigma = s->sigma ? s->sigma : s->single ? g[8] : (g[l] * (32 - m) + g[l + 1] * m + 16) >> 5;
 
-        c->strength[t][k] = denoise_clip((sigma * s->factor[t] + 128) >> 8, 0, 32768);
+        c->strength[t][k] = oracle_clip((sigma * s->factor[t] + 128) >> 8, 0, 32768);
         c->clipped[t][k]  = sigma;
         stays &= c->strength[t][k] < 16;
     }
@@ -686,16 +649,16 @@ static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, int t,
     if (i == 7)
         return denoise_has_entry(s, t, u - t);
     if (second) {
-        const int row = denoise_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patch_rows(s, c->h) - 1);
-        const int col = denoise_clip((x0 + around[i % 5][0] + 2 * (row % 2)) >> 2, 0, denoise_patch_cols(c->w) - 1);
+        const int row = oracle_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patch_rows(s, c->h) - 1);
+        const int col = oracle_clip((x0 + around[i % 5][0] + 2 * (row % 2)) >> 2, 0, denoise_patch_cols(c->w) - 1);
         const int *match = denoise_match(s, c, t, u, col, row);
 
         *x = match[0];
         *y = match[1];
         return i < 5 && match[2];
     }
-    found = denoise_cell(s, t, u - t, denoise_clip(((x0 + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1),
-                         denoise_clip(((y0 + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1), x, y);
+    found = denoise_cell(s, t, u - t, oracle_clip(((x0 + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1),
+                         oracle_clip(((y0 + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1), x, y);
     *x = (*x + ((1 << c->sx) >> 1)) >> c->sx;
     *y = (*y + ((1 << c->sy) >> 1)) >> c->sy;
     return found;
@@ -705,19 +668,19 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
                           int col, int row)
 {
     static const int lost[4][4] = { { 0, 15, 11, 15 }, { 15, 25, 23, 25 }, { 11, 23, 20, 23 }, { 15, 25, 23, 25 } };
-    const DenoisePlane own = { second ? c->pilot[t] : c->noisy[t], c->w, c->h, s->d };
+    const DenoisePlane own = { { c->w, c->h, second ? c->pilot[t] : c->noisy[t] }, s->d };
     const int64_t strength = c->strength[t][denoise_tone(&own, x, y)];
     const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 320)) >> 16;
 
     k->nb = 0;
     for (int u = t - s->radius; u <= t + s->radius; u++) {
-        const DenoisePlane noisy = { u >= 0 && u < s->nb_frames ? c->noisy[u] : NULL, c->w, c->h, s->d };
-        const DenoisePlane pilot = { noisy.p ? c->pilot[u] : NULL, c->w, c->h, s->d };
+        const DenoisePlane noisy = { { c->w, c->h, u >= 0 && u < s->nb_frames ? c->noisy[u] : NULL }, s->d };
+        const DenoisePlane pilot = { { c->w, c->h, noisy.p.samples ? c->pilot[u] : NULL }, s->d };
         const DenoisePlane *look = second ? &pilot : &noisy;
         int64_t least = -1;
         int dx = 0, dy = 0, patch[64], match[64];
 
-        if (!noisy.p || (u > t && s->is_repeat[u]) || (u < t && s->is_repeat[u + 1]))
+        if (!noisy.p.samples || (u > t && s->is_repeat[u]) || (u < t && s->is_repeat[u + 1]))
             continue;
         denoise_read(patch, &own, x, y, 0, 0);
         for (int i = 0; i < 8 && u != t; i++) {
@@ -892,8 +855,8 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
                     left++;
                 continue;
             }
-            ratio   = denoise_clip(llabs(q[j][i]), 0, (16 * used) >> 8) * (denoise_pow2(29) / used);
-            ratio   = denoise_clip(ratio >> 16, 0, 511);
+            ratio   = oracle_clip(llabs(q[j][i]), 0, (16 * used) >> 8) * (denoise_pow2(29) / used);
+            ratio   = oracle_clip(ratio >> 16, 0, 511);
             n       = (2 * ratio + 1) * (2 * ratio + 1);
             gain    = (32768 * n + (n + 4096) / 2) / (n + 4096);
             c[j][i] = (c[j][i] * gain + 16384) >> 15;
@@ -902,7 +865,7 @@ static int64_t denoise_filter(int64_t *result, DenoiseStack *k, int64_t strength
     weight = second ? denoise_pow2(dense ? 28 : 29) / (65536 + squares) : (dense ? 4096 : 8192) / (1 + left);
     denoise_backward(result, c, k->nb, k->own);
     for (int i = 0; i < 64; i++)
-        result[i] = denoise_clip(result[i] + base * denoise_pow2(f), 0, (denoise_pow2(d) - 1) * denoise_pow2(f));
+        result[i] = oracle_clip(result[i] + base * denoise_pow2(f), 0, (denoise_pow2(d) - 1) * denoise_pow2(f));
     return weight;
 }
 
@@ -939,13 +902,13 @@ static int denoise_unclip(uint16_t *out, const uint16_t *noisy, int w, int h, in
 
             for (int b = -3; b <= 3; b++)
                 for (int a = -3; a <= 3; a++) {
-                    const int p = noisy[denoise_clip(y + b, 0, h - 1) * w + denoise_clip(x + a, 0, w - 1)];
+                    const int p = oracle_at(noisy, w, h, x + a, y + b);
 
                     least    += p == 0;
                     greatest += p == max;
                 }
-            out[y * w + x] = denoise_clip(v - denoise_shift(v, least, c, d) + denoise_shift(max - v, greatest, c, d),
-                                          0, max);
+            out[y * w + x] = oracle_clip(v - denoise_shift(v, least, c, d) + denoise_shift(max - v, greatest, c, d),
+                                         0, max);
             nb += out[y * w + x] != v;
         }
     return nb;
@@ -959,7 +922,7 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         { 26, 44, 54, 59, 59, 54, 44, 26 }, { 24, 41, 50, 54, 54, 50, 41, 24 },
         { 20, 33, 41, 44, 44, 41, 33, 20 }, { 12, 20, 24, 26, 26, 24, 20, 12 },
     };
-    const DenoisePlane noisy = { c->noisy[t], c->w, c->h, s->d };
+    const DenoisePlane noisy = { { c->w, c->h, c->noisy[t] }, s->d };
     const int f = s->d < 10 ? 10 - s->d : 0;
     int64_t *n, *m;
 
@@ -973,8 +936,8 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
         c->matches[t] = calloc(denoise_patch_cols(c->w) * denoise_patch_rows(s, c->h), 3 * 9 * sizeof(int));
     for (int j = 0; j < denoise_patch_rows(s, c->h); j++)
         for (int i = 0; i < denoise_patch_cols(c->w); i++) {
-            const int x = denoise_clip(4 * i - 2 * (j % 2), 0, FFMAX(c->w - 8, 0));
-            const int y = denoise_clip((s->dense ? 2 : 4) * j, 0, FFMAX(c->h - 8, 0));
+            const int x = oracle_clip(4 * i - 2 * (j % 2), 0, FFMAX(c->w - 8, 0));
+            const int y = oracle_clip((s->dense ? 2 : 4) * j, 0, FFMAX(c->h - 8, 0));
             DenoiseStack k;
             int64_t result[64], weight;
 
@@ -1037,10 +1000,10 @@ static void denoise_from_opponent(int64_t c[4], int d, int k)
     const int64_t half = (int64_t)1 << (d + k - 1), max = ((int64_t)1 << d) - 1, one = (int64_t)1 << (14 + k);
     const int64_t y = 16384 * c[0] + one / 2, u = c[1] - half, v = c[2] - half;
 
-    c[0] = denoise_clip(denoise_quotient(y - 23170 * v, one), 0, max);
-    c[1] = denoise_clip(denoise_quotient(y + 11585 * v + 20066 * u, one), 0, max);
-    c[2] = denoise_clip(denoise_quotient(y + 11585 * v - 20066 * u, one), 0, max);
-    c[3] = denoise_clip(denoise_quotient(c[3] + (1 << k) / 2, 1 << k), 0, max);
+    c[0] = oracle_clip(denoise_quotient(y - 23170 * v, one), 0, max);
+    c[1] = oracle_clip(denoise_quotient(y + 11585 * v + 20066 * u, one), 0, max);
+    c[2] = oracle_clip(denoise_quotient(y + 11585 * v - 20066 * u, one), 0, max);
+    c[3] = oracle_clip(denoise_quotient(c[3] + (1 << k) / 2, 1 << k), 0, max);
 }
 
 #endif /* GPUME_ORACLE_MVDENOISE_H */

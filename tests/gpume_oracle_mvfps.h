@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpume_oracle.h"
+
 /** A vector in quarter samples. */
 typedef struct BetweenVector {
     int x, y;
@@ -64,25 +66,6 @@ typedef struct BetweenHypothesis {
     int e, s;
 } BetweenHypothesis;
 
-static void *mvfps_oracle_memory(size_t nb, size_t size)
-{
-    void *p = calloc(nb, size);
-
-    if (!p)
-        abort();
-    return p;
-}
-
-static int mvfps_oracle_min(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-static int mvfps_oracle_clip(int v, int min, int max)
-{
-    return v < min ? min : v > max ? max : v;
-}
-
 static BetweenVector mvfps_oracle_vector(int x, int y)
 {
     return (BetweenVector) { x, y };
@@ -104,11 +87,11 @@ static void mvfps_oracle_read(const Between *b, BetweenField *field)
 {
     if (!field->nb_blocks)
         return;
-    field->cells = mvfps_oracle_memory(b->cols * b->rows, sizeof(*field->cells));
-    field->has   = mvfps_oracle_memory(b->cols * b->rows, sizeof(*field->has));
+    field->cells = oracle_memory(b->cols * b->rows, sizeof(*field->cells));
+    field->has   = oracle_memory(b->cols * b->rows, sizeof(*field->has));
     for (int r = 0; r < b->rows; r++)
         for (int c = 0; c < b->cols; c++) {
-            const int x = mvfps_oracle_min(8 * c + 4, b->w - 1), y = mvfps_oracle_min(8 * r + 4, b->h - 1);
+            const int x = oracle_min(8 * c + 4, b->w - 1), y = oracle_min(8 * r + 4, b->h - 1);
             const int at = r * b->cols + c;
 
             for (int i = 0; i < field->nb_blocks; i++) {
@@ -116,8 +99,8 @@ static void mvfps_oracle_read(const Between *b, BetweenField *field)
 
                 if (x < k->left || x >= k->left + k->w || y < k->top || y >= k->top + k->h)
                     continue;
-                field->cells[at].x = mvfps_oracle_clip((k->x + 2) >> 2, -32000, 32000);
-                field->cells[at].y = mvfps_oracle_clip((k->y + 2) >> 2, -32000, 32000);
+                field->cells[at].x = oracle_clip((k->x + 2) >> 2, -32000, 32000);
+                field->cells[at].y = oracle_clip((k->y + 2) >> 2, -32000, 32000);
                 field->has[at]     = 1;
             }
         }
@@ -126,8 +109,8 @@ static void mvfps_oracle_read(const Between *b, BetweenField *field)
 /* Returns the vector of a field at sample (x, y), or NULL if the field has none there. */
 static const BetweenVector *mvfps_oracle_at(const Between *b, const BetweenField *field, int x, int y)
 {
-    const int at = mvfps_oracle_clip(y >> 3, 0, b->rows - 1) * b->cols +
-                   mvfps_oracle_clip(x >> 3, 0, b->cols - 1);
+    const int at = oracle_clip(y >> 3, 0, b->rows - 1) * b->cols +
+                   oracle_clip(x >> 3, 0, b->cols - 1);
 
     return field->has[at] ? &field->cells[at] : NULL;
 }
@@ -153,7 +136,7 @@ static int mvfps_oracle_c(const Between *b, int v)
 
 static int mvfps_oracle_d(const BetweenVector *u, BetweenVector v)
 {
-    return u ? mvfps_oracle_min(mvfps_oracle_difference(*u, v), 128) : 128;
+    return u ? oracle_min(mvfps_oracle_difference(*u, v), 128) : 128;
 }
 
 static void mvfps_oracle_distances(const Between *b, BetweenVector v, int x, int y, int *da, int *dc)
@@ -179,7 +162,7 @@ static void mvfps_oracle_distances(const Between *b, BetweenVector v, int x, int
 
 static int mvfps_oracle_sample(const BetweenComponent *m, const uint16_t *samples, int x, int y)
 {
-    return samples[mvfps_oracle_clip(y, 0, m->h - 1) * m->w + mvfps_oracle_clip(x, 0, m->w - 1)];
+    return oracle_at(samples, m->w, m->h, x, y);
 }
 
 /* Returns the value at (x + ex / 8, y + ey / 8), interpolated linearly. */
@@ -206,7 +189,7 @@ static int mvfps_oracle_cost(const Between *b, int c, int r, BetweenVector v)
             sad += abs(mvfps_oracle_linear(m, m->a, x, y, mvfps_oracle_a(b, v.x), mvfps_oracle_a(b, v.y)) -
                        mvfps_oracle_linear(m, m->c, x, y, mvfps_oracle_c(b, v.x), mvfps_oracle_c(b, v.y)));
     mvfps_oracle_distances(b, v, 8 * c + 4, 8 * r + 4, &da, &dc);
-    return (sad >> (b->d - 8)) + 8 * mvfps_oracle_min(da, dc);
+    return (sad >> (b->d - 8)) + 8 * oracle_min(da, dc);
 }
 
 /* What passes in front */
@@ -237,17 +220,17 @@ static int mvfps_oracle_hides(const Between *b, BetweenVector u, BetweenVector v
 static int mvfps_oracle_still(const Between *b, int x, int y)
 {
     const BetweenComponent *m = &b->components[0];
-    const int c = mvfps_oracle_clip(x >> 3, 0, b->cols - 1), r = mvfps_oracle_clip(y >> 3, 0, b->rows - 1);
+    const int c = oracle_clip(x >> 3, 0, b->cols - 1), r = oracle_clip(y >> 3, 0, b->rows - 1);
     int64_t n = 0, v = 0, e = 0;
 
     for (int i = 8 * r - 8; i < 8 * r + 16; i++)
         for (int j = 8 * c - 8; j < 8 * c + 16; j++)
             if (i >= 0 && i < b->h && j >= 0 && j < b->w) {
-                const int right = mvfps_oracle_min(j + 1, b->w - 1), below = mvfps_oracle_min(i + 1, b->h - 1);
-                const int a = mvfps_oracle_min(m->a[i * m->w + j] >> (b->d - 8), 255);
-                const int x = mvfps_oracle_min(m->a[i * m->w + right] >> (b->d - 8), 255);
-                const int y = mvfps_oracle_min(m->a[below * m->w + j] >> (b->d - 8), 255);
-                const int d = mvfps_oracle_min(m->c[i * m->w + j] >> (b->d - 8), 255);
+                const int right = oracle_min(j + 1, b->w - 1), below = oracle_min(i + 1, b->h - 1);
+                const int a = oracle_min(m->a[i * m->w + j] >> (b->d - 8), 255);
+                const int x = oracle_min(m->a[i * m->w + right] >> (b->d - 8), 255);
+                const int y = oracle_min(m->a[below * m->w + j] >> (b->d - 8), 255);
+                const int d = oracle_min(m->c[i * m->w + j] >> (b->d - 8), 255);
                 const int g = abs(x - a) > abs(y - a) ? abs(x - a) : abs(y - a);
 
                 n++;
@@ -293,8 +276,8 @@ static BetweenVector mvfps_oracle_first(const Between *b, int c, int r)
     int costs[2 * 9 + 3], nb = 0;
 
     for (int i = 0; i < 9; i++) {
-        const int at = mvfps_oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1) * b->cols +
-                       mvfps_oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
+        const int at = oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1) * b->cols +
+                       oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
 
         if (b->f.nb_blocks && b->f.has[at])
             list[nb++] = b->f.cells[at];
@@ -332,7 +315,7 @@ static BetweenVector mvfps_oracle_second(const Between *b, const BetweenVector *
         int sum = 0;
 
         for (int j = 0; j < n; j++)
-            sum += mvfps_oracle_min(mvfps_oracle_difference(list[i], around[j]), 32);
+            sum += oracle_min(mvfps_oracle_difference(list[i], around[j]), 32);
         costs[i] = mvfps_oracle_cost(b, c, r, list[i]) + (n ? 4 * sum / n : 0);
     }
     return mvfps_oracle_choose(b, list, costs, nb, c, r);
@@ -364,9 +347,7 @@ static int64_t mvfps_oracle_l(int64_t p)
 /* Returns one component of a change of velocity, which is given in 1/4096. */
 static int mvfps_oracle_change(int64_t sum)
 {
-    const int64_t v = mvfps_oracle_divide(sum + 2048, 4096);
-
-    return v < -32000 ? -32000 : v > 32000 ? 32000 : v;
+    return oracle_clip(mvfps_oracle_divide(sum + 2048, 4096), -32000, 32000);
 }
 
 /* Returns whether a cell counts, and sets *sum to b + d and *difference to b - d of the definition if so. */
@@ -411,8 +392,8 @@ static BetweenVector mvfps_oracle_offset(const Between *b, int c, int r)
         b->p < 64 || b->p > 1024 || b->q < 64 || b->q > 1024)
         return mvfps_oracle_vector(0, 0);
     for (int i = 0; i < 9; i++) {
-        const int x = mvfps_oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
-        const int y = mvfps_oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1);
+        const int x = oracle_clip(c + 2 * mvfps_oracle_nine[i][0], 0, b->cols - 1);
+        const int y = oracle_clip(r + 2 * mvfps_oracle_nine[i][1], 0, b->rows - 1);
         BetweenVector sum, difference;
 
         if (mvfps_oracle_difference(b->vectors[y * b->cols + x], b->vectors[r * b->cols + c]) > 8 ||
@@ -472,7 +453,7 @@ static int mvfps_oracle_along(const Between *b, const BetweenComponent *m, const
             row += tx[i] * mvfps_oracle_sample(m, samples, x - 2 + i, y - 2 + j);
         sum += ty[j] * row;
     }
-    return mvfps_oracle_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
+    return oracle_clip((sum + 2048) >> 12, 0, (1 << b->d) - 1);
 }
 
 static int mvfps_oracle_pa(const Between *b, const BetweenComponent *m, int x, int y,
@@ -553,8 +534,8 @@ static void mvfps_oracle_tile(const Between *b, int i, int j)
     memset(list, 0, sizeof(list));
     for (int o = 0; o < 16; o++) {
         const int p = order[o] & 3, q = order[o] >> 2;
-        const int c = mvfps_oracle_clip(i - 1 + p, 0, b->cols - 1);
-        const int r = mvfps_oracle_clip(j - 1 + q, 0, b->rows - 1);
+        const int c = oracle_clip(i - 1 + p, 0, b->cols - 1);
+        const int r = oracle_clip(j - 1 + q, 0, b->rows - 1);
         const BetweenVector v = b->vectors[r * b->cols + c];
         int k = 0;
 
@@ -608,9 +589,9 @@ static void mvfps_oracle_make(Between *b)
 
     b->cols    = (b->w + 7) / 8;
     b->rows    = (b->h + 7) / 8;
-    b->vectors = mvfps_oracle_memory(b->cols * b->rows, sizeof(*b->vectors));
-    b->offsets = mvfps_oracle_memory(b->cols * b->rows, sizeof(*b->offsets));
-    first      = mvfps_oracle_memory(b->cols * b->rows, sizeof(*first));
+    b->vectors = oracle_memory(b->cols * b->rows, sizeof(*b->vectors));
+    b->offsets = oracle_memory(b->cols * b->rows, sizeof(*b->offsets));
+    first      = oracle_memory(b->cols * b->rows, sizeof(*first));
     for (int i = 0; i < 4; i++)
         mvfps_oracle_read(b, fields[i]);
 
@@ -651,7 +632,7 @@ static void mvfps_oracle_make(Between *b)
 static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, int h, int d)
 {
     const int across = (w + 15) / 16, nb = across * ((h + 15) / 16);
-    int *e = mvfps_oracle_memory(nb, sizeof(*e));
+    int *e = oracle_memory(nb, sizeof(*e));
     int m = 0, limit, is_repeat = 1;
 
     for (int i = 0; i < nb; i++) {
@@ -677,7 +658,7 @@ static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, i
         if (2 * below >= nb)
             break;
     }
-    limit = mvfps_oracle_clip(2 * m, 32, 64);
+    limit = oracle_clip(2 * m, 32, 64);
     for (int i = 0; i < nb; i++)
         is_repeat &= e[i] <= limit;
     free(e);
@@ -689,8 +670,8 @@ static int mvfps_oracle_is_repeat(const uint16_t *a, const uint16_t *c, int w, i
 /* Returns the detail of a picture of w x h samples, computed from a small picture of cols x rows samples. */
 static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d, int s, int cols, int rows)
 {
-    int *m = mvfps_oracle_memory(cols * rows, sizeof(*m));
-    uint8_t *detail = mvfps_oracle_memory(cols * rows, 1);
+    int *m = oracle_memory(cols * rows, sizeof(*m));
+    uint8_t *detail = oracle_memory(cols * rows, 1);
 
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < cols; i++) {
@@ -711,8 +692,8 @@ static uint8_t *mvfps_oracle_detail(const uint16_t *samples, int w, int h, int d
 
             for (int y = j - 4; y <= j + 4; y++)
                 for (int x = i - 4; x <= i + 4; x++)
-                    b += m[mvfps_oracle_clip(y, 0, rows - 1) * cols + mvfps_oracle_clip(x, 0, cols - 1)];
-            detail[j * cols + i] = mvfps_oracle_clip(128 + ((m[j * cols + i] - (b + 40) / 81) >> 1), 0, 255);
+                    b += m[oracle_clip(y, 0, rows - 1) * cols + oracle_clip(x, 0, cols - 1)];
+            detail[j * cols + i] = oracle_clip(128 + ((m[j * cols + i] - (b + 40) / 81) >> 1), 0, 255);
         }
     free(m);
     return detail;
@@ -788,16 +769,16 @@ static double mvfps_oracle_new_detail(const uint16_t *a, const uint16_t *c, int 
 
                         for (int y = top; y < top + 8; y++)
                             for (int x = left; x < left + 8; x++)
-                                sum += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] -
-                                           other[mvfps_oracle_clip(y + dy, 0, rows - 1) * cols +
-                                                 mvfps_oracle_clip(x + dx, 0, cols - 1)]);
-                        least = mvfps_oracle_min(least, sum);
+                                sum += abs(own[oracle_min(y, rows - 1) * cols + oracle_min(x, cols - 1)] -
+                                           other[oracle_clip(y + dy, 0, rows - 1) * cols +
+                                                 oracle_clip(x + dx, 0, cols - 1)]);
+                        least = oracle_min(least, sum);
                         if (!dx && !dy)
                             still = sum;
                     }
                 for (int y = top; y < top + 8; y++)
                     for (int x = left; x < left + 8; x++)
-                        detail += abs(own[mvfps_oracle_min(y, rows - 1) * cols + mvfps_oracle_min(x, cols - 1)] - 128);
+                        detail += abs(own[oracle_min(y, rows - 1) * cols + oracle_min(x, cols - 1)] - 128);
                 if (6 * (still - 128) <= detail)
                     continue;
                 cost += least;
@@ -819,7 +800,7 @@ static int mvfps_oracle_is_fade(const uint16_t *a, const uint16_t *c, int w, int
     for (int i = 0; i < 2; i++) {
         const uint16_t *samples = i ? c : a;
 
-        lights[i] = mvfps_oracle_memory(nb, sizeof(*lights[i]));
+        lights[i] = oracle_memory(nb, sizeof(*lights[i]));
         for (int k = 0; k < nb; k++) {
             int64_t sum = 0, n = 0;
 

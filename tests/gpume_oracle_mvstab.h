@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpume_oracle.h"
+
 #define STAB_MAX_FRAMES 16
 #define STAB_MAX_BLOCKS 700
 
@@ -106,15 +108,10 @@ static void stab_map(const StabM *m, double x, double y, double *u, double *v)
     *v = (m->a[1][0] * x + m->a[1][1] * y + m->a[1][2]) * (1 / d);
 }
 
-static int stab_limited(int v, int low, int high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
 /* Returns a sample of component 0 in 8 bits; outside the picture, that at its edge. */
 static int stab_at(const Stab *s, const uint16_t *p, int x, int y)
 {
-    return p[stab_limited(y, 0, s->h - 1) * s->w + stab_limited(x, 0, s->w - 1)] >> (s->d - 8);
+    return oracle_at(p, s->w, s->h, x, y) >> (s->d - 8);
 }
 
 /* Reads the blocks of a motion field. */
@@ -126,7 +123,7 @@ static void stab_read(Stab *s, const uint16_t *p, const StabVector *v, const Sta
     s->nb = s->nb_textured = s->nb_inside = 0;
     for (int i = 0; i < s->nb_all; i++) {
         const int x0 = i % cols * 16, y0 = i / cols * 16;
-        const int x1 = stab_limited(x0 + 15, 0, s->w - 1), y1 = stab_limited(y0 + 15, 0, s->h - 1);
+        const int x1 = oracle_clip(x0 + 15, 0, s->w - 1), y1 = oracle_clip(y0 + 15, 0, s->h - 1);
         StabBlock b = { .x = (x0 + x1) / 2. - (s->w - 1) / 2., .y = (y0 + y1) / 2. - (s->h - 1) / 2. };
         int64_t xx = 0, xy = 0, yy = 0;
         double u, w;
@@ -259,8 +256,8 @@ static StabM stab_hypothesis(const Stab *s, StabBlock *b, int nb)
 
         b[i].vote  = floor(256 * (share < 1 ? share : 1)) / 256;
         b[i].vote *= fabs(b[i].x) > s->w / 2. - s->w / 8. || b[i].y < s->h / 8. - s->h / 2. ? 5 : 1;
-        b[i].bx    = stab_limited(floor(b[i].qx - b[i].x + 0.5), -256, 256);
-        b[i].by    = stab_limited(floor(b[i].qy - b[i].y + 0.5), -256, 256);
+        b[i].bx    = oracle_clip(floor(b[i].qx - b[i].x + 0.5), -256, 256);
+        b[i].by    = oracle_clip(floor(b[i].qy - b[i].y + 0.5), -256, 256);
         b[i].left  = 1;
         all       += b[i].vote;
     }
@@ -312,11 +309,6 @@ static double stab_cost(const StabBlock *b, int nb, const StabM *m)
     return sum;
 }
 
-static int stab_ascending(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
 /* Weighs the used blocks, nb of which are the sample. */
 static void stab_weigh(Stab *s, int nb)
 {
@@ -324,7 +316,7 @@ static void stab_weigh(Stab *s, int nb)
 
     for (int i = 0; i < nb; i++)
         traces[i] = s->blocks[i * s->nb / nb].xx + s->blocks[i * s->nb / nb].yy;
-    qsort(traces, nb, sizeof(*traces), stab_ascending);
+    qsort(traces, nb, sizeof(*traces), oracle_ascending);
     for (int i = 0; i < s->nb; i++) {
         StabBlock *b = &s->blocks[i];
         const double half = (b->xx + b->yy) / 2, g = (b->xx - b->yy) / 2;
@@ -474,17 +466,17 @@ static void stab_warp(Stab *s, const StabComponent *c, uint16_t *out, const uint
                 p[1] = stab_mirror(p[1], c->h);
             }
             for (int j = 0; j < 8; j++) {
-                const int row = stab_limited(stab_limited(p[1] >> 6, -28, c->h + 18) - 3 + j, 0, c->h - 1);
+                const int row = oracle_clip(oracle_clip(p[1] >> 6, -28, c->h + 18) - 3 + j, 0, c->h - 1);
                 int part = 0;
 
                 for (int i = 0; i < 8; i++) {
-                    const int col = stab_limited(stab_limited(p[0] >> 6, -28, c->w + 18) - 3 + i, 0, c->w - 1);
+                    const int col = oracle_clip(oracle_clip(p[0] >> 6, -28, c->w + 18) - 3 + i, 0, c->w - 1);
 
                     part += taps[p[0] & 63][i] * in[row * c->w + col];
                 }
                 sum += taps[p[1] & 63][j] * part;
             }
-            out[y * c->w + x] = stab_limited((sum + 2048) >> 12, 0, (1 << s->d) - 1);
+            out[y * c->w + x] = oracle_clip((sum + 2048) >> 12, 0, (1 << s->d) - 1);
         }
 }
 

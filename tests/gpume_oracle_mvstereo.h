@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpume_oracle.h"
+
 /** Two views and their disparities. */
 typedef struct StereoOracle {
     int w, h;
@@ -39,19 +41,14 @@ typedef struct StereoOracle {
     int agreement[6];       ///< samples with texture, valid ones, and the votes of four strips
 } StereoOracle;
 
-static int stereo_clip(int v, int low, int high)
-{
-    return v < low ? low : v > high ? high : v;
-}
-
 static int stereo_pixel(const uint8_t *p, int w, int h, int x, int y)
 {
-    return p[stereo_clip(y, 0, h - 1) * w + stereo_clip(x, 0, w - 1)];
+    return p[oracle_clip(y, 0, h - 1) * w + oracle_clip(x, 0, w - 1)];
 }
 
 static int stereo_value(const int *p, int w, int h, int x, int y)
 {
-    return p[stereo_clip(y, 0, h - 1) * w + stereo_clip(x, 0, w - 1)];
+    return p[oracle_clip(y, 0, h - 1) * w + oracle_clip(x, 0, w - 1)];
 }
 
 static void stereo_brightness(StereoOracle *o)
@@ -76,13 +73,8 @@ static void stereo_brightness(StereoOracle *o)
             if (2 * sum > 2 * below + b[i])
                 break;
         }
-        o->table[i] = llabs(difference) < 4LL * nb ? i : stereo_clip(j, 0, 255);
+        o->table[i] = llabs(difference) < 4LL * nb ? i : oracle_clip(j, 0, 255);
     }
-}
-
-static int stereo_compare_ints(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
 }
 
 /* Returns whether a view is noisy or has been coded. */
@@ -100,7 +92,7 @@ static int stereo_is_rough(const uint8_t *p, int w, int h)
             list[nb++] = abs(sum) < 63 ? abs(sum) : 63;
             zeros     += sum == 0;
         }
-    qsort(list, nb, sizeof(*list), stereo_compare_ints);
+    qsort(list, nb, sizeof(*list), oracle_ascending);
     /* the lowest values that more than half, and more than three quarters, of them do not exceed */
     is_rough = nb && (list[nb / 2] >= 16 || 5 * (int64_t)list[nb * 3 / 4] * zeros >= 4 * nb);
     free(list);
@@ -141,7 +133,7 @@ static int stereo_gradient(const uint8_t *p, int w, int h, int x, int y)
 
     for (int j = -1; j <= 1; j++)
         s += (j ? 1 : 2) * (stereo_pixel(p, w, h, x + 1, y + j) - stereo_pixel(p, w, h, x - 1, y + j));
-    return stereo_clip(s / 4 + 128, 0, 255);
+    return oracle_clip(s / 4 + 128, 0, 255);
 }
 
 /* Returns the cost of L(x, y) and R(z, row). */
@@ -160,11 +152,11 @@ static int stereo_cost_of(const StereoOracle *o, int x, int y, int z, int row)
 
 static int stereo_cost(const StereoOracle *o, int x, int y, int k)
 {
-    const int z = stereo_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1);
+    const int z = oracle_clip(x - o->m - o->base[y * o->w + x] - k, 0, o->w - 1);
     int least   = 1000;
 
     for (int row = y - o->rows; row <= y + o->rows; row++) {
-        const int cost = stereo_cost_of(o, x, y, z, stereo_clip(row, 0, o->h - 1));
+        const int cost = stereo_cost_of(o, x, y, z, oracle_clip(row, 0, o->h - 1));
 
         least = cost < least ? cost : least;
     }
@@ -255,7 +247,7 @@ static void stereo_median(int *v, int w, int h)
         for (int x = 0; x < w; x++) {
             for (int i = 0; i < 9; i++)
                 list[i] = stereo_value(v, w, h, x + i % 3 - 1, y + i / 3 - 1);
-            qsort(list, 9, sizeof(*list), stereo_compare_ints);
+            qsort(list, 9, sizeof(*list), oracle_ascending);
             to[y * w + x] = list[4];
         }
     memcpy(v, to, w * h * sizeof(*to));
@@ -350,7 +342,7 @@ static void stereo_fill(StereoOracle *o)
                 v = stereo_fill_sample(o, x, j);
             for (int j = y; j < o->h && v < 0; j++)
                 v = stereo_fill_sample(o, x, j);
-            to[y * o->w + x] = v < 0 ? stereo_clip(-16 * o->m, 0, 16 * (o->n - 1)) : v;
+            to[y * o->w + x] = v < 0 ? oracle_clip(-16 * o->m, 0, 16 * (o->n - 1)) : v;
         }
     memcpy(o->v, to, o->w * o->h * sizeof(*to));
     free(to);
@@ -365,7 +357,7 @@ static void stereo_weighted_median(StereoOracle *o, const uint8_t *is_hole)
             int values[81], weights[81], total = 0, best = 1 << 20, less = -(1 << 20);
 
             for (int i = 0; i < 81; i++) {
-                const int px = stereo_clip(x + i % 9 - 4, 0, o->w - 1), py = stereo_clip(y + i / 9 - 4, 0, o->h - 1);
+                const int px = oracle_clip(x + i % 9 - 4, 0, o->w - 1), py = oracle_clip(y + i / 9 - 4, 0, o->h - 1);
                 const int difference = abs(o->left[py * o->w + px] - o->left[y * o->w + x]);
 
                 values[i]  = o->v[py * o->w + px];
@@ -404,7 +396,7 @@ static void stereo_judge(StereoOracle *o)
                 continue;
             o->agreement[1]++;
             for (int row = -3; row <= 3; row++) {
-                const int cost = stereo_cost_of(o, x, y, x - o->m - k, stereo_clip(y + row, 0, o->h - 1));
+                const int cost = stereo_cost_of(o, x, y, x - o->m - k, oracle_clip(y + row, 0, o->h - 1));
                 int *part      = &least[row < -rows ? 0 : row <= rows ? 1 : 2];
 
                 *part = cost < *part ? cost : *part;
@@ -514,7 +506,7 @@ static void stereo_match(StereoOracle *o)
         for (int q = 0; q < o->w * o->h; q++) {
             const int v = half.v[q / o->w / 2 * half.w + q % o->w / 2];
 
-            o->base[q] = stereo_clip((2 * v + 8) / 16 + 2 * half.m - 16 - o->m, 0, o->n - 32);
+            o->base[q] = oracle_clip((2 * v + 8) / 16 + 2 * half.m - 16 - o->m, 0, o->n - 32);
         }
         o->nb = 32;
         stereo_free(&half);
@@ -534,7 +526,7 @@ static void stereo_set_scale(StereoOracle *o, const StereoOracle *before, int wa
     if (before && !was_guess && o->m >= before->least &&
         (o->m + o->n <= before->greatest || differ <= o->w * o->h))
         return;
-    o->least    = stereo_clip(o->m - o->n / 4, o->m >= 0 ? 0 : -1024, 1024);
+    o->least    = oracle_clip(o->m - o->n / 4, o->m >= 0 ? 0 : -1024, 1024);
     o->greatest = o->m + 2 * o->n > 1024 ? 1024 : o->m + 2 * o->n;
 }
 
@@ -651,11 +643,6 @@ static void stereo_follow(const StereoOracle *o, const StereoOracle *before, con
     free(differences);
 }
 
-static int stereo_is_less(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
 /* Returns the median change of disparities in the part of 64x64 that begins at (left, top). */
 static int stereo_change(const StereoOracle *o, const StereoOracle *before, const int *from, int left, int top)
 {
@@ -666,9 +653,9 @@ static int stereo_change(const StereoOracle *o, const StereoOracle *before, cons
             const int q = y * o->w + x;
 
             if (from[q] >= 0)
-                changes[nb++] = stereo_clip(o->v[q] - before->v[from[q]] - 16 * (before->m - o->m), -32, 32);
+                changes[nb++] = oracle_clip(o->v[q] - before->v[from[q]] - 16 * (before->m - o->m), -32, 32);
         }
-    qsort(changes, nb, sizeof(*changes), stereo_is_less);
+    qsort(changes, nb, sizeof(*changes), oracle_ascending);
     return nb ? changes[(nb - 1) / 2] : 0;
 }
 
@@ -721,7 +708,7 @@ static void stereo_stabilise(StereoOracle *o, const StereoOracle *before, Stereo
         const int change = changes[q / o->w / 64 * ((o->w + 63) / 64) + q % o->w / 64];
 
         if (from[q] >= 0)
-            stereo_steady(o, q, stereo_clip(before->v[from[q]] + 16 * (before->m - o->m) + change, 0, 16 * (o->n - 1)),
+            stereo_steady(o, q, oracle_clip(before->v[from[q]] + 16 * (before->m - o->m) + change, 0, 16 * (o->n - 1)),
                           before->age[from[q]], change);
     }
     free(vectors);

@@ -33,55 +33,70 @@ static void draw_deint_row(uint8_t *p, int nb)
                                                                             (int)(rnd() % (2 * spread + 1)) - spread);
 }
 
-static void check_mvdeint_match(const MvdeintSamples *s)
+/* Draws samples of depth bits, in bytes or words. */
+static void draw_deint_samples(void *p, int nb, int depth)
 {
-    LOCAL_ALIGNED_32(uint8_t, src, [16 * 64]);
+    uint8_t *bytes  = p;
+    uint16_t *words = p;
+
+    draw_deint_row(bytes, nb);
+    for (int x = nb - 1; x >= 0 && depth > 8; x--)
+        words[x] = bytes[x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
+}
+
+static void check_mvdeint_match(const MvdeintSamples *s, int depth)
+{
+    const int bytes = depth > 8 ? 2 : 1;
+    const ptrdiff_t stride = 64 * bytes;
+    LOCAL_ALIGNED_32(uint8_t, src, [2 * 16 * 64]);
     LOCAL_ALIGNED_32(uint16_t, ref, [8 * 16]);
     LOCAL_ALIGNED_32(uint16_t, new, [8 * 16]);
+    const uint8_t *first = src + 4 * stride + 8 * bytes;
     declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy, int w,
                  int h, int depth);
 
-    if (!check_func(s->match, "mvdeint_match_8"))
+    if (!check_func(s->match, "mvdeint_match_%d", depth))
         return;
     for (int i = 0; i < 500; i++) {
         const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
 
-        draw_deint_row(src, 16 * 64);
+        draw_deint_samples(src, 16 * 64, depth);
         memset(ref, 0xa5, 2 * 8 * 16);
         memset(new, 0xa5, 2 * 8 * 16);
-        call_ref(ref, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
-        call_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, fx, fy, w, h, 8);
+        call_ref(ref, (ptrdiff_t)16, first, stride, fx, fy, w, h, depth);
+        call_new(new, (ptrdiff_t)16, first, stride, fx, fy, w, h, depth);
         for (int y = 0; y < 8; y++)
             if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
                 (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
                 fail();
     }
-    bench_new(new, (ptrdiff_t)16, src + 4 * 64 + 8, (ptrdiff_t)64, 3, 5, 8, 8, 8);
+    bench_new(new, (ptrdiff_t)16, first, stride, 3, 5, 8, 8, depth);
 }
 
-static void check_mvdeint_intra(const MvdeintSamples *s)
+static void check_mvdeint_intra(const MvdeintSamples *s, int depth)
 {
-    LOCAL_ALIGNED_32(uint8_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
-    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
-    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    const int bytes = depth > 8 ? 2 : 1;
+    LOCAL_ALIGNED_32(uint8_t, src, [4], [2 * (DEINT_W + 2 * DEINT_AROUND)]);
+    LOCAL_ALIGNED_32(uint8_t, ref, [2 * (DEINT_W + 16)]);
+    LOCAL_ALIGNED_32(uint8_t, new, [2 * (DEINT_W + 16)]);
     const uint8_t *lines[4];
     declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
 
-    if (!check_func(s->intra, "mvdeint_intra_8"))
+    if (!check_func(s->intra, "mvdeint_intra_%d", depth))
         return;
     for (int i = 0; i < 300; i++) {
         const int w = 1 + rnd() % DEINT_W;
 
         for (int j = 0; j < 4; j++) {
-            draw_deint_row(src[j], DEINT_W + 2 * DEINT_AROUND);
-            lines[j] = src[rnd() & 3] + DEINT_AROUND;
+            draw_deint_samples(src[j], DEINT_W + 2 * DEINT_AROUND, depth);
+            lines[j] = src[rnd() & 3] + DEINT_AROUND * bytes;
         }
-        call_ref(ref, lines, w, 8);
-        call_new(new, lines, w, 8);
-        if (memcmp(ref, new, w))
+        call_ref(ref, lines, w, depth);
+        call_new(new, lines, w, depth);
+        if (memcmp(ref, new, w * bytes))
             fail();
     }
-    bench_new(new, lines, DEINT_W, 8);
+    bench_new(new, lines, DEINT_W, depth);
 }
 
 /** Inputs of a missing line. */
@@ -91,6 +106,7 @@ typedef struct DeintBuffers {
     uint32_t errors[MVDEINT_MAX_CANDIDATES][DEINT_W + 16];
     uint32_t activity[DEINT_W + 16], step[DEINT_W + 16];
     uint8_t first[DEINT_W + 16], intra[DEINT_W + 16];
+    uint16_t lines[2][DEINT_W + 16];            ///< first and intra of more than 8 bits
 } DeintBuffers;
 
 /* Returns the square of a difference, usually a small one. */
@@ -101,8 +117,10 @@ static unsigned draw_square(void)
     return rnd() % 20 ? d * d : rnd() % 2 * MVDEINT_MAX_DIFFERENCE * MVDEINT_MAX_DIFFERENCE;
 }
 
-static void draw_deint(DeintBuffers *b, MvdeintRow *row)
+static void draw_deint(DeintBuffers *b, MvdeintRow *row, int depth)
 {
+    const int more = depth - 8;
+
     draw_deint_row(b->first, DEINT_W + 16);
     draw_deint_row(b->intra, DEINT_W + 16);
     for (int x = 0; x < DEINT_W + 16; x++) {
@@ -117,30 +135,36 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row)
         b->step[x]     = draw_square();
     }
     *row = (MvdeintRow) {
-        .w = 1 + rnd() % DEINT_W, .depth = 8, .present = 15, .first = b->first, .intra = b->intra,
-        .activity = b->activity, .step = b->step,
+        .w = 1 + rnd() % DEINT_W, .depth = depth, .present = 15, .activity = b->activity, .step = b->step,
+        .first = more ? (uint8_t *)b->lines[0] : b->first, .intra = more ? (uint8_t *)b->lines[1] : b->intra,
     };
+    for (int x = 0; x < DEINT_W + 16 && more; x++) {
+        for (int i = 0; i < 2; i++)
+            b->lines[i][x] = (i ? b->intra : b->first)[x] << more | (rnd() & ((1 << more) - 1));
+        for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
+            b->samples[i][x] = FFMIN(b->samples[i][x] << more | (rnd() & ((1 << more) - 1)), ((1 << depth) - 1) << 4);
+    }
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
         row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i] };
 }
 
-static void check_mvdeint_combine(const MvdeintSamples *s)
+static void check_mvdeint_combine(const MvdeintSamples *s, int depth)
 {
     static const MvdeintModel models[] = { MVDEINT_MODELS };
     static DeintBuffers b;
-    LOCAL_ALIGNED_32(uint8_t, ref, [DEINT_W + 16]);
-    LOCAL_ALIGNED_32(uint8_t, new, [DEINT_W + 16]);
+    LOCAL_ALIGNED_32(uint8_t, ref, [2 * (DEINT_W + 16)]);
+    LOCAL_ALIGNED_32(uint8_t, new, [2 * (DEINT_W + 16)]);
     MvdeintRow row;
     declare_func(void, uint8_t *dst, const MvdeintRow *row);
 
-    if (!check_func(s->combine, "mvdeint_combine_8"))
+    if (!check_func(s->combine, "mvdeint_combine_%d", depth))
         return;
     for (int i = 0; i < 200; i++) {
-        draw_deint(&b, &row);
+        draw_deint(&b, &row, depth);
         row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
         call_ref(ref, &row);
         call_new(new, &row);
-        if (memcmp(ref, new, row.w))
+        if (memcmp(ref, new, row.w * (depth > 8 ? 2 : 1)))
             fail();
     }
     row.w = DEINT_W;
@@ -176,27 +200,26 @@ static int differ(const DeintSums *a, const DeintSums *b, int w)
            memcmp(a->weights + DEINT_AROUND, b->weights + DEINT_AROUND, w * sizeof(*a->weights));
 }
 
-static void check_mvdeint_sums(const MvdeintSamples *s)
+static void check_mvdeint_sums(const MvdeintSamples *s, int depth)
 {
     static DeintBuffers b;
     static DeintSums ref, new;
     MvdeintSums of_ref = sums_of(&ref), of_new = sums_of(&new);
     MvdeintRow row;
+    declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
+                 int w, int depth);
 
-    if (check_func(s->add_errors, "mvdeint_add_errors_8")) {
-        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
-                     int w, int depth);
-
-        for (int i = 0; i < 200; i++) {
-            draw_deint(&b, &row);
-            draw_sums(&ref, &new, 1);
-            call_ref(&of_ref, b.first, b.samples[0], b.known[0], row.w, 8);
-            call_new(&of_new, b.first, b.samples[0], b.known[0], row.w, 8);
-            if (differ(&ref, &new, row.w))
-                fail();
-        }
-        bench_new(&of_new, b.first, b.samples[0], b.known[0], DEINT_W, 8);
+    if (!check_func(s->add_errors, "mvdeint_add_errors_%d", depth))
+        return;
+    for (int i = 0; i < 200; i++) {
+        draw_deint(&b, &row, depth);
+        draw_sums(&ref, &new, 1);
+        call_ref(&of_ref, row.first, b.samples[0], b.known[0], row.w, depth);
+        call_new(&of_new, row.first, b.samples[0], b.known[0], row.w, depth);
+        if (differ(&ref, &new, row.w))
+            fail();
     }
+    bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
 }
 
 static void check_mvdeint_mean(const MvdeintSamples *s)
@@ -224,122 +247,6 @@ static void check_mvdeint_mean(const MvdeintSamples *s)
     bench_new(new, &of_sums, DEINT_W);
 }
 
-/* Draws samples of depth bits. */
-static void draw_deint_words(uint16_t *p, int nb, int depth)
-{
-    LOCAL_ALIGNED_32(uint8_t, bytes, [DEINT_W + 2 * DEINT_AROUND]);
-
-    for (int x = 0; x < nb; x++) {
-        if (x % (DEINT_W + 2 * DEINT_AROUND) == 0)
-            draw_deint_row(bytes, DEINT_W + 2 * DEINT_AROUND);
-        p[x] = bytes[x % (DEINT_W + 2 * DEINT_AROUND)] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
-    }
-}
-
-static void check_mvdeint_words(int depth)
-{
-    LOCAL_ALIGNED_32(uint16_t, src, [4], [DEINT_W + 2 * DEINT_AROUND]);
-    LOCAL_ALIGNED_32(uint16_t, ref, [DEINT_W + 16]);
-    LOCAL_ALIGNED_32(uint16_t, new, [DEINT_W + 16]);
-    MvdeintSamples s;
-
-    ff_mvdeint_samples_init(&s, depth);
-    if (check_func(s.match, "mvdeint_match_%d", depth)) {
-        declare_func(void, uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
-                     int w, int h, int depth);
-
-        for (int i = 0; i < 500; i++) {
-            const int w = 2 << rnd() % 3, h = 2 << rnd() % 3, fx = rnd() & 7, fy = rnd() & 7;
-
-            draw_deint_words(src[0], 4 * (DEINT_W + 2 * DEINT_AROUND), depth);
-            memset(ref, 0xa5, 2 * 8 * 16);
-            memset(new, 0xa5, 2 * 8 * 16);
-            call_ref(ref, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
-            call_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, fx, fy, w, h, depth);
-            for (int y = 0; y < 8; y++)
-                if (memcmp(ref + 16 * y, new + 16 * y, 2 * w) || memcmp(ref + 16 * y + 8, new + 16 * y + 8, 16) ||
-                    (y >= h && memcmp(ref + 16 * y, new + 16 * y, 16)))
-                    fail();
-        }
-        bench_new(new, (ptrdiff_t)16, (uint8_t *)(src[0] + 4 * 64 + 8), (ptrdiff_t)128, 3, 5, 8, 8, depth);
-    }
-    if (check_func(s.intra, "mvdeint_intra_%d", depth)) {
-        const uint8_t *lines[4];
-        declare_func(void, uint8_t *dst, const uint8_t *const *lines, int w, int depth);
-
-        for (int i = 0; i < 300; i++) {
-            const int w = 1 + rnd() % DEINT_W;
-
-            for (int j = 0; j < 4; j++) {
-                draw_deint_words(src[j], DEINT_W + 2 * DEINT_AROUND, depth);
-                lines[j] = (uint8_t *)(src[rnd() & 3] + DEINT_AROUND);
-            }
-            call_ref((uint8_t *)ref, lines, w, depth);
-            call_new((uint8_t *)new, lines, w, depth);
-            if (memcmp(ref, new, w * sizeof(*ref)))
-                fail();
-        }
-        bench_new((uint8_t *)new, lines, DEINT_W, depth);
-    }
-}
-
-/* Draws compensated samples and lines of depth bits. */
-static void draw_deint_deep(DeintBuffers *b, uint16_t lines[2][DEINT_W + 16], MvdeintRow *row, int depth)
-{
-    draw_deint(b, row);
-    for (int i = 0; i < 2; i++)
-        for (int x = 0; x < DEINT_W + 16; x++)
-            lines[i][x] = (i ? b->intra : b->first)[x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1));
-    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
-        for (int x = 0; x < DEINT_W + 16; x++)
-            b->samples[i][x] = FFMIN(b->samples[i][x] << (depth - 8) | (rnd() & ((1 << (depth - 8)) - 1)),
-                                     ((1 << depth) - 1) << 4);
-    row->depth = depth;
-    row->first = (uint8_t *)lines[0];
-    row->intra = (uint8_t *)lines[1];
-}
-
-static void check_mvdeint_deep(int depth)
-{
-    static const MvdeintModel models[] = { MVDEINT_MODELS };
-    static uint16_t lines[2][DEINT_W + 16], ref[DEINT_W + 16], new[DEINT_W + 16];
-    static DeintBuffers b;
-    static DeintSums ref_sums, new_sums;
-    MvdeintSums of_ref = sums_of(&ref_sums), of_new = sums_of(&new_sums);
-    MvdeintSamples s;
-    MvdeintRow row;
-
-    ff_mvdeint_samples_init(&s, depth);
-    if (check_func(s.combine, "mvdeint_combine_%d", depth)) {
-        declare_func(void, uint8_t *dst, const MvdeintRow *row);
-
-        for (int i = 0; i < 200; i++) {
-            draw_deint_deep(&b, lines, &row, depth);
-            row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
-            call_ref((uint8_t *)ref, &row);
-            call_new((uint8_t *)new, &row);
-            if (memcmp(ref, new, row.w * sizeof(*ref)))
-                fail();
-        }
-        row.w = DEINT_W;
-        bench_new((uint8_t *)new, &row);
-    }
-    if (check_func(s.add_errors, "mvdeint_add_errors_%d", depth)) {
-        declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
-                     int w, int depth);
-
-        for (int i = 0; i < 200; i++) {
-            draw_deint_deep(&b, lines, &row, depth);
-            draw_sums(&ref_sums, &new_sums, 1);
-            call_ref(&of_ref, row.first, b.samples[0], b.known[0], row.w, depth);
-            call_new(&of_new, row.first, b.samples[0], b.known[0], row.w, depth);
-            if (differ(&ref_sums, &new_sums, row.w))
-                fail();
-        }
-        bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
-    }
-}
-
 static void check_mvdeint_compare(const MvdeintSamples *s)
 {
     static DeintBuffers b;
@@ -353,7 +260,7 @@ static void check_mvdeint_compare(const MvdeintSamples *s)
         const int w = 1 + rnd() % MVDEINT_BLOCK, at = rnd() % DEINT_W;
         int ref[2] = { rnd() % 1000, rnd() % 1000 }, new[2] = { ref[0], ref[1] };
 
-        draw_deint(&b, &row);
+        draw_deint(&b, &row, 8);
         call_ref(&ref[0], &ref[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
         call_new(&new[0], &new[1], b.first + at, b.intra + at, b.known[0] + at, b.samples[0] + at, w, 8);
         if (ref[0] != new[0] || ref[1] != new[1])
@@ -373,7 +280,7 @@ static void check_mvdeint_residual(const MvdeintSamples *s)
     if (!check_func(s->residual, "mvdeint_residual_8"))
         return;
     for (int i = 0; i < 200; i++) {
-        draw_deint(&b, &row);
+        draw_deint(&b, &row, 8);
         memcpy(ref, b.samples[2], sizeof(ref));
         memcpy(new, b.samples[2], sizeof(new));
         call_ref(ref, b.samples[0], b.samples[1], b.first, b.intra, row.w, 8);
@@ -553,11 +460,16 @@ void checkasm_check_mvdeint(void)
 {
     MvdeintSamples s;
 
+    for (int depth = 8; depth <= 12; depth++) {
+        ff_mvdeint_samples_init(&s, depth);
+        check_mvdeint_match(&s, depth);
+        check_mvdeint_intra(&s, depth);
+        if (depth > 10)
+            continue;
+        check_mvdeint_combine(&s, depth);
+        check_mvdeint_sums(&s, depth);
+    }
     ff_mvdeint_samples_init(&s, 8);
-    check_mvdeint_match(&s);
-    check_mvdeint_intra(&s);
-    check_mvdeint_combine(&s);
-    check_mvdeint_sums(&s);
     check_mvdeint_mean(&s);
     check_mvdeint_compare(&s);
     check_mvdeint_residual(&s);
@@ -566,9 +478,5 @@ void checkasm_check_mvdeint(void)
     check_mvdeint_estimate(&s);
     check_mvdeint_squares(&s);
     check_mvdeint_blend(&s);
-    for (int depth = 9; depth <= 12; depth++)
-        check_mvdeint_words(depth);
-    for (int depth = 9; depth <= 10; depth++)
-        check_mvdeint_deep(depth);
     report("mvdeint");
 }
