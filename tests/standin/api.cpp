@@ -14,11 +14,11 @@
  * driver's would.
  */
 
-#include <ctype.h>
 #include <pthread.h>
 #include <string.h>
 
 #include <algorithm>
+#include <regex>
 #include <unordered_map>
 
 #include "standin.h"
@@ -555,33 +555,42 @@ static int release(Call &c, AllocKind kind, uintptr_t p)
 
 /* Modules. */
 
-/** Scans a PTX text for its declarations. */
+/** What a PTX text declares. */
 class Ptx {
-    std::string text;
-    size_t at;
-
 public:
-    std::string error;
-    int version, target;
     struct Entry {
-        std::vector<unsigned> params;
-        unsigned max_threads;
+        std::vector<unsigned> params;       /* bytes of each */
+        unsigned max_threads = 1024;
     };
+    std::string error;
+    int version = 0, target = 0;
     std::map<std::string, Entry> entries;
 
-    explicit Ptx(const char *image) : at(0), version(0), target(0)
+    explicit Ptx(const char *image)
     {
-        strip(image);
-        parse();
+        const std::string text = without_comments(image);
+        size_t at = text.find(".target");
+        int minor = 0;
+
+        if (sscanf(text.c_str(), " .version %d.%d", &version, &minor) != 2)
+            error = "it does not begin with .version";
+        else if (at == std::string::npos || sscanf(text.c_str() + at, ".target sm_%d", &target) != 1)
+            error = "it has no .target";
+        else if (std::count(text.begin(), text.end(), '{') != std::count(text.begin(), text.end(), '}'))
+            error = "a body does not end";
+        version = version * 10 + minor;
+        for (at = 0; error.empty() && (at = text.find(".entry", at)) != std::string::npos; at++)
+            entry(text.substr(at, text.find('{', at) - at));
     }
 
 private:
-    void strip(const char *p)
+    static std::string without_comments(const char *p)
     {
+        std::string text;
+
         while (*p) {
             if (p[0] == '/' && p[1] == '/') {
-                while (*p && *p != '\n')
-                    p++;
+                p += strcspn(p, "\n");
             } else if (p[0] == '/' && p[1] == '*') {
                 const char *end = strstr(p + 2, "*/");
                 p = end ? end + 2 : p + strlen(p);
@@ -590,136 +599,35 @@ private:
                 text += *p++;
             }
         }
+        return text;
     }
-    static bool is_word(char ch)
+    /** .entry name( .param .align 8 .b8 param[48] , ... ) .maxntid 64, 1, 1 */
+    void entry(const std::string &head)
     {
-        return isalnum((unsigned char)ch) || strchr("._$%", ch);
-    }
-    std::string word()
-    {
-        while (at < text.size() && isspace((unsigned char)text[at]))
-            at++;
-        if (at == text.size())
-            return "";
-        if (text[at] == '"') {
-            const size_t from = at++;
-            while (at < text.size() && text[at] != '"')
-                at++;
-            at += at < text.size();
-            return text.substr(from, at - from);
-        }
-        const size_t from = at;
-        while (at < text.size() && text[at] && is_word(text[at]))
-            at++;
-        if (at == from)
-            at++;
-        return text.substr(from, at - from);
-    }
-    static unsigned size_of(const std::string &type)
-    {
-        if (type.size() < 3 || type[0] != '.' || !strchr("busf", type[1]))
-            return 0;
-        return (unsigned)atoi(type.c_str() + 2) / 8;
-    }
-    /** .param .align 8 .b8 name[48] , ... ) */
-    bool params(Entry &e)
-    {
-        std::string w = word();
-        if (w == ")")
-            return true;
-        while (w == ".param") {
-            unsigned size = 0, count = 1;
-            for (w = word(); w != "," && w != ")"; w = word()) {
-                if (w.empty())
-                    return false;
-                if (w == "[")
-                    count = (unsigned)atoi(word().c_str());
-                else if (w == ".align" || w == ".ptr")
-                    w == ".align" ? (void)word() : (void)0;
-                else if (size_of(w) && !size)
-                    size = size_of(w);
-            }
-            if (!size)
-                return false;
-            e.params.push_back(size * count);
-            if (w == ")")
-                return true;
-            w = word();
-        }
-        return false;
-    }
-    void entry()
-    {
-        Entry e;
-        const std::string name = word();
+        static const std::regex name_of("\\.entry\\s+([\\w.$%]+)"), param("\\.param\\s+([^,)]+)"), number("\\d+"),
+                                type("\\.[busf](8|16|32|64)\\b"), length("\\[\\s*(\\d+)"),
+                                threads("\\.(?:max|req)ntid\\s+([\\d\\s,]+)");
+        const std::sregex_iterator end;
+        std::smatch found;
 
-        e.max_threads = 1024;
-        std::string w = word();
-        if (w == "(") {
-            if (!params(e)) {
+        std::regex_search(head, found, name_of);
+        const std::string name = found[1];
+        Entry &e = entries[name];
+        for (std::sregex_iterator i(head.begin(), head.end(), param); i != end; ++i) {
+            const std::string one = (*i)[1];
+            if (!std::regex_search(one, found, type)) {
                 error = "the parameters of " + name + " cannot be read";
                 return;
             }
-            w = word();
+            const unsigned size = (unsigned)std::stoul(found[1]) / 8;
+            e.params.push_back(std::regex_search(one, found, length) ? size * (unsigned)std::stoul(found[1]) : size);
         }
-        for (; w != "{"; w = word()) {
-            if (w.empty()) {
-                error = name + " has no body";
-                return;
-            }
-            if (w == ".maxntid" || w == ".reqntid") {
-                unsigned n = (unsigned)atoi(word().c_str());
-                while (at < text.size() && isspace((unsigned char)text[at]))
-                    at++;
-                while (at < text.size() && text[at] == ',') {
-                    word();
-                    n *= (unsigned)atoi(word().c_str());
-                    while (at < text.size() && isspace((unsigned char)text[at]))
-                        at++;
-                }
-                e.max_threads = n;
-            }
+        if (std::regex_search(head, found, threads)) {
+            const std::string sides = found[1];
+            e.max_threads = 1;
+            for (std::sregex_iterator i(sides.begin(), sides.end(), number); i != end; ++i)
+                e.max_threads *= (unsigned)std::stoul(i->str());
         }
-        if (!body())
-            error = "the body of " + name + " does not end";
-        entries[name] = e;
-    }
-    bool body()
-    {
-        for (int depth = 1; depth; ) {
-            const std::string w = word();
-            if (w.empty())
-                return false;
-            depth += (w == "{") - (w == "}");
-        }
-        return true;
-    }
-    void parse()
-    {
-        if (word() != ".version") {
-            error = "it does not begin with .version";
-            return;
-        }
-        const std::string v = word();
-        int minor = 0;
-        if (sscanf(v.c_str(), "%d.%d", &version, &minor) != 2) {
-            error = "its version is " + v;
-            return;
-        }
-        version = version * 10 + minor;
-        for (std::string w = word(); !w.empty() && error.empty(); w = word()) {
-            if (w == ".target") {
-                w = word();
-                if (sscanf(w.c_str(), "sm_%d", &target) != 1)
-                    error = "its target is " + w;
-            } else if (w == ".entry") {
-                entry();
-            } else if (w == "{" && !body()) {
-                error = "a body does not end";
-            }
-        }
-        if (error.empty() && !target)
-            error = "it has no .target";
     }
 };
 
