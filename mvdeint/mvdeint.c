@@ -16,15 +16,9 @@
 #include "libavfilter/gpume/mvdeint/backend.h"
 #include "libavfilter/gpume/mvdeint/mvdeint.h"
 
-static const GpumeFrameBackend *const backends[] = {
-    &ff_mvdeint_backend_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvdeint_backend_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvdeint_kind = {
+    "mvdeint", ff_gpume_layout_supports, GPUME_FRAME_BACKENDS(ff_mvdeint_backend),
 };
-
-const GpumeSequenceKind ff_mvdeint_kind = { "mvdeint", ff_gpume_layout_supports, backends };
 
 /** Maximum number of fields that are held: those in the searches of all passes, and their neighbours. */
 #define MAX_FIELDS 128

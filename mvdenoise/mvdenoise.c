@@ -13,15 +13,9 @@
 #include "libavfilter/gpume/mvdenoise/backend.h"
 #include "libavfilter/gpume/mvdenoise/mvdenoise.h"
 
-static const GpumeFrameBackend *const backends[] = {
-    &ff_mvdenoise_backend_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvdenoise_backend_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvdenoise_kind = {
+    "mvdenoise", ff_gpume_layout_supports, GPUME_FRAME_BACKENDS(ff_mvdenoise_backend),
 };
-
-const GpumeSequenceKind ff_mvdenoise_kind = { "mvdenoise", ff_gpume_layout_supports, backends };
 
 /** A picture of the sequence. */
 typedef struct Picture {

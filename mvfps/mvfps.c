@@ -11,15 +11,9 @@
 #include "libavfilter/gpume/mvfps/mvfps.h"
 #include "libavfilter/gpume/util/frames.h"
 
-static const GpumeFrameBackend *const backends[] = {
-    &ff_mvfps_backend_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvfps_backend_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvfps_kind = {
+    "mvfps", ff_gpume_layout_supports, GPUME_FRAME_BACKENDS(ff_mvfps_backend),
 };
-
-const GpumeSequenceKind ff_mvfps_kind = { "mvfps", ff_gpume_layout_supports, backends };
 
 struct Mvfps {
     MvfpsConfig cfg;

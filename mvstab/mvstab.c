@@ -13,15 +13,9 @@
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/mvstab/backend.h"
 
-static const GpumeFrameBackend *const backends[] = {
-    &ff_mvstab_backend_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvstab_backend_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvstab_kind = {
+    "mvstab", ff_gpume_layout_supports, GPUME_FRAME_BACKENDS(ff_mvstab_backend),
 };
-
-const GpumeSequenceKind ff_mvstab_kind = { "mvstab", ff_gpume_layout_supports, backends };
 
 /** Number of frames that may be in a search. */
 #define MAX_SEARCHED 64

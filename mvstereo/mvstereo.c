@@ -16,24 +16,17 @@
 /** Number of samples with texture from which views are judged. */
 #define MIN_JUDGED 1000
 
-static const GpumeFrameBackend *const backends[] = {
-    &ff_mvstereo_backend_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvstereo_backend_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvstereo_kind = {
+    "mvstereo", ff_gpume_layout_supports, GPUME_FRAME_BACKENDS(ff_mvstereo_backend),
 };
 
-/** The backends for frames in system memory that are matched on a GPU. */
-static const GpumeFrameBackend *const gpu_backends[] = {
+/** The backend for frames in system memory that are matched on a GPU. */
+static const GpumeSequenceKind gpu_kind = {
+    "mvstereo", ff_gpume_layout_supports,
 #if GPUME_HAS_CUDA
-    &ff_mvstereo_backend_upload.common,
+    { &ff_mvstereo_backend_upload.common },
 #endif
-    NULL
 };
-
-const GpumeSequenceKind ff_mvstereo_kind = { "mvstereo", ff_gpume_layout_supports, backends };
-static const GpumeSequenceKind gpu_kind  = { "mvstereo", ff_gpume_layout_supports, gpu_backends };
 
 struct Mvstereo {
     MvstereoConfig cfg;
@@ -83,7 +76,7 @@ static av_cold int open_upload(Mvstereo *s)
 {
     int ret;
 
-    if (!gpu_backends[0]) {
+    if (!gpu_kind.backends[0]) {
         av_log(s->cfg.log_ctx, s->cfg.backend < 0 ? AV_LOG_VERBOSE : AV_LOG_ERROR,
                "This build has no CUDA; use backend=cpu.\n");
         return AVERROR(ENOSYS);

@@ -16,15 +16,9 @@
 /** Number of arrows side by side that can be told apart. */
 #define READABLE_ARROWS 56
 
-static const GpumeFrameBackend *const painters[] = {
-    &ff_mvview_painter_cpu.common,
-#if GPUME_HAS_CUDA
-    &ff_mvview_painter_cuda.common,
-#endif
-    NULL
+const GpumeSequenceKind ff_mvview_kind = {
+    "mvview", ff_mvview_format_supported, GPUME_FRAME_BACKENDS(ff_mvview_painter),
 };
-
-const GpumeSequenceKind ff_mvview_kind = { "mvview", ff_mvview_format_supported, painters };
 
 struct MvviewView {
     MvviewConfig cfg;

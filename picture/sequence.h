@@ -47,8 +47,15 @@ typedef struct GpumeFrameBackend {
 typedef struct GpumeSequenceKind {
     const char *filter;                                 ///< the filter's name, for messages
     int (*supports)(enum AVPixelFormat sw_format);      ///< whether the filter works on samples of a format
-    const GpumeFrameBackend *const *backends;           ///< ends with NULL
+    const GpumeFrameBackend *backends[3];               ///< ends with NULL
 } GpumeSequenceKind;
+
+/** Lists the backends PREFIX_cpu and, if CUDA backends are in the build, PREFIX_cuda. */
+#if GPUME_HAS_CUDA
+#define GPUME_FRAME_BACKENDS(prefix) { &prefix##_cpu.common, &prefix##_cuda.common }
+#else
+#define GPUME_FRAME_BACKENDS(prefix) { &prefix##_cpu.common }
+#endif
 
 /** A sequence. Zeroed before ff_gpume_sequence_open(). */
 typedef struct GpumeSequence {

@@ -1325,7 +1325,7 @@ LOADED(cuLaunchKernel)(CUfunction handle, unsigned int gx, unsigned int gy, unsi
     return c.end_plain(0);
 }
 
-/* Not supported: neither the project nor the FFmpeg code that it uses calls these functions, so parameters are left out. */
+/* Not supported: neither the project nor the FFmpeg code that it uses calls these, so parameters are left out. */
 
 #define UNSUPPORTED(name)                                                                \
     API name(void)                                                                       \
