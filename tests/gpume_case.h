@@ -217,8 +217,7 @@ static inline void draw_parts(TestRandom *r, TestStream *s)
 
             for (int y = y0; y < FFMIN(y1, pic->h); y++)
                 for (int x = x0; x < FFMIN(x1, pic->w); x++)
-                    pic->samples[y * pic->w + x] = before->samples[oracle_clip(y + dy, pic->h - 1) * pic->w +
-                                                                   oracle_clip(x + dx, pic->w - 1)];
+                    pic->samples[y * pic->w + x] = oracle_at(before->samples, pic->w, pic->h, x + dx, y + dy);
         }
     }
 }

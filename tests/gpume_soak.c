@@ -15,7 +15,6 @@
 #endif
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
@@ -135,39 +134,47 @@ typedef struct Usage {
     int files;              ///< open descriptors
 } Usage;
 
+static struct {
+    int (*retain)(void **ctx, int device), (*release)(int device);
+    int (*push)(void *ctx), (*pop)(void **ctx);
+    int (*get_info)(size_t *available, size_t *total);
+    int (*alloc)(unsigned long long *p, size_t size);
+    void *ctx;              ///< context of the first device; NULL: not open
+} driver;
+
+/* Opens the first device with the driver's own functions. Returns whether there is one. */
+static int open_driver(void)
+{
+    const struct {
+        const char *name;
+        void **function;
+    } functions[] = {
+        { "cuDevicePrimaryCtxRetain", (void **)&driver.retain }, { "cuMemGetInfo_v2", (void **)&driver.get_info },
+        { "cuDevicePrimaryCtxRelease_v2", (void **)&driver.release }, { "cuMemAlloc_v2", (void **)&driver.alloc },
+        { "cuCtxPushCurrent_v2", (void **)&driver.push }, { "cuCtxPopCurrent_v2", (void **)&driver.pop },
+    };
+
+    for (int i = 0; i < FF_ARRAY_ELEMS(functions); i++)
+        if (!(*functions[i].function = test_driver_function(functions[i].name)))
+            return 0;
+    return !driver.retain(&driver.ctx, 0);
+}
+
 /* Returns the driver's value of the memory in use on the first device. The last call closes the device. */
 static int64_t device_usage(int last)
 {
-    static int (*get_info)(size_t *available, size_t *total);
-    static int (*push)(void *ctx), (*pop)(void **ctx);
-    static int (*release)(int device);
-    static void *ctx;
     size_t available = 0, total = 0;
     void *dummy;
 
     if (last) {
-        if (ctx)
-            release(0);
+        if (driver.ctx)
+            driver.release(0);
         return 0;
     }
-    if (!ctx) {
-        void *lib = dlopen("libcuda.so.1", RTLD_NOW);
-        int (*retain)(void **ctx, int device);
-
-        if (!lib)
-            return 0;
-        retain   = (int (*)(void **, int))dlsym(lib, "cuDevicePrimaryCtxRetain");
-        get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
-        push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
-        pop      = (int (*)(void **))dlsym(lib, "cuCtxPopCurrent_v2");
-        release  = (int (*)(int))dlsym(lib, "cuDevicePrimaryCtxRelease_v2");
-        if (!retain || !get_info || !push || !pop || !release || retain(&ctx, 0))
-            return 0;
-    }
-    if (push(ctx))
+    if (!driver.ctx && !open_driver() || driver.push(driver.ctx))
         return 0;
-    get_info(&available, &total);
-    pop(&dummy);
+    driver.get_info(&available, &total);
+    driver.pop(&dummy);
     return total - available;
 }
 
@@ -426,8 +433,8 @@ static int run_changes(enum CaseBackend backend, const char *algo, int nb, uint6
  */
 static int run_failures(int algo, const char *folder)
 {
-    unsigned long long (*fail)(unsigned long long n) = NULL;
-    void *lib = dlopen("libcuda.so.1", RTLD_NOW);
+    unsigned long long (*fail)(unsigned long long n) =
+        (unsigned long long (*)(unsigned long long))test_driver_function("gpume_standin_fail");
     CaseLimits l = { .folder = folder };
     Case c = {
         .s = { .algo = algo, .block = 8, .range = 6, .nb = 4 }, .dir = 3, .async_depth = 3,
@@ -435,8 +442,6 @@ static int run_failures(int algo, const char *folder)
     };
     int ret = 0, nb = 0, nb_errors = 0;
 
-    if (lib)
-        fail = (unsigned long long (*)(unsigned long long))dlsym(lib, "gpume_standin_fail");
     if (!fail) {
         fprintf(stderr, "only the stand-in for the driver lets calls fail\n");
         return 1;
@@ -486,24 +491,14 @@ static int run_failures(int algo, const char *folder)
 static int hog(int left)
 {
     size_t available = 0, total = 0, taken = 0, chunk = (size_t)256 << 20;
-    int (*retain)(void **ctx, int device) = NULL, (*push)(void *ctx) = NULL;
-    int (*get_info)(size_t *available, size_t *total) = NULL;
-    int (*alloc)(unsigned long long *p, size_t size) = NULL;
-    void *lib = dlopen("libcuda.so.1", RTLD_NOW), *ctx;
     unsigned long long p;
 
-    if (lib) {
-        retain   = (int (*)(void **, int))dlsym(lib, "cuDevicePrimaryCtxRetain");
-        push     = (int (*)(void *))dlsym(lib, "cuCtxPushCurrent_v2");
-        get_info = (int (*)(size_t *, size_t *))dlsym(lib, "cuMemGetInfo_v2");
-        alloc    = (int (*)(unsigned long long *, size_t))dlsym(lib, "cuMemAlloc_v2");
-    }
-    if (!retain || !push || !get_info || !alloc || retain(&ctx, 0) || push(ctx)) {
+    if (!open_driver() || driver.push(driver.ctx)) {
         printf("gpume_soak: there is no CUDA device\n");
         return 1;
     }
-    while (!get_info(&available, &total) && available > (size_t)left << 20 && chunk >= 1 << 20) {
-        if (available < chunk + ((size_t)left << 20) || alloc(&p, chunk))
+    while (!driver.get_info(&available, &total) && available > (size_t)left << 20 && chunk >= 1 << 20) {
+        if (available < chunk + ((size_t)left << 20) || driver.alloc(&p, chunk))
             chunk /= 2;
         else
             taken += chunk;
