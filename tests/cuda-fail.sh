@@ -21,59 +21,27 @@ source='testsrc2=size=40x24:rate=4:duration=1'
 
 # run BACKEND KIND ALGO: vectors or pictures on standard output
 run() {
-    if [ "$2" = mvview ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-            -vf "format=nv12,gpume=algo=$3:range=4:backend=cpu,hwupload_cuda,
-                 mvview=mode=flow+arrows+blocks:background=gray,hwdownload,format=nv12" -f framecrc -
-        return
-    fi
-    if [ "$2" = mvfps ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-            -vf "format=nv12,gpume=algo=$3:range=4:dir=both:backend=cpu,hwupload_cuda,
-                 mvfps=fps=3x:scene=1,hwdownload,format=nv12" -fps_mode passthrough -f framecrc -
-        return
-    fi
-    if [ "$2" = mvdenoise ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-            -vf "format=nv12,gpume=algo=$3:range=4:dir=both:backend=cpu,hwupload_cuda,
-                 mvdenoise=radius=1:strength=9,hwdownload,format=nv12" -f framecrc -
-        return
-    fi
-    # small pictures: each pass searches, which takes the stand-in 8 s for four pictures of 40x24
-    if [ "$2" = mvdeint ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i testsrc2=size=20x14:rate=3:duration=1 \
-            -vf "format=nv12,hwupload_cuda,mvdeint=$3,hwdownload,format=nv12" -f framecrc -
-        return
-    fi
-    if [ "$2" = mvstab ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i testsrc2=size=32x24:rate=3:duration=1 \
-            -vf "format=nv12,hwupload_cuda,mvstab=$3,hwdownload,format=nv12" -f framecrc -
-        return
-    fi
-    if [ "$2" = mvstereo-memory ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -f lavfi -i "$source,trim=end_frame=2" -vf "mvstereo=layout=$3:backend=$1" -f framecrc -
-        return
-    fi
-    if [ "$2" = mvstereo ]; then
-        LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error \
-            -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source,trim=end_frame=2" \
-            -vf "format=nv12,hwupload_cuda,mvstereo=layout=$3,hwdownload,format=p016" -f framecrc -
-        return
-    fi
-    set -- "algo=$3:range=4:dir=both:mv_file=-:backend=$1" "$2"
+    input=$source
+    output=framecrc
+    device='-init_hw_device cuda=cu:0 -filter_hw_device cu'
+    before="format=nv12,gpume=algo=$3:range=4:backend=cpu:dir"
     case $2 in
-        memory) set -- -f lavfi -i "$source,format=gray" -vf "gpume=$1" ;;
+        mvview)    filters="$before=past,hwupload_cuda,mvview=mode=flow+arrows+blocks:background=gray,hwdownload,format=nv12" ;;
+        mvfps)     filters="$before=both,hwupload_cuda,mvfps=fps=3x:scene=1,hwdownload,format=nv12" ;;
+        mvdenoise) filters="$before=both,hwupload_cuda,mvdenoise=radius=1:strength=9,hwdownload,format=nv12" ;;
+        # small pictures: each pass searches, which takes the stand-in 8 s for four pictures of 40x24
+        mvdeint)   input=testsrc2=size=20x14:rate=3:duration=1 filters="format=nv12,hwupload_cuda,mvdeint=$3,hwdownload,format=nv12" ;;
+        mvstab)    input=testsrc2=size=32x24:rate=3:duration=1 filters="format=nv12,hwupload_cuda,mvstab=$3,hwdownload,format=nv12" ;;
+        mvstereo)  input=$source,trim=end_frame=2 filters="format=nv12,hwupload_cuda,mvstereo=layout=$3,hwdownload,format=p016" ;;
+        mvstereo-memory) input=$source,trim=end_frame=2 filters="mvstereo=layout=$3:backend=$1" device='' ;;
+        memory)    filters="format=gray,gpume=algo=$3:range=4:dir=both:mv_file=-:backend=$1" device='' output=null ;;
         # samples that must be shifted on the device
-        frames) set -- -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-                       -vf "format=p010le,hwupload_cuda,gpume=$1:hint=constant,hwdownload,format=p010le" ;;
+        frames)    filters="format=p010le,hwupload_cuda,gpume=algo=$3:range=4:dir=both:mv_file=-:backend=$1:hint=constant,
+                       hwdownload,format=p010le" output=null ;;
     esac
-    LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@" -f null -
+    # shellcheck disable=SC2086  # words
+    LD_LIBRARY_PATH=$standin timeout 60 "$ffmpeg" -hide_banner -nostdin -loglevel error $device -f lavfi -i "$input" \
+        -vf "$filters" -fps_mode passthrough -f "$output" -
 }
 
 # each KIND BACKEND ALGO CODE STICKY: each call of this run fails in turn

@@ -18,6 +18,29 @@ trap 'rm -rf "$tmp"' EXIT
 
 ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
 
+on_device() { ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu "$@"; }
+# run GRAPH OPTION...: runs a graph, with a device for frames that it uploads
+run() {
+    case $1 in
+        *hwupload*) on_device -lavfi "$@" ;;
+        *)          ffmpeg -lavfi "$@" ;;
+    esac
+}
+
+# cpu CONDITION GRAPH: makes pictures on the CPU, whose number must meet the condition: '= 8'
+# gpu NAME GRAPH: checks that the graph, on the device, makes the same pictures
+crc='-fps_mode passthrough -copyts -enc_time_base filter -f framecrc -'
+# shellcheck disable=SC2086  # words
+cpu() {
+    wanted=$1
+    run "$2" $crc > "$tmp/cpu"
+}
+# shellcheck disable=SC2086  # words
+gpu() {
+    run "$2" $crc > "$tmp/gpu"
+    check "$1" "other pictures" eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" $wanted ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+}
+
 # same: succeeds if both runs gave vectors and these are equal
 same() {
     [ "$(grep -c . "$tmp/cpu")" -gt 10 ] && cmp -s "$tmp/cpu" "$tmp/gpu"
@@ -34,8 +57,7 @@ check cuda-named-device "vectors differ" same
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=ds:device=7" -f null - 2> "$tmp/log"
 status=$?
 check cuda-missing-device "$(tail -n 1 "$tmp/log")" eval "[ $status != 0 ] && grep -q 'CUDA device 7' '$tmp/log'"
-ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "testsrc2=s=64x48:d=1,format=nv12" \
-    -vf hwupload_cuda,gpume=algo=ds:device=0 -f null - 2> "$tmp/log"
+on_device -f lavfi -i "testsrc2=s=64x48:d=1,format=nv12" -vf hwupload_cuda,gpume=algo=ds:device=0 -f null - 2> "$tmp/log"
 status=$?
 check cuda-needless-device "$(tail -n 1 "$tmp/log")" \
     eval "[ $status != 0 ] && grep -q 'only valid with frames in system memory' '$tmp/log'"
@@ -67,8 +89,7 @@ for row in $rows; do
     # shellcheck disable=SC2086  # lists of words
     {
         ffmpeg -f lavfi -i "$from" -vf "$(branches '' :dir=both:backend=cpu "$tmp/on-cpu" $searches)" -f null -
-        ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-            -vf "$(branches hwupload_cuda, :dir=both "$tmp/on-gpu" $searches),hwdownload,format=$format" -f null -
+        on_device -f lavfi -i "$from" -vf "$(branches hwupload_cuda, :dir=both "$tmp/on-gpu" $searches),hwdownload,format=$format" -f null -
         same_vectors "cuda-hwframes/$format/$size" "$tmp/on-cpu" "$tmp/on-gpu" $searches
     }
 done
@@ -79,9 +100,8 @@ for format in nv12 yuv420p p010le yuv444p16le; do
     from="testsrc2=size=320x192:rate=10:duration=1,format=$format"
     search=gpume=algo=ds:range=6:hint=constant:backend
     ffmpeg -f lavfi -i "$from" -vf "$search=cpu,showinfo" -loglevel info -f null - 2>&1 | hints > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-        -vf "hwupload_cuda,$search=cuda,hwdownload,format=$format,showinfo" -loglevel info -f null - 2>&1 |
-        hints > "$tmp/gpu"
+    on_device -f lavfi -i "$from" -vf "hwupload_cuda,$search=cuda,hwdownload,format=$format,showinfo" \
+        -loglevel info -f null - 2>&1 | hints > "$tmp/gpu"
     check "cuda-hint/$format" "other parts are marked" \
         eval "[ \"\$(grep -c bytes '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
 done
@@ -106,13 +126,9 @@ for row in nv12///mode=flow+arrows:legend=1 yuv420p///mode=arrows+blocks:step=1 
     drawn=${between#*/}
     between=${between%%/*}
     search=gpume=algo=hme:range=24:block=8${options%%/*}:backend
-    ffmpeg -f lavfi -i "$from" -vf "$search=cpu,$(echo "$between" | sed 's/DOWN,UP,//; s/BACKEND/cpu/')mvview=$drawn" \
-        -f framecrc - > "$tmp/cpu"
+    cpu '= 4' "$from,$search=cpu,$(echo "$between" | sed 's/DOWN,UP,//; s/BACKEND/cpu/')mvview=$drawn"
     between=$(echo "$between" | sed "s/DOWN/hwdownload,format=$format/; s/UP/hwupload/; s/BACKEND/cuda/")
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$from" \
-        -vf "hwupload,$search=cuda,${between}mvview=$drawn,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvview/$row" "another picture" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 4 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    gpu "cuda-mvview/$row" "$from,hwupload,$search=cuda,${between}mvview=$drawn,hwdownload,format=$format"
 done
 
 # Pictures of mvfps at several rates, across a cut, and without vectors. gpume_mvfps tests more.
@@ -127,18 +143,11 @@ for row in nv12/fps=2x yuv420p/fps=5/2x:scene=0 p010le/fps=3x:scene=1:cut=blend 
     row=${row%/tree}
     format=${row%%/*}
     search=gpume=algo=hme:range=24:block=8:dir=both:tree=$tree:backend
-    ffmpeg -lavfi "$cut,format=$format,$search=cpu,mvfps=${row#*/}" -fps_mode passthrough -copyts \
-        -enc_time_base filter -f framecrc - > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
-        $search=cuda,mvfps=${row#*/},hwdownload,format=$format" -fps_mode passthrough -copyts \
-        -enc_time_base filter -f framecrc - > "$tmp/gpu"
-    check "cuda-mvfps/$row/$tree" "other pictures" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 6 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    cpu '-ge 6' "$cut,format=$format,$search=cpu,mvfps=${row#*/}"
+    gpu "cuda-mvfps/$row/$tree" "$cut,format=$format,hwupload_cuda,$search=cuda,mvfps=${row#*/},hwdownload,format=$format"
     # the same if the fields do not stay on the device
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$cut,format=$format,hwupload_cuda,
-        $search=cuda,hwdownload,format=$format,hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format" \
-        -fps_mode passthrough -copyts -enc_time_base filter -f framecrc - > "$tmp/gpu"
-    check "cuda-mvfps-copied/$row/$tree" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
+    gpu "cuda-mvfps-copied/$row/$tree" "$cut,format=$format,hwupload_cuda,$search=cuda,hwdownload,format=$format,
+        hwupload_cuda,mvfps=${row#*/},hwdownload,format=$format"
 done
 
 # Maps of mvstereo, of one frame with both views and of two inputs. gpume_mvstereo tests more.
@@ -148,17 +157,13 @@ for row in disparity:max=32:p016 gray8:max=32:nv12 color:max=32:rgb0 disparity:m
     format=${row##*:}
     planes=extractplanes=y
     [ "$format" != rgb0 ] || planes=format=rgb24
-    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:backend=cpu:$options" -f framecrc - > "$tmp/cpu"
+    cpu '= 2' "$views;[l][r]mvstereo=inputs=2:backend=cpu:$options"
     # frames in memory, matched on the device
-    ffmpeg -lavfi "$views;[l][r]mvstereo=inputs=2:backend=cuda:$options" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvstereo-memory/$row" "other maps" cmp -s "$tmp/cpu" "$tmp/gpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$views;[l]hwupload[lu];[r]hwupload[ru];
-        [lu][ru]mvstereo=inputs=2:$options,hwdownload,format=$format,$planes" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvstereo/$row" "other maps" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 2 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$views;[l][r]hstack,hwupload,
-        mvstereo=layout=sbsl:$options,hwdownload,format=$format,$planes" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvstereo-sbsl/$row" "other maps" cmp -s "$tmp/cpu" "$tmp/gpu"
+    gpu "cuda-mvstereo-memory/$row" "$views;[l][r]mvstereo=inputs=2:backend=cuda:$options"
+    gpu "cuda-mvstereo/$row" "$views;[l]hwupload[lu];[r]hwupload[ru];[lu][ru]mvstereo=inputs=2:$options,
+        hwdownload,format=$format,$planes"
+    gpu "cuda-mvstereo-sbsl/$row" "$views;[l][r]hstack,hwupload,mvstereo=layout=sbsl:$options,
+        hwdownload,format=$format,$planes"
 done
 
 # Pictures of mvdenoise for every kind of samples, with noise that it estimates, across a cut, and with its own search.
@@ -176,18 +181,11 @@ for row in nv12/radius=2/refs=2 yuv420p/radius=1:passes=1:sigma=9/refs=1 p010le/
         *) on_cpu=$search=cpu, on_gpu=$search=cuda, ;;
     esac
     noisy="$cut,noise=alls=14:allf=t,format=$format"
-    ffmpeg -lavfi "$noisy,${on_cpu}mvdenoise=$options" -f framecrc - > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
-        ${on_gpu}mvdenoise=$options,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvdenoise/$row" "other pictures" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" = 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    cpu '= 8' "$noisy,${on_cpu}mvdenoise=$options"
+    gpu "cuda-mvdenoise/$row" "$noisy,hwupload_cuda,${on_gpu}mvdenoise=$options,hwdownload,format=$format"
     # the same if the fields do not stay on the device
-    if [ -n "$on_gpu" ]; then
-        ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
-            ${on_gpu}hwdownload,format=$format,hwupload_cuda,mvdenoise=$options,hwdownload,format=$format" \
-            -f framecrc - > "$tmp/gpu"
-        check "cuda-mvdenoise-copied/$row" "other pictures" cmp -s "$tmp/cpu" "$tmp/gpu"
-    fi
+    [ -z "$on_gpu" ] || gpu "cuda-mvdenoise-copied/$row" "$noisy,hwupload_cuda,${on_gpu}hwdownload,format=$format,
+        hwupload_cuda,mvdenoise=$options,hwdownload,format=$format"
 done
 
 # Pictures of mvdeint, alone and before other filters, whose frames stay on the device. gpume_mvdeint tests more.
@@ -205,21 +203,15 @@ for row in nv12/mvdeint p010le/mvdeint=passes=3:refs=1 yuv444p/mvdeint=mode=send
     fi
     woven="$woven,setfield=tff,separatefields,select=not(mod(n\\,4))+not(mod(n-3\\,4)),
         weave=first_field=top$flip,format=$format"
-    ffmpeg -lavfi "$woven,$graph" -f framecrc - > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$woven,hwupload_cuda,$graph,hwdownload,format=$format" \
-        -f framecrc - > "$tmp/gpu"
-    check "cuda-mvdeint/$row" "other pictures" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 8 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    cpu '-ge 8' "$woven,$graph"
+    gpu "cuda-mvdeint/$row" "$woven,hwupload_cuda,$graph,hwdownload,format=$format"
 done
 
 # Pictures of mvstab, whose frames stay on the device. gpume_mvstab tests more.
 for row in nv12/mode=tripod p010le/border=mirror:smoothing=2 yuv444p/border=keep:model=homography; do
     shaken="testsrc2=s=128x96:r=25:d=0.28,format=yuv444p,crop=80:64:8+mod(n*7\\,13):9+mod(n*5\\,11),format=${row%%/*}"
-    ffmpeg -lavfi "$shaken,mvstab=${row#*/}" -f framecrc - > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$shaken,hwupload_cuda,mvstab=${row#*/},hwdownload,
-        format=${row%%/*}" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvstab/$row" "other pictures" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -eq 7 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    cpu '= 7' "$shaken,mvstab=${row#*/}"
+    gpu "cuda-mvstab/$row" "$shaken,hwupload_cuda,mvstab=${row#*/},hwdownload,format=${row%%/*}"
 done
 
 # Frames that repeat the one before them. Up to four in a row get its result.
@@ -231,20 +223,17 @@ for row in nv12/fps=12/radius=2/ yuv420p10/fps=24/radius=1/ p010le/fps=12/radius
     search=${row##*/}
     noisy=${row#*/}
     noisy="$cut,noise=alls=14:allf=t,${noisy%%/*},format=$format"
-    ffmpeg -lavfi "$noisy,${search:+$search=cpu,}mvdenoise=$options" -f framecrc - > "$tmp/cpu"
-    ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu -lavfi "$noisy,hwupload_cuda,
-        ${search:+$search=cuda,}mvdenoise=$options,hwdownload,format=$format" -f framecrc - > "$tmp/gpu"
-    check "cuda-mvdenoise-repeats/$row" "other pictures" \
-        eval "[ \"\$(grep -c '^0,' '$tmp/cpu')\" -ge 16 ] && cmp -s '$tmp/cpu' '$tmp/gpu'"
+    cpu '-ge 16' "$noisy,${search:+$search=cpu,}mvdenoise=$options"
+    gpu "cuda-mvdenoise-repeats/$row" "$noisy,hwupload_cuda,${search:+$search=cuda,}mvdenoise=$options,
+        hwdownload,format=$format"
 done
 
-# steady NAME LAUNCHES ARGUMENT...: checks the driver calls of the 10th to the 20th frame; LAUNCHES is the number of
-# launches for each frame
+# steady NAME LAUNCHES FILTERS: checks the driver calls of the 10th to the 20th frame; LAUNCHES is the number of launches
+# for each frame
 steady() {
     name=$1
     launches=$2
-    shift 2
-    GPUME_STANDIN_TRACE=$tmp/trace ffmpeg "$@" -f null - > /dev/null
+    GPUME_STANDIN_TRACE=$tmp/trace run "$source,$3,$first_only" -f null - > /dev/null
     awk -v from=$((10 * launches)) -v to=$((20 * launches)) \
         '$3 == "cuLaunchKernel" { n++ } n >= from && n < to { print $3 } END { print "launches", n + 0 }' \
         "$tmp/trace" > "$tmp/calls"
@@ -259,46 +248,38 @@ steady() {
 }
 # no_calls NAME WHY PATTERN: checks that the last steady run had launches and no such calls
 no_calls() { check "$1" "$2" eval "grep -q cuLaunchKernel '$tmp/calls' && ! grep -q '$3' '$tmp/calls'"; }
-steady cuda-steady-memory 1 -lavfi "$source,gpume=algo=ds:backend=cuda:dir=both,$first_only"
-steady cuda-steady-frames 1 -init_hw_device cuda=cu:0 -filter_hw_device cu \
-    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds,$first_only"
-steady cuda-steady-hint 2 -init_hw_device cuda=cu:0 -filter_hw_device cu \
-    -f lavfi -i "$source" -vf "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant,$first_only"
+steady cuda-steady-memory 1 gpume=algo=ds:backend=cuda:dir=both
+steady cuda-steady-frames 1 "format=nv12,hwupload_cuda,gpume=algo=ds"
+steady cuda-steady-hint 2 "format=nv12,hwupload_cuda,gpume=algo=ds:hint=constant"
 # launches: longest vector, colours, picture; frames are uploaded by another call than vectors
-steady cuda-steady-mvview 4 -init_hw_device cuda=cu:0 -filter_hw_device cu \
-    -f lavfi -i "$source" -vf "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1,$first_only"
+steady cuda-steady-mvview 4 "format=nv12,hwupload,gpume=algo=ds,mvview=mode=flow+arrows+blocks:step=1:legend=1"
 no_calls cuda-mvview-fields "vectors or shapes were uploaded" cuMemcpyHtoD
 # launches for a list of vectors: colours, picture
-steady cuda-steady-mvview-list 2 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1,$first_only"
+steady cuda-steady-mvview-list 2 \
+    "format=nv12,gpume=algo=ds:backend=cpu:async_depth=1,hwupload,mvview=mode=flow+arrows+blocks:step=1"
 check cuda-mvview-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
 # launches: copy of the frame; own copy, cells of vectors, cut, fade; vectors, picture, mean
-steady cuda-steady-mvfps 10 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x,$first_only"
+steady cuda-steady-mvfps 10 "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both,mvfps=fps=2x"
 # vectors that gpume has left on the device are not uploaded again
 no_calls cuda-mvfps-fields "vectors were uploaded" cuMemcpyHtoD
 # another filter has copied the frames: a map of vectors is made, too
-steady cuda-steady-mvfps-list 11 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x,$first_only"
+steady cuda-steady-mvfps-list 11 \
+    "format=nv12,gpume=algo=ds:dir=both:backend=cpu:async_depth=1,hwupload_cuda,mvfps=fps=2x"
 check cuda-mvfps-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
 # launches: comparison with the frame before, copy of the frame, its half samples, cells of vectors, noise in two steps;
 # for the pilot matches, patches, picture, half samples; the same again without half samples
-steady cuda-steady-mvdenoise 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9,$first_only"
+steady cuda-steady-mvdenoise 14 "format=nv12,hwupload_cuda,gpume=algo=ds:dir=both:refs=2,mvdenoise=strength=9"
 no_calls cuda-mvdenoise-fields "vectors were uploaded" cuMemcpyHtoD
 # leaves are not uploaded either: one launch for each size and two fields, and two for the tree
-steady cuda-steady-tree 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9,$first_only"
+steady cuda-steady-tree 24 "format=nv12,hwupload_cuda,gpume=algo=ds:tree=1:dir=both:refs=2,mvdenoise=strength=9"
 no_calls cuda-tree-fields "vectors were uploaded" cuMemcpyHtoD
 # another filter has copied the frames: a map of vectors is made, too
-steady cuda-steady-mvdenoise-list 14 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9,$first_only"
+steady cuda-steady-mvdenoise-list 14 \
+    "format=nv12,gpume=algo=ds:dir=both:refs=2:backend=cpu:async_depth=1,hwupload_cuda,mvdenoise=strength=9"
 check cuda-mvdenoise-list "vectors were not uploaded" grep -q cuMemcpyHtoD "$tmp/calls"
 # launches: copy of the frame; for each field an estimate and its edges, the search, and for the picture three
-steady cuda-steady-mvdeint 24 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,mvdeint=passes=1,$first_only"
+steady cuda-steady-mvdeint 24 "format=nv12,hwupload_cuda,mvdeint=passes=1"
 no_calls cuda-mvdeint-fields "vectors were transferred, or the search was waited for" \
     'cuMemcpyHtoD\|cuMemcpyDtoH\|cuEventSynchronize'
 # launches: copy of the frame, tensors, the search, the warp; the field and the tensors are read by the host
-steady cuda-steady-mvstab 12 -init_hw_device cuda=cu:0 -filter_hw_device cu -f lavfi -i "$source" \
-    -vf "format=nv12,hwupload_cuda,mvstab=smoothing=1:zoom=1,$first_only"
+steady cuda-steady-mvstab 12 "format=nv12,hwupload_cuda,mvstab=smoothing=1:zoom=1"
