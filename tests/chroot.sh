@@ -96,3 +96,46 @@ as_arm() {
     rm -r "$gate"
     return "$arm"
 }
+
+# What packages.sh and wheels.sh share
+
+# begin NAME: begins a script's tests; sets $missing, the folder $work, which is removed at the end, and the file $log
+begin() {
+    tests=$1
+    missing=$(bare_missing)
+    mkdir -p build/check build/results
+    work=$top/$(mktemp -d "build/check/$tests.XXXXXX")
+    trap 'rm -rf --one-file-system "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    log=$top/build/results/$(basename "$results" .txt).log
+    : > "$log"
+}
+
+# made TARGET [CROSS]: runs 'make TARGET' for that system; sets $file to the package
+made() {
+    echo "== make $1 ${2:+CROSS=$2}" >> "$log"
+    make SERIES="$series" ${2:+"CROSS=$2"} "$1" > "$work/made" 2>&1
+    status=$?
+    cat "$work/made" >> "$log"
+    file=$(sed -n 's/^\(\/.*\): [0-9.]*[KM].*/\1/p' "$work/made" | tail -n 1)
+    check "$tests/${2:+$2-}$1" "$(tail -n 1 "$work/made")" test "$status" = 0 -a -f "$file"
+    [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
+}
+
+# seconds SINCE: prints the elapsed time, with tenths
+seconds() { awk -v a="$1" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }'; }
+
+# run_parts ANYWHERE PART...: runs the parts; all but those in ANYWHERE need a bare Debian
+run_parts() {
+    anywhere=$1
+    shift
+    for part; do
+        if [ -n "$missing" ] && [ "${anywhere#*"$part"}" = "$anywhere" ]; then
+            skip "$tests/$part" "$missing"
+            continue
+        fi
+        began=$(date +%s)
+        "part_$part"
+        say "$tests, $part: $(($(date +%s) - began)) s"
+    done
+}

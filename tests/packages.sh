@@ -21,29 +21,7 @@ obj=$top/build/$series/obj
 . tests/chroot.sh
 
 releases='bookworm trixie'
-missing=$(bare_missing)
-
-mkdir -p build/check build/results
-work=$(mktemp -d build/check/packages.XXXXXX)
-work=$top/$work
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-log=$top/build/results/$(basename "$results" .txt).log
-: > "$log"
-
-# packed KIND [CROSS]: runs 'make KIND' for that system; sets $file to the package
-packed() {
-    echo "== make $1 ${2:+CROSS=$2}" >> "$log"
-    make SERIES="$series" ${2:+"CROSS=$2"} "$1" > "$work/made" 2>&1
-    status=$?
-    cat "$work/made" >> "$log"
-    file=$(sed -n 's/^\(\/.*\): [0-9.]*[KM].*/\1/p' "$work/made" | tail -n 1)
-    check "packages/${2:+$2-}$1" "$(tail -n 1 "$work/made")" test "$status" = 0 -a -f "$file"
-    [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
-}
-
-# seconds SINCE: prints the elapsed time, with tenths
-seconds() { awk -v a="$1" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }'; }
+begin packages
 
 # makes in.mp4 for the README's command lines, and writes these lines of FOLDER/README.md to a file
 clip() {
@@ -174,7 +152,7 @@ sources() {
 }
 
 part_linux() {
-    packed dist || return
+    made dist || return
     # a later commit is greater for dpkg, and all of them are greater than FFmpeg's own version
     version=$(basename "$file" | sed 's/^ffmpeg-gpume-\(.*\)-linux-.*/\1/')
     check packages/version "$version" eval "dpkg --validate-version '$version' && dpkg --compare-versions '$version' gt '${version%%+*}' &&
@@ -242,7 +220,7 @@ package() {
 }
 
 part_deb() {
-    packed deb || return
+    made deb || return
     package deb amd64 ffmpeg man-db bash-completion
 }
 
@@ -251,9 +229,9 @@ part_aarch64() {
         skip packages/aarch64 "there is no aarch64-linux-gnu-gcc or no qemu-aarch64-static"
         return
     fi
-    packed dist aarch64 && archive aarch64 arm64
+    made dist aarch64 && archive aarch64 arm64
     # without Debian's own ffmpeg, which takes long there and was tested above
-    packed deb aarch64 && package deb-arm64 arm64
+    made deb aarch64 && package deb-arm64 arm64
 }
 
 # on_windows LINE
@@ -264,7 +242,7 @@ part_windows() {
         skip packages/windows "there is no x86_64-w64-mingw32-gcc or no wine"
         return
     fi
-    packed dist windows || return
+    made dist windows || return
     check packages/windows/sha256sums "they are not those of SHA256SUMS" \
         eval "(cd build/packages && grep '${file##*/}' SHA256SUMS | sha256sum -c --status)"
     mkdir -p "$work/windows"
@@ -333,9 +311,9 @@ part_docker() {
 }
 
 part_again() {
-    packed deb || return
+    made deb || return
     deb=$file
-    packed dist || return
+    made dist || return
     git clone -q "$top" "$work/again" && mkdir -p "$work/again/build" && cp -r build/dist "$work/again/build/"
     (
         unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -361,15 +339,4 @@ part_again() {
 }
 
 [ $# -gt 0 ] || set -- linux deb windows aarch64 source docker again
-for part; do
-    case $part in
-        windows|again) ;;
-        *) if [ -n "$missing" ]; then
-               skip "packages/$part" "$missing"
-               continue
-           fi ;;
-    esac
-    began=$(date +%s)
-    "part_$part"
-    say "packages, $part: $(($(date +%s) - began)) s"
-done
+run_parts 'windows again' "$@"

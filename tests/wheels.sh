@@ -21,25 +21,8 @@ series=$2
 shift 2
 . tests/chroot.sh
 
-missing=$(bare_missing)
+begin wheels
 quick=${QUICK-}
-mkdir -p build/check build/results
-work=$top/$(mktemp -d build/check/wheels.XXXXXX)
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-log=$top/build/results/$(basename "$results" .txt).log
-: > "$log"
-
-# made TARGET [CROSS]: makes a wheel; sets $file to it
-made() {
-    echo "== make $1 ${2:+CROSS=$2}" >> "$log"
-    make SERIES="$series" ${2:+"CROSS=$2"} "$1" > "$work/made" 2>&1
-    status=$?
-    cat "$work/made" >> "$log"
-    file=$(sed -n 's/^\(\/.*\.whl\): [0-9.]*[KM].*/\1/p' "$work/made" | tail -n 1)
-    check "wheels/${2:+$2-}$1" "$(tail -n 1 "$work/made")" test "$status" = 0 -a -f "$file"
-    [ "$status" = 0 ] && say "$(tail -n 1 "$work/made")"
-}
 
 # room RELEASE ARCHITECTURE: sets $root to a bare Debian with an empty environment in /env
 room() {
@@ -133,7 +116,7 @@ import gpume
 field = next(gpume.vectors(\"h264.mkv\"))
 print(\"first array:\", field.mv.shape)"' > "$work/said" 2>&1
         check "wheels/python-$release/first-array" "$(tail -n 1 "$work/said")" grep -q '^first array' "$work/said"
-        say "$release: from pip install to the first array: $(awk -v a="$since" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }') s"
+        say "$release: from pip install to the first array: $(seconds "$since") s"
         in_env python -m pip install -q "./$(basename "$file")"
         check "wheels/python-$release/installed" "$said; see $log" test $? = 0
         in_env python -c "import os, sys; sys.exit(os.path.exists('/env/bin/ffmpeg') or os.path.exists('/env/bin/ffprobe'))"
@@ -286,15 +269,4 @@ part_others() {
 
 # shellcheck disable=SC2046  # words
 [ $# -gt 0 ] || set -- python vapoursynth $([ -n "$quick" ] || echo others)
-for part; do
-    case $part in
-        others) ;;
-        *) if [ -n "$missing" ]; then
-               skip "wheels/$part" "$missing"
-               continue
-           fi ;;
-    esac
-    began=$(date +%s)
-    "part_$part"
-    say "wheels, $part: $(($(date +%s) - began)) s"
-done
+run_parts others "$@"
