@@ -32,6 +32,9 @@ typedef struct TestShape {
     int is_words;               ///< whether samples are compared with the padding bits around them
 } TestShape;
 
+/** Formats of every depth and subsampling of chroma, with planes. */
+extern const enum AVPixelFormat test_planar_formats[20];
+
 TestShape test_shape(enum AVPixelFormat format, int w, int h);
 /** Sets another format and keeps the size. */
 void test_set_format(TestShape *s, enum AVPixelFormat format);

@@ -47,13 +47,6 @@ static const char *const content_names[CONTENT_NB] = {
     "motion", "noise", "cut", "still", "random", "extreme", "flat", "stripes", "fade",
 };
 
-static const enum AVPixelFormat formats[] = {
-    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUV440P,
-    AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12, AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP,
-    AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P9, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010,
-    AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16, AV_PIX_FMT_GRAY16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P14,
-};
-
 typedef struct Case {
     uint64_t seed;
     TestRandom r;
@@ -219,7 +212,7 @@ static void draw_case(Case *c, uint64_t seed)
     memset(c, 0, sizeof(*c));
     c->seed    = seed;
     c->r       = (TestRandom) { .state = test_mix(seed + 1) };
-    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
+    test_set_format(&c->shape, test_planar_formats[seed % FF_ARRAY_ELEMS(test_planar_formats)]);
     c->shape.w = (2 << c->shape.desc->log2_chroma_w) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 40 : 90);
     c->shape.h = (3 << c->shape.desc->log2_chroma_h) + 1 + test_draw(&c->r, size < 2 ? 9 : size < 7 ? 36 : 60);
     c->content = test_draw(&c->r, 2) ? CONTENT_MOTION : test_draw(&c->r, CONTENT_NB);
@@ -374,7 +367,7 @@ static void run_case(uint64_t seed, int on_device)
         free_case(&c[0]);
         return;
     }
-    draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(formats) : 1));
+    draw_case(&c[1], seed + (on_device ? FF_ARRAY_ELEMS(test_planar_formats) : 1));
     c[0].cfg.executor = test_draw_executor(&c[0].r, &executor);
     /* a sequence of another size and format; sometimes the first one again */
     c[1].cfg = c[0].cfg;

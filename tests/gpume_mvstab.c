@@ -31,13 +31,6 @@ enum Content { CONTENT_SHAKE, CONTENT_CUT, CONTENT_PERSON, CONTENT_FLAT, CONTENT
 static const char *const content_names[CONTENT_NB] = { "shake", "cut", "person", "flat", "repeats", "random",
                                                         "gaps" };
 
-static const enum AVPixelFormat formats[] = {
-    AV_PIX_FMT_GRAY8, AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV410P, AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUV440P,
-    AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVA420P, AV_PIX_FMT_NV12, AV_PIX_FMT_NV24, AV_PIX_FMT_GBRP,
-    AV_PIX_FMT_GRAY10, AV_PIX_FMT_YUV420P9, AV_PIX_FMT_YUV420P10, AV_PIX_FMT_YUV422P12, AV_PIX_FMT_P010,
-    AV_PIX_FMT_P016, AV_PIX_FMT_YUV444P16, AV_PIX_FMT_GRAY16, AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUV420P14,
-};
-
 typedef struct Case {
     uint64_t seed;
     TestRandom r;
@@ -234,7 +227,7 @@ static void draw_case(Case *c, uint64_t seed)
     memset(c, 0, sizeof(*c));
     c->seed = seed;
     c->r    = (TestRandom) { .state = test_mix(seed + 1) };
-    test_set_format(&c->shape, formats[seed % FF_ARRAY_ELEMS(formats)]);
+    test_set_format(&c->shape, test_planar_formats[seed % FF_ARRAY_ELEMS(test_planar_formats)]);
     c->shape.w = test_draw(&c->r, 5) ? test_draw_range(&c->r, 48, 150) : test_draw_range(&c->r, 4, 40);
     c->shape.h = test_draw(&c->r, 5) ? test_draw_range(&c->r, 40, 110) : test_draw_range(&c->r, 4, 40);
     c->content = test_draw(&c->r, 3) ? CONTENT_SHAKE : test_draw(&c->r, CONTENT_NB);

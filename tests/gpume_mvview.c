@@ -594,24 +594,18 @@ static void in_memory(int quick)
 
 int main(int argc, char **argv)
 {
-    int quick = 0, device_only = 0;
+    TestOptions o;
 
-    for (int i = 1; i < argc; i++) {
-        quick       |= !strcmp(argv[i], "-quick");
-        device_only |= !strcmp(argv[i], "-device");     // for tools that examine kernels
-    }
-    test_fail_init();
-    test_init("gpume_mvview");
-    test_watch(600);
-    if (!device_only)
-        in_memory(quick);
+    if (test_begin(&o, "gpume_mvview", argc, argv) < 0)
+        return 1;
+    if (!o.device_only)
+        in_memory(o.quick);
     if (test_begin_device()) {
-        on_device(test_device, quick ? 60 : 400);
-        fields_on_device(test_device, quick ? 150 : 1500);
+        on_device(test_device, o.quick ? 60 : 400);
+        fields_on_device(test_device, o.quick ? 150 : 1500);
         sequences_on_device(test_device);
-        test_failing_change("mvview", "search=never", quick ? 11 : 1);
+        test_failing_change("mvview", "search=never", o.quick ? 11 : 1);
     }
-    test_end_device();
     printf("gpume_mvview: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
-    return test_nb_failures || (device_only && !test_nb_checks);
+    return test_end(&o, test_nb_checks);
 }
