@@ -192,7 +192,7 @@ static const AVMotionVector *block_at(const AVMotionVector *mvs, int nb, const A
  * @param m frames with blocks of nb_sizes sizes, the smallest first
  * @param g frame with leaves
  */
-static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, int i, int64_t *nb_leaves)
+static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, int i)
 {
     const AVMotionVector *mvs[MAX_SIZES], *leaf;
     int nb[MAX_SIZES], nb_g;
@@ -214,7 +214,7 @@ static void compare_leaves(AVFrame *const *m, int nb_sizes, const AVFrame *g, in
         }
         if (compare_field(block, leaf, 1, i))
             return;
-        nb_leaves[size]++;
+        total_leaves[size]++;
     }
     nb_frames++;
 }
@@ -228,129 +228,90 @@ static const char *method_of(int algo)
     return av_opt_find(&class, method, "method", 0, AV_OPT_SEARCH_FAKE_OBJ) ? method : NULL;
 }
 
-static void run(const char *source, int algo, int block, int range, int nb)
+/*
+ * Runs the graph of test_context, whose sinks are mestimate's, the smallest blocks first, and gpume's.
+ * @param block side of the blocks; 0: gpume outputs leaves
+ */
+static void run_graph(int nb_sinks, int block, int nb)
 {
-    AVFilterGraph *graph = avfilter_graph_alloc();
+    AVFilterGraph *graph = test_alloc(avfilter_graph_alloc());
     AVFilterInOut *inputs = NULL, *outputs = NULL;
-    AVFilterContext *sink_m, *sink_g;
-    AVFrame *m = av_frame_alloc(), *g = av_frame_alloc();
-    int ret, i = 0;
-
-    if (!graph || !m || !g)
-        exit(2);
-    if (!method_of(algo))
-        goto end;
-
-    snprintf(test_context, sizeof(test_context),
-             "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split[a][b];"
-             "[a]tpad=stop=1:stop_mode=clone,"
-             "mestimate=method=%s:mb_size=%d:search_param=%d,buffersink@mestimate;"
-             "[b]gpume=algo=%s:block=%d:range=%d:dir=both:backend=%s,buffersink@gpume",
-             source, nb, method_of(algo), block, range, test_algos[algo], block, range, backend);
+    AVFilterContext *sinks[MAX_SIZES + 1];
+    AVFrame *frames[MAX_SIZES + 1];
+    int ret, i;
 
     test_watch(GRAPH_SECONDS);
     ret = avfilter_graph_parse2(graph, test_context, &inputs, &outputs);
     if (ret >= 0 && (inputs || outputs))
         ret = AVERROR(EINVAL);
-    if (ret < 0 ||
-        (ret = avfilter_graph_config(graph, NULL)) < 0) {
+    if (ret >= 0)
+        ret = avfilter_graph_config(graph, NULL);
+    if (ret < 0)
         test_fail("the graph cannot be opened: %s", av_err2str(ret));
-        goto end;
+    for (int k = 0; k < nb_sinks; k++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "buffersink@%d", k);
+        sinks[k]  = avfilter_graph_get_filter(graph, name);
+        frames[k] = test_alloc(av_frame_alloc());
     }
-    sink_m = avfilter_graph_get_filter(graph, "buffersink@mestimate");
-    sink_g = avfilter_graph_get_filter(graph, "buffersink@gpume");
+    for (i = 0; ret >= 0; i++) {
+        const AVFrame *g = frames[nb_sinks - 1];
 
-    for (;; i++) {
-        int ret_m = av_buffersink_get_frame(sink_m, m);
-        int ret_g = av_buffersink_get_frame(sink_g, g);
+        for (int k = 0; k < nb_sinks; k++) {
+            const int ret_k = av_buffersink_get_frame(sinks[k], frames[k]);
 
-        if (ret_m == AVERROR_EOF && ret_g == AVERROR_EOF)
-            break;
-        if (ret_m < 0 || ret_g < 0) {
-            test_fail("frame %d: mestimate: %s, gpume: %s", i,
-                 ret_m < 0 ? av_err2str(ret_m) : "a frame",
-                 ret_g < 0 ? av_err2str(ret_g) : "a frame");
-            goto end;
+            if (ret_k < 0 && ret_k != AVERROR_EOF || k && ret_k != ret)
+                test_fail("frame %d of sink %d: %s", i, k, ret_k < 0 ? av_err2str(ret_k) : "a frame");
+            ret = k ? FFMIN(ret, ret_k) : ret_k;
         }
-        compare_frame(m, g, i, nb, g->width / block * (g->height / block));
-        av_frame_unref(m);
-        av_frame_unref(g);
+        if (ret < 0)
+            break;
+        if (block)
+            compare_frame(frames[0], g, i, nb, g->width / block * (g->height / block));
+        else
+            compare_leaves(frames, nb_sinks - 1, g, i);
+        for (int k = 0; k < nb_sinks; k++)
+            av_frame_unref(frames[k]);
     }
-    if (i != nb)
+    if (ret == AVERROR_EOF && i != nb)
         test_fail("%d frames came out of %d", i, nb);
-
-end:
     avfilter_inout_free(&inputs);
     avfilter_inout_free(&outputs);
     avfilter_graph_free(&graph);
-    av_frame_free(&m);
-    av_frame_free(&g);
+    for (int k = 0; k < nb_sinks; k++)
+        av_frame_free(&frames[k]);
+}
+
+static void run(const char *source, int algo, int block, int range, int nb)
+{
+    if (!method_of(algo))
+        return;
+    snprintf(test_context, sizeof(test_context),
+             "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split[a][b];"
+             "[a]tpad=stop=1:stop_mode=clone,"
+             "mestimate=method=%s:mb_size=%d:search_param=%d,buffersink@0;"
+             "[b]gpume=algo=%s:block=%d:range=%d:dir=both:backend=%s,buffersink@1",
+             source, nb, method_of(algo), block, range, test_algos[algo], block, range, backend);
+    run_graph(2, block, nb);
 }
 
 /* Compares leaves with the blocks of several instances of mestimate. */
 static void run_tree(const char *source, int algo, int range, int lambda, int nb)
 {
-    AVFilterGraph *graph = avfilter_graph_alloc();
-    AVFilterInOut *inputs = NULL, *outputs = NULL;
-    AVFilterContext *sinks[MAX_SIZES + 1];
-    AVFrame *frames[MAX_SIZES + 1];
-    int64_t nb_leaves[MAX_SIZES] = { 0 };
     const char *method = method_of(algo);
     char *const text = test_context;
     const size_t size = sizeof(test_context);
-    int ret, i = 0;
 
-    if (!method) {
-        avfilter_graph_free(&graph);
+    if (!method)
         return;
-    }
     snprintf(text, size, "%s,trim=end_frame=%d,setpts=N,format=yuv420p,split=%d[b][m0][m1][m2][m3];"
              "[b]gpume=algo=%s:tree=1:block=8:lambda=%d:range=%d:dir=both:backend=%s,buffersink@%d",
              source, nb, MAX_SIZES + 1, test_algos[algo], lambda, range, backend, MAX_SIZES);
     for (int k = 0; k < MAX_SIZES; k++)
         av_strlcatf(text, size, ";[m%d]tpad=stop=1:stop_mode=clone,mestimate=method=%s:mb_size=%d:"
                     "search_param=%d,buffersink@%d", k, method, 8 << k, range, k);
-
-    test_watch(GRAPH_SECONDS);
-    for (int k = 0; k <= MAX_SIZES; k++)
-        frames[k] = test_alloc(av_frame_alloc());
-    if ((ret = avfilter_graph_parse2(graph, text, &inputs, &outputs)) < 0 ||
-        (ret = avfilter_graph_config(graph, NULL)) < 0) {
-        test_fail("the graph cannot be opened: %s", av_err2str(ret));
-        goto end;
-    }
-    for (int k = 0; k <= MAX_SIZES; k++) {
-        char name[32];
-
-        snprintf(name, sizeof(name), "buffersink@%d", k);
-        sinks[k] = avfilter_graph_get_filter(graph, name);
-    }
-    for (;; i++) {
-        int nb_ends = 0;
-
-        for (int k = 0; k <= MAX_SIZES; k++) {
-            ret = av_buffersink_get_frame(sinks[k], frames[k]);
-            nb_ends += ret == AVERROR_EOF;
-            if (ret < 0 && ret != AVERROR_EOF)
-                test_fail("frame %d: %s", i, av_err2str(ret));
-        }
-        if (nb_ends)
-            break;
-        compare_leaves(frames, MAX_SIZES, frames[MAX_SIZES], i, nb_leaves);
-        for (int k = 0; k <= MAX_SIZES; k++)
-            av_frame_unref(frames[k]);
-    }
-    if (i != nb)
-        test_fail("%d frames came out of %d", i, nb);
-    for (int k = 0; k < MAX_SIZES; k++)
-        total_leaves[k] += nb_leaves[k];
-
-end:
-    avfilter_inout_free(&inputs);
-    avfilter_inout_free(&outputs);
-    avfilter_graph_free(&graph);
-    for (int k = 0; k <= MAX_SIZES; k++)
-        av_frame_free(&frames[k]);
+    run_graph(MAX_SIZES + 1, 0, nb);
 }
 
 /* Returns the first filter of a comma-separated list that this build does not have. */

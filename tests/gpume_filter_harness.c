@@ -169,7 +169,7 @@ AVFrame *test_canaries(const TestShape *s, TestRandom *r)
     return f;
 }
 
-void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *const wanted[4], const char *what)
+void test_compare_samples(const TestShape *s, const AVFrame *f, uint16_t *const wanted[4], const char *what, int n)
 {
     for (int i = 0; i < s->nb_components; i++) {
         const int shift = s->is_words ? 0 : test_component(s, i)->shift, w = test_width(s, i);
@@ -186,8 +186,8 @@ void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *
                     should = wanted[i][y * w + x] << shift;
                 }
             }
-        CHECK(!nb_wrong, "%s, component %d has %d instead of %d at (%d,%d), and %d more are wrong", what, i, is, should,
-              wx, wy, nb_wrong - 1);
+        CHECK(!nb_wrong, "%s %d, component %d has %d instead of %d at (%d,%d), and %d more are wrong", what, n, i, is,
+              should, wx, wy, nb_wrong - 1);
     }
 }
 
@@ -262,9 +262,13 @@ static AVFrame *even_canaries(const TestShape *s)
 
 AVFrame *test_upload(const TestShape *s, AVBufferRef *frames, const AVFrame *from)
 {
-    AVFrame *f = even_canaries(s), *to = test_alloc(av_frame_alloc());
+    AVFrame *f, *to;
     int ret;
 
+    if (!frames)
+        return test_alloc(av_frame_clone(from));
+    f  = even_canaries(s);
+    to = test_alloc(av_frame_alloc());
     if (from)
         test_copy_words(s, f, from);
     ret = av_hwframe_get_buffer(frames, to, 0);
@@ -392,7 +396,7 @@ void test_add_frames(TestFrames *f, const TestShape *s, AVFrame *const *frames, 
     AVBufferRef *hw_frames = on_device ? test_device_frames(s) : NULL;
 
     for (int n = 0; n < nb; n++)
-        f->frames[f->nb++] = on_device ? test_upload(s, hw_frames, frames[n]) : test_alloc(av_frame_clone(frames[n]));
+        f->frames[f->nb++] = test_upload(s, hw_frames, frames[n]);
     if (on_device)
         f->hw_frames[f->nb_pools++] = hw_frames;
 }
@@ -592,12 +596,12 @@ TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames
     return o;
 }
 
-void test_check_output(const TestShape *s, TestOutput *o, const uint16_t *const wanted[4], const char *what)
+void test_check_output(const TestShape *s, TestOutput *o, uint16_t *const wanted[4], const char *what, int n)
 {
     AVFrame *down = o->before ? NULL : test_download(s, o->frame), *f = down ? down : o->frame;
 
     if (wanted)
-        test_compare_samples(s, f, wanted, what);
+        test_compare_samples(s, f, wanted, what, n);
     if (down)
         test_check_beside(s, down);
     else

@@ -67,9 +67,9 @@ AVFrame *test_canaries(const TestShape *s, TestRandom *r);
 /**
  * Compares all samples of a frame.
  * @param wanted expected samples of each component, row by row
- * @param what   describes the frame in messages
+ * @param what   describes the frame in messages, with its number
  */
-void test_compare_samples(const TestShape *s, const AVFrame *f, const uint16_t *const wanted[4], const char *what);
+void test_compare_samples(const TestShape *s, const AVFrame *f, uint16_t *const wanted[4], const char *what, int n);
 /** Returns a copy of the bytes of a frame of canaries, for av_free(). */
 uint8_t *test_bytes(const AVFrame *f);
 /** Checks that only samples differ from the copied bytes, and overwrites the samples with canaries. */
@@ -90,7 +90,10 @@ void test_end_device(void);
 int test_fits_device(enum AVPixelFormat format);
 /** Returns a pool of frames on the device whose size is rounded up to even numbers. */
 AVBufferRef *test_device_frames(const TestShape *s);
-/** Returns a frame on the device with the samples and properties of a frame, or with canaries if from is NULL. */
+/**
+ * Returns a frame on the device with the samples and properties of a frame, or with canaries if from is NULL.
+ * @param frames NULL: returns a reference to the frame in memory
+ */
 AVFrame *test_upload(const TestShape *s, AVBufferRef *frames, const AVFrame *from);
 /** Returns a frame in memory with the samples of a frame on the device; its size is even. */
 AVFrame *test_download(const TestShape *s, AVFrame *from);
@@ -200,6 +203,6 @@ TestOutput test_output(const TestShape *s, TestRandom *r, AVBufferRef *hw_frames
  * Compares a frame as test_compare_samples() does, checks that nothing else was written, and releases the frame.
  * @param wanted NULL: the frame was not made
  */
-void test_check_output(const TestShape *s, TestOutput *o, const uint16_t *const wanted[4], const char *what);
+void test_check_output(const TestShape *s, TestOutput *o, uint16_t *const wanted[4], const char *what, int n);
 
 #endif /* GPUME_FILTER_HARNESS_H */

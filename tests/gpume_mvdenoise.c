@@ -304,15 +304,6 @@ static void expect(Case *c)
         nb_estimated += s.components[i].chosen && s.components[i].estimate[0][8] > 0;
 }
 
-/* Compares a picture with the one that is expected. */
-static void compare(const Case *c, const AVFrame *f, int n)
-{
-    char what[32];
-
-    snprintf(what, sizeof(what), "picture %d", n);
-    test_compare_samples(&c->shape, f, (const uint16_t *const *)c->expected[n], what);
-}
-
 /* Frames on the device */
 
 /* Makes the next picture and checks all of it. @param hw_frames NULL: in memory */
@@ -320,11 +311,9 @@ static void make_next(Case *c, Mvdenoise *m, AVBufferRef *hw_frames, int n)
 {
     TestOutput out = test_output(&c->shape, &c->r, hw_frames);
     const int ret  = ff_mvdenoise_make(m, out.frame);
-    char what[32];
 
     CHECK(ret >= 0, "%s", av_err2str(ret));
-    snprintf(what, sizeof(what), "picture %d", n);
-    test_check_output(&c->shape, &out, ret < 0 ? NULL : (const uint16_t *const *)c->expected[n], what);
+    test_check_output(&c->shape, &out, ret < 0 ? NULL : c->expected[n], "picture", n);
     test_check_unchanged(c->frames, c->copies, c->nb_frames);
     nb_pictures++;
     nb_on_device += !!hw_frames;
@@ -342,8 +331,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
         const AVFrame *next;
 
         if (n < c->nb_frames) {
-            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
-                                   : test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = test_upload(&c->shape, hw_frames, c->frames[n]);
             int ret;
 
             data[n] = f->data[0];
@@ -449,7 +437,7 @@ static int has_same(const Case *c, const AVFrame *a, const AVFrame *b, int cut, 
     for (int i = 0; i < 2; i++) {
         if (on_device)
             hw_frames[i] = test_device_frames(&c->shape);
-        f[i] = on_device ? test_upload(&c->shape, hw_frames[i], i ? b : a) : test_alloc(av_frame_clone(i ? b : a));
+        f[i] = test_upload(&c->shape, hw_frames[i], i ? b : a);
         f[i]->width  -= cut;
         f[i]->height -= cut;
     }
@@ -855,7 +843,7 @@ static void check_out(const Sequence *q, int has_metadata)
                   out->duration == in->duration && out->flags == in->flags && out->colorspace == in->colorspace &&
                   (!has_metadata || (number && atoi(number->value) == in->pts)), "frame %d has other properties", nb);
             if (out->width == in->width && out->height == in->height)
-                compare(&q->cases[i], out, n);
+                test_compare_samples(&q->cases[i].shape, out, q->cases[i].expected[n], "picture", n);
         }
     CHECK(q->out.nb == nb, "%d frames of %d", q->out.nb, nb);
 }

@@ -428,8 +428,7 @@ static void open_target(Target *t, const Case *c, const MvfpsConfig *cfg, int on
     if (on_device)
         t->hw_frames = with_frames.hw_frames = test_device_frames(&c->shape);
     for (int i = 0; i < c->nb_frames; i++)
-        t->frames[i] = on_device ? test_upload(&c->shape, t->hw_frames, c->frames[i])
-                                 : test_alloc(av_frame_clone(c->frames[i]));
+        t->frames[i] = test_upload(&c->shape, t->hw_frames, c->frames[i]);
     ret = ff_mvfps_open(&t->mvfps, &with_frames);
     CHECK(ret >= 0, "%s", av_err2str(ret));
 }
@@ -484,7 +483,7 @@ static void check_make(Case *c, Target *t, Between *b, int n, int part, enum Mvf
         for (int at = 0; at < b->components[i].w * b->components[i].h; at++)
             all[i][at] = expected_word(c, &b->components[i], n, i, at, part, mode);
     words.is_words = 1;
-    test_check_output(&words, &out, (const uint16_t *const *)all, "the picture");
+    test_check_output(&words, &out, all, "picture", n);
     if (!t->hw_frames)
         test_check_unchanged(c->frames, c->copies, c->nb_frames);
     for (int i = 0; i < c->shape.nb_components; i++)

@@ -270,13 +270,11 @@ static void compare_step(const Case *c, const MvstabNext *next, int t)
 /* Checks all of frame t, which the filter does not read any more. */
 static void check_frame(Case *c, TestOutput *out, int t)
 {
-    const uint16_t *wanted[4] = { NULL };
-    char what[32];
+    uint16_t *wanted[4];
 
     for (int i = 0; i < c->shape.nb_components; i++)
         wanted[i] = c->oracle.components[i].out[t];
-    snprintf(what, sizeof(what), "frame %d", t);
-    test_check_output(&c->shape, out, wanted, what);
+    test_check_output(&c->shape, out, wanted, "frame", t);
 }
 
 /* Makes frame t, and checks the one before. @param last the frame before; set to the new one */
@@ -308,8 +306,7 @@ static void run_pictures(Case *c, Mvstab *m, int on_device)
         MvstabNext next;
 
         if (n < c->oracle.nb_frames) {
-            AVFrame *f = on_device ? test_upload(&c->shape, hw_frames, c->frames[n])
-                                   : test_alloc(av_frame_clone(c->frames[n]));
+            AVFrame *f = test_upload(&c->shape, hw_frames, c->frames[n]);
             const MvstabInput input = { .time = c->oracle.times[n], .passes = c->oracle.passes[n] };
             const int ret = ff_mvstab_push(m, &f, &input);
 
