@@ -602,7 +602,19 @@ typedef struct Drawn {
 static void set_value(Case *c, Drawn *d, TestRandom *r, const char *name, const char *value)
 {
     const int random = value[0] == '?', n = atoi(value);
+    const struct {
+        const char *name;
+        int *value;
+    } numbers[] = {
+        { "check", &c->s.check }, { "pel", &c->s.pel }, { "sweeps", &c->s.sweeps }, { "levels", &c->s.levels },
+        { "qp", &c->s.qp }, { "flight", &c->in_flight }, { "backend", &c->backend }, { "close", &c->close_after },
+    };
 
+    for (int i = 0; i < FF_ARRAY_ELEMS(numbers); i++)
+        if (!strcmp(name, numbers[i].name)) {
+            *numbers[i].value = n;
+            return;
+        }
     if (!strcmp(name, "algo")) {
         c->s.algo = random ? test_draw(r, GPUME_NB_ALGOS) :
                    find_name(test_algos, GPUME_NB_ALGOS, value);
@@ -620,20 +632,10 @@ static void set_value(Case *c, Drawn *d, TestRandom *r, const char *name, const 
         draw_motion(r, &c->s);
     else if (!strcmp(name, "smooth"))
         c->s.smooth = random ? test_draw(r, 4) : n;
-    else if (!strcmp(name, "check"))
-        c->s.check = n;
-    else if (!strcmp(name, "pel"))
-        c->s.pel = n;
-    else if (!strcmp(name, "sweeps"))
-        c->s.sweeps = n;
-    else if (!strcmp(name, "levels"))
-        c->s.levels = n;
     else if (!strcmp(name, "tree"))
         random ? draw_tree(c->seed, &c->s) : (void)(c->s.tree_max = n);
     else if (!strcmp(name, "lambda"))
         c->s.lambda = random ? (int)(test_mix(c->seed + 2) % 2000) : n;
-    else if (!strcmp(name, "qp"))
-        c->s.qp = n;
     else if (!strcmp(name, "size"))
         d->random_size = sscanf(value, "%dx%d", &d->size.w, &d->size.h) < 2;
     else if (!strcmp(name, "format"))
@@ -649,16 +651,10 @@ static void set_value(Case *c, Drawn *d, TestRandom *r, const char *name, const 
         c->s.nb_references = read_distances(c->s.distance, value);
     else if (!strcmp(name, "executor"))
         c->executor.kind = find_name(test_executor_names, TEST_NB_EXECUTORS, value);
-    else if (!strcmp(name, "flight"))
-        c->in_flight = n;
     else if (!strcmp(name, "push"))
         c->push_all = !strcmp(value, "all");
-    else if (!strcmp(name, "backend"))
-        c->backend = n;
     else if (!strcmp(name, "abandon"))
         c->abandon = random ? !test_draw(r, 24) : n;
-    else if (!strcmp(name, "close"))
-        c->close_after = n;
     else if (!strcmp(name, "sea"))
         c->exhaustive = !(c->always_sea = n);
     else if (!strcmp(name, "pictures"))
