@@ -3,7 +3,7 @@
 # Measures gpume's vectors by ground truth, and beside other systems: 'make quality'.
 #
 # usage: quality.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. The results are in
+# BIN_DIR has ffmpeg; INPUT is any clip for the rates, by default the demonstration's. The results are in
 # quality.csv. Environment (defaults in brackets):
 #   DATA           folders with ground truth, separated by colons [scenes that are drawn here]
 #   METHODS        gpume's searches: the value of algo, then other options
@@ -11,8 +11,6 @@
 #   BLOCKS         sides of blocks [4 8 16]
 #   RANGE          of searches that do not say it, but for hme [32]; scenes with faster motion
 #                  have their own
-#   PAIRS          most pairs of a group, spread over it; 0: all [24]
-#   CLIP_FRAMES    frames of the clip [8], CLIP_SIZE [1280x720]; CLIP_FRAMES=0: no clip
 #   SPEED          0: no rates [1]
 #   QUALITY_DIR    folder for results [build/quality]
 #   PYTHON         [python3]; MVTools' packages want 3.12 or newer
@@ -28,8 +26,6 @@ out=${QUALITY_DIR:-build/quality}
 blocks=${BLOCKS:-4 8 16}
 range=${RANGE:-32}
 methods=${METHODS:-fs ds epzs umh fs:smooth=2:check=1 umh:smooth=2:check=1 epzs:smooth=2:check=1 hme}
-clip_frames=${CLIP_FRAMES:-8}
-clip_size=${CLIP_SIZE:-1280x720}
 speed_size=1920x1080
 pictures=4  # from the middle of the clip, repeated, as bench.sh does
 
@@ -37,7 +33,7 @@ trap 'rm -f "$out"/*.gray' EXIT
 
 # The scenes are the same on every machine, but drawing them takes a minute.
 draw_scenes() {
-    sum=$(cat bench/quality/scenes.py bench/quality/pictures.py | cksum)
+    sum=$(cat bench/quality/scenes.py bench/quality/pairs.py | cksum)
     if [ "$(cat "$out/scenes/sum" 2>/dev/null)" != "$sum" ]; then
         say "drawing scenes: $out/scenes"
         rm -rf "$out/scenes"
@@ -55,8 +51,7 @@ if [ -z "$data" ]; then
     draw_scenes
     data=$out/scenes
 fi
-set -- "${2-}"
-take_clip "$1"
+input=${2-}
 set --
 rest=$data:
 while [ -n "$rest" ]; do
@@ -66,16 +61,10 @@ while [ -n "$rest" ]; do
     set -- "$@" --data "$folder"
 done
 speed=
-middle=$(($(frames_of "$input") / 2))
-if [ "$clip_frames" -gt 1 ]; then
-    raw_luma "$clip_size" "$clip_frames" "$middle"
-    mv "$out/$clip_size.gray" "$out/clip.gray"
-    set -- "$@" --clip "$out/clip.gray" "$clip_size"
-fi
 if [ "${SPEED:-1}" != 0 ]; then
-    raw_luma "$speed_size" $pictures "$middle"
+    take_clip "$input"
+    raw_luma "$speed_size" $pictures $(($(frames_of "$input") / 2))
     speed=$out/$speed_size.gray
 fi
 "$python" bench/quality/quality.py --ffmpeg "$bin/ffmpeg" --out "$out" --methods "$methods" \
-    --blocks "$blocks" --range "$range" --pairs "${PAIRS:-24}" \
-    ${speed:+--speed "$speed" "$speed_size"} ${NVOFA:+--nvofa "$NVOFA"} "$@"
+    --blocks "$blocks" --range "$range" ${speed:+--speed "$speed" "$speed_size"} ${NVOFA:+--nvofa "$NVOFA"} "$@"

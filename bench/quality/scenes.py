@@ -5,8 +5,7 @@
 usage: scenes.py DIR [NAME...]
 
 Writes DIR/NAME/frame01.pgm, frame02.pgm (8-bit gray), gt.flo (flow from the first picture to the
-second), occ.pgm (255: not visible in the second picture) and range (the search distance that the
-motion needs). The name's part before the last underscore is its group. Random numbers come from
+second) and range (the search distance that the motion needs). The name's part before the last underscore is its group. Random numbers come from
 integers, so that the scenes do not depend on NumPy's version.
 """
 
@@ -17,7 +16,7 @@ import sys
 
 import numpy as np
 
-import pictures
+import pairs
 
 WIDTH, HEIGHT = 640, 360
 SUB = 4  # points per sample and axis, averaged as a camera does
@@ -325,20 +324,13 @@ def finish(scene, picture, random, second):
 
 
 def true_flow(scene):
-    """The flow (HEIGHT, WIDTH, 2) and which samples the second picture does not show."""
+    """The flow (HEIGHT, WIDTH, 2) from the first picture to the second."""
     y, x = np.mgrid[:HEIGHT, :WIDTH].astype(float)
     flow = np.zeros((HEIGHT, WIDTH, 2))
-    front = np.zeros((HEIGHT, WIDTH), int)
-    for i, layer in enumerate(scene.layers):
-        inside = layer.covers(x, y, STILL)
+    for layer in scene.layers:
         to = np.stack(moved(layer.motion, x, y), -1)
-        flow = np.where(inside[..., None], to - np.stack([x, y], -1), flow)
-        front = np.where(inside, i, front)
-    tx, ty = x + flow[..., 0], y + flow[..., 1]
-    hidden = (tx < 0) | (ty < 0) | (tx > WIDTH - 1) | (ty > HEIGHT - 1)
-    for i, layer in enumerate(scene.layers):
-        hidden |= (front < i) & layer.covers(tx, ty, layer.motion)
-    return flow.astype(np.float32), hidden
+        flow = np.where(layer.covers(x, y, STILL)[..., None], to - np.stack([x, y], -1), flow)
+    return flow.astype(np.float32)
 
 
 # Groups: functions of a random generator and the variant's number that return a scene.
@@ -458,13 +450,13 @@ def names():
 
 
 def draw(name):
-    """Both pictures (uint8), the flow (float32) and what is hidden (bool) of a scene."""
+    """Both pictures (uint8) and the flow (float32) of a scene."""
     group, number = name.rsplit("_", 1)
     random = Random(name)
     scene = GROUPS[group](random, int(number) - 1)
     both = [finish(scene, camera(fine_picture(scene, second)), random, second)
             for second in (False, True)]
-    return (*both, *true_flow(scene))
+    return (*both, true_flow(scene))
 
 
 def search_range(flow):
@@ -474,13 +466,12 @@ def search_range(flow):
 
 def write(folder, name):
     """Draws a scene and writes its files."""
-    first, second, flow, hidden = draw(name)
+    first, second, flow = draw(name)
     path = os.path.join(folder, name)
     os.makedirs(path, exist_ok=True)
-    pictures.write_pgm(os.path.join(path, "frame01.pgm"), first)
-    pictures.write_pgm(os.path.join(path, "frame02.pgm"), second)
-    pictures.write_flo(os.path.join(path, "gt.flo"), flow)
-    pictures.write_pgm(os.path.join(path, "occ.pgm"), hidden.astype(np.uint8) * 255)
+    pairs.write_pgm(os.path.join(path, "frame01.pgm"), first)
+    pairs.write_pgm(os.path.join(path, "frame02.pgm"), second)
+    pairs.write_flo(os.path.join(path, "gt.flo"), flow)
     with open(os.path.join(path, "range"), "w", encoding="ascii") as f:
         f.write(f"{search_range(flow)}\n")
 
