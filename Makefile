@@ -202,7 +202,6 @@ check-gpu:
 # PARTS, QUICK and BENCH_... go to the scripts through the environment.
 bench: all
 	@tools/deps.sh $(NO_INSTALL) bench
-	$(SUBMAKE) $(OBJ) $(SUBJOBS) tests/checkasm/checkasm
 	@bench/bench.sh $(OBJ) '$(INPUT)'
 
 # DATA, METHODS and others go to the script through the environment.

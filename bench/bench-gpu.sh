@@ -26,7 +26,7 @@ sizes=${sizes:-352x288 1280x720 1920x1080 3840x2160}
 . bench/pipeline.sh
 . bench/start.sh
 
-trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long-*' EXIT
+trap 'rm -f "$out"/*.gray "$out"/run.* "$out"/long.mkv' EXIT
 take_clip "${2-}"
 
 # program PART SIZE...: runs a part of gpume_bench for pictures of these sizes.

@@ -3,9 +3,7 @@
 # Compares gpume with FFmpeg's mestimate on the CPU, in one binary: 'make bench'.
 #
 # usage: bench.sh BIN_DIR [INPUT]
-# BIN_DIR has ffmpeg and tests/checkasm/checkasm; INPUT is any clip, by default the
-# demonstration's. Environment (defaults in brackets):
-#   PARTS          [functions peers vectors]; results of other parts are kept
+# BIN_DIR has ffmpeg; INPUT is any clip, by default the demonstration's. Environment (defaults in brackets):
 #   BENCH_RUNS     runs of each measurement [3]
 #   BENCH_SECONDS  approximate length of a run [1]
 #   BENCH_SIZES    [352x288 1280x720 1920x1080]
@@ -19,7 +17,6 @@ runs=${BENCH_RUNS:-3}
 . "$top/bench/lib.sh"
 
 seconds=${BENCH_SECONDS:-1}
-parts=${PARTS:-functions peers vectors}
 sizes=${BENCH_SIZES:-352x288 1280x720 1920x1080}
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 block=16
@@ -39,21 +36,6 @@ done)
 
 trap 'rm -f "$out"/*.gray "$out"/run.*' EXIT
 take_clip "${2-}"
-
-# Compares functions that have assembly code with plain C, by FFmpeg's checkasm. On one core,
-# because the counters of cores may differ.
-bench_functions() {
-    pin=
-    if have taskset; then
-        pin='taskset -c 0'
-    fi
-    say "functions of the CPU backend, by FFmpeg's checkasm"
-    # shellcheck disable=SC2086  # words
-    $pin "$bin/tests/checkasm/checkasm" --test=vf_gpume --bench > "$out/checkasm.txt" 2>&1 ||
-        warn "checkasm failed: see $out/checkasm.txt"
-    grep -E '^ *(name|gpume_).*(cycles|[0-9])' "$out/checkasm.txt" || tail -n 3 "$out/checkasm.txt"
-    echo
-}
 
 # search THREADS FRAMES FILTER: runs raw pictures through a filter.
 search() {
@@ -95,64 +77,39 @@ measure() {
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
 # Compares mestimate, gpume on one thread, and gpume on all cores.
-bench_peers() {
-    begin cpu
-    say "clip: $input, $pictures frames; median frames/s of $runs run(s), past and future, ${block}x$block blocks,"
-    say "without the time for reading the pictures; +- is maximum minus minimum, in percent of the median"
-    for size in $sizes; do
-        raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
-        # shellcheck disable=SC2046
-        none=$(repeat "$runs" search 1 400 null | median | awk '{ print $1 / 400 }')
-        row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
-        echo
-        awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
-        printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
-        last=
-        echo "$table" | while read -r method algo range options; do
-            if [ -z "$method" ]; then
-                continue
-            fi
-            # two rows in sequence may share a measurement of mestimate
-            if [ "$last" != "$method $range" ]; then
-                measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
-                peer=$fps
-                peer_spread=$spread
-                last="$method $range"
-            fi
-            name=${options%%=*}
-            filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
-            measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
-            one=$fps
-            one_spread=$spread
-            measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
-            printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
-                "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
-                "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
-                "$(ratio "$fps" "$one")"
-        done
+begin cpu
+say "clip: $input, $pictures frames; median frames/s of $runs run(s), past and future, ${block}x$block blocks,"
+say "without the time for reading the pictures; +- is maximum minus minimum, in percent of the median"
+for size in $sizes; do
+    raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
+    # shellcheck disable=SC2046
+    none=$(repeat "$runs" search 1 400 null | median | awk '{ print $1 / 400 }')
+    row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
+    echo
+    awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
+    printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
+    last=
+    echo "$table" | while read -r method algo range options; do
+        if [ -z "$method" ]; then
+            continue
+        fi
+        # two rows in sequence may share a measurement of mestimate
+        if [ "$last" != "$method $range" ]; then
+            measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
+            peer=$fps
+            peer_spread=$spread
+            last="$method $range"
+        fi
+        name=${options%%=*}
+        filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
+        measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
+        one=$fps
+        one_spread=$spread
+        measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
+        printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
+            "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
+            "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
+            "$(ratio "$fps" "$one")"
     done
-}
-
-# Prints the sum of all vectors' costs, relative to full search.
-bench_vectors() {
-    begin cpu-vectors
-    say "whole clip, ${block}x$block blocks, +-16, past: cost of all vectors (relative to full search)"
-    full=
-    for algo in $(tools/searches.sh); do
-        cost=$(ffmpeg -i "$input" -map 0:v:0 -vf "gpume=algo=$algo:range=16:block=$block:backend=cpu:stats_file=-" -f null - |
-            awk '{ sub(".* cost:", ""); sum += $1 } END { printf "%.0f\n", sum }')
-        full=${full:-$cost}
-        more=$(awk "BEGIN { printf \"%.2f\", 100 * $cost / ($full ? $full : 1) - 100 }")
-        row cpu "gpume $algo" clip '' $block 16 8 '' cost SAD "$cost"
-        row cpu "gpume $algo" clip '' $block 16 8 '' 'cost more than fs' percent "$more"
-        printf '%-8s %14s  +%s%%\n' "$algo" "$cost" "$more"
-    done
-}
-
-for part in $parts; do
-    case $part in
-        functions|peers|vectors) "bench_$part" ;;
-        *) die "PARTS: there is no '$part'" ;;
-    esac
 done
 finish

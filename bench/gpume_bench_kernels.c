@@ -31,17 +31,12 @@ static double nb_differences(const GpumeParams *p)
     return differences;
 }
 
-/*
- * Returns the median time in microseconds.
- * @param all time of the search that evaluates every candidate, or 0
- */
-static double bench_kernel(Bench *b, int algo, int block, int range, int exhaustive, double all)
+/* Measures a search. */
+static void bench_kernel(Bench *b, const char *part, const char *name, int algo, int block, int range, int exhaustive)
 {
-    const char *name = algo == GPUME_ALGO_DS ? "ds" : exhaustive ? "fs exhaustive" : "fs";
     BenchRow row = {
-        .part = "kernels", .what = name, .content = b->content, .width = b->width,
-        .height = b->height, .block = block, .range = range, .depth = b->depth,
-        .metric = "time", .unit = "us",
+        .part = part, .what = name, .content = b->content, .width = b->width, .height = b->height, .block = block,
+        .range = range, .depth = b->depth, .metric = "time", .unit = "us",
     };
     BenchSearch s;
     BenchTimes t;
@@ -50,7 +45,6 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
     bench_search_init(b, &s, algo, block, range, exhaustive);
     bench_time_launches(b, bench_search_launch, &s, 0, &t);
     us = bench_median(&t);
-
     printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
            b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
     bench_times(b, &row, &t);
@@ -68,77 +62,25 @@ static double bench_kernel(Bench *b, int algo, int block, int range, int exhaust
             bench_number(b, &row, 100 * rate / b->ceiling);
             printf(" %5.1f %%", 100 * rate / b->ceiling);
         }
-    } else if (all) {
-        row.metric = "of exhaustive";
-        row.unit   = "ratio";
-        bench_number(b, &row, us / all);
-        printf(" %8.3f x", us / all);
     }
-    bench_search_uninit(b, &s);
     printf("\n");
-    return us;
+    bench_search_uninit(b, &s);
 }
 
 void bench_kernels(Bench *b)
 {
     static const int blocks[] = { 4, 8, 16 };
-    /* 30: the area of 64x64 around a block of 4x4 in bench/seed */
-    static const int fs_ranges[] = { 8, 16, 30, 32, 64 };
-    static const int ds_ranges[] = { 8, 16, 32, 64, 128 };
+    static const int ranges[] = { 8, 16, 32, 64 };
 
     if (!b->ceiling)
         bench_absdiff_ceiling(b);
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %10s\n", "kernel", "", "size", "bits", "block",
-           "range", "us", "fps", "spread", "of all");
-    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
-        for (int j = 0; j < FF_ARRAY_ELEMS(fs_ranges); j++) {
-            double all;
-
-            if (fs_ranges[j] == 30 && blocks[i] != 4)
-                continue;
-            all = bench_kernel(b, GPUME_ALGO_FS, blocks[i], fs_ranges[j], 1, 0);
-            bench_kernel(b, GPUME_ALGO_FS, blocks[i], fs_ranges[j], 0, all);
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s\n", "kernel", "", "size", "bits", "block", "range", "us", "fps",
+           "spread");
+    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
+        for (int j = 0; j < FF_ARRAY_ELEMS(ranges); j++) {
+            bench_kernel(b, "kernels", "fs exhaustive", GPUME_ALGO_FS, blocks[i], ranges[j], 1);
+            bench_kernel(b, "kernels", "fs", GPUME_ALGO_FS, blocks[i], ranges[j], 0);
         }
-        for (int j = 0; j < FF_ARRAY_ELEMS(ds_ranges); j++)
-            bench_kernel(b, GPUME_ALGO_DS, blocks[i], ds_ranges[j], 0, 0);
-    }
-}
-
-/** Number of pictures whose costs are summed. */
-#define NB_COST_PICTURES 20
-
-/* Returns the sum of the costs of successive pictures. */
-static uint64_t bench_algo(Bench *b, int algo, const char *name, int block, int range,
-                           uint64_t full_cost)
-{
-    BenchRow row = {
-        .part = "searches", .what = name, .content = b->content, .width = b->width,
-        .height = b->height, .block = block, .range = range, .depth = b->depth,
-        .metric = "time", .unit = "us",
-    };
-    uint64_t cost = 0;
-    BenchSearch s;
-    BenchTimes t;
-    double us;
-
-    bench_search_init(b, &s, algo, block, range, 0);
-    /* in order, because some searches predict from previous pictures */
-    for (int i = 1; i < FFMIN(b->nb_pictures, NB_COST_PICTURES + 1); i++)
-        cost += bench_search_residual(b, &s, i);
-    bench_time_launches(b, bench_search_launch, &s, 0, &t);
-    us = bench_median(&t);
-    printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %9.0f %5.1f %%", name, b->content, b->width,
-           b->height, b->depth, block, range, us, 1e6 / us, bench_spread(&t));
-    bench_times(b, &row, &t);
-    if (full_cost) {
-        row.metric = "cost more than full search";
-        row.unit   = "%";
-        bench_number(b, &row, 100.0 * cost / full_cost - 100);
-        printf(" %+9.3f %%", 100.0 * cost / full_cost - 100);
-    }
-    printf("\n");
-    bench_search_uninit(b, &s);
-    return cost;
 }
 
 void bench_searches(Bench *b)
@@ -150,22 +92,12 @@ void bench_searches(Bench *b)
     };
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s %11s\n", "search", "", "size", "bits",
-           "block", "range", "us", "fps", "spread", "cost");
-    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++) {
-        uint64_t full_cost = 0;
-
-        /* full search is first, so that the costs of the others are compared with it */
-        for (int algo = 0; algo < GPUME_NB_ALGOS; algo++) {
-            uint64_t cost;
-
-            if (gpume_kind(algo) == GPUME_KIND_HIERARCHICAL)
-                continue;   /* bench_motion() measures hme */
-            cost = bench_algo(b, algo, names[algo], blocks[i], 16, full_cost);
-            if (algo == GPUME_ALGO_FS)
-                full_cost = cost;
-        }
-    }
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %9s %7s\n", "search", "", "size", "bits", "block", "range", "us", "fps",
+           "spread");
+    for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
+        for (int algo = 0; algo < GPUME_NB_ALGOS; algo++)
+            if (gpume_kind(algo) != GPUME_KIND_HIERARCHICAL)    // bench_motion() measures hme
+                bench_kernel(b, "searches", names[algo], algo, blocks[i], 16, 0);
 }
 
 /** Number of pictures that are kept: those of simultaneous searches, and the next one. */
@@ -292,42 +224,32 @@ static void bench_motion_uninit(Bench *b, BenchMotion *m)
     }
 }
 
-/* Measures blocks of several sizes and the smallest blocks alone. */
+/* Measures blocks of several sizes. */
 static void bench_trees(Bench *b)
 {
     static const GpumeParams chosen[] = {
         { .algo = GPUME_ALGO_FS, .block = 8, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 8, .range = 32 },
-        { .algo = GPUME_ALGO_FS, .block = 4, .range = 16 }, { .algo = GPUME_ALGO_FS, .block = 4, .range = 32 },
-        { .algo = GPUME_ALGO_DS, .block = 8, .range = 16 },
         { .algo = GPUME_ALGO_HME, .block = 8 }, { .algo = GPUME_ALGO_HME, .block = 4 },
     };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %10s %10s %7s\n", "search", "", "size", "bits", "block", "range", "us",
-           "tree=1, us", "times");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %10s\n", "tree=1", "", "size", "bits", "block", "range", "us");
     for (int i = 0; i < FF_ARRAY_ELEMS(chosen); i++) {
-        BenchTimes t[2];
+        static BenchMotion m;       // large
+        GpumeParams p = chosen[i];
+        BenchRow row = {
+            .part = "motion", .what = p.algo == GPUME_ALGO_FS ? "fs" : "hme", .content = b->content, .width = b->width,
+            .height = b->height, .block = p.block, .depth = b->depth, .metric = "time of a tree", .unit = "us",
+        };
+        BenchTimes t;
 
-        for (int tree = 0; tree < 2; tree++) {
-            static BenchMotion m;       // large
-            GpumeParams p = chosen[i];
-            BenchRow row = {
-                .part = "motion", .what = gpume_kind(p.algo) == GPUME_KIND_HIERARCHICAL ? "hme" :
-                                          p.algo == GPUME_ALGO_FS ? "fs" : "ds",
-                .content = b->content, .width = b->width, .height = b->height, .block = p.block,
-                .depth = b->depth, .metric = tree ? "time of a tree" : "time beside a tree", .unit = "us",
-            };
-
-            p.tree = tree;
-            bench_motion_init(b, &m, p, 1);
-            row.range = m.params.range;
-            bench_time_launches(b, bench_motion_launch, &m, 0, &t[tree]);
-            bench_times(b, &row, &t[tree]);
-            if (tree)
-                printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f %10.2f %7.2f\n", row.what, b->content, b->width,
-                       b->height, b->depth, p.block, row.range, bench_median(&t[0]), bench_median(&t[1]),
-                       bench_median(&t[1]) / bench_median(&t[0]));
-            bench_motion_uninit(b, &m);
-        }
+        p.tree = 1;
+        bench_motion_init(b, &m, p, 1);
+        row.range = m.params.range;
+        bench_time_launches(b, bench_motion_launch, &m, 0, &t);
+        bench_times(b, &row, &t);
+        printf("%-13s %-5s %4dx%-4d %4d %5d %5d %10.2f\n", row.what, b->content, b->width, b->height, b->depth,
+               p.block, row.range, bench_median(&t));
+        bench_motion_uninit(b, &m);
     }
 }
 
@@ -344,22 +266,18 @@ static void bench_pairs(Bench *b, GpumeParams chosen, int at_once)
         .metric = at_once > 1 ? "time of a pair with eight at once" : "time of a pair", .unit = "us",
     };
     static BenchMotion m;       // large
-    BenchTimes t, planes;
+    BenchTimes t;
 
     bench_motion_init(b, &m, chosen, at_once);
     row.range = m.params.range;
     bench_time_launches(b, bench_motion_launch, &m, 0, &t);
     bench_times(b, &row, &t);
-    if (at_once == 1) {
-        bench_time_launches(b, bench_planes_launch, &m, 0, &planes);
-        row.metric = "time of planes";
-        bench_times(b, &row, &planes);
-        printf("%-13s %-5s %4dx%-4d %4d %5d %5d %6d %10.2f %9.0f %5.1f %% %10.2f", "hme", b->content, b->width,
-               b->height, b->depth, chosen.block, chosen.pel, m.params.sweeps, bench_median(&t),
-               1e6 / bench_median(&t), bench_spread(&t), bench_median(&planes));
-    } else {
+    if (at_once == 1)
+        printf("%-13s %-5s %4dx%-4d %4d %5d %5d %6d %10.2f %9.0f %5.1f %%", "hme", b->content, b->width, b->height,
+               b->depth, chosen.block, chosen.pel, m.params.sweeps, bench_median(&t), 1e6 / bench_median(&t),
+               bench_spread(&t));
+    else
         printf(" %10.2f %9.0f\n", bench_median(&t), 1e6 / bench_median(&t));
-    }
     bench_motion_uninit(b, &m);
 }
 
@@ -367,8 +285,8 @@ void bench_motion(Bench *b)
 {
     static const int blocks[] = { 16, 8, 4 };
 
-    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %10s %9s\n", "search", "", "size", "bits",
-           "block", "pel", "sweeps", "us", "pairs/s", "spread", "planes, us", "8 at once", "pairs/s");
+    printf("\n%-13s %-5s %9s %4s %5s %5s %6s %10s %9s %7s %10s %9s\n", "search", "", "size", "bits",
+           "block", "pel", "sweeps", "us", "pairs/s", "spread", "8 at once", "pairs/s");
     for (int i = 0; i < FF_ARRAY_ELEMS(blocks); i++)
         for (int pel = 4; pel; pel >>= 2)
             for (int sweeps = 4; sweeps >= 2; sweeps -= 2)

@@ -66,8 +66,7 @@ package() {
 
 # take_plugins NAMES: installs the plugins of VapourSynth that are among the names, if that is possible.
 take_plugins() {
-    for plugin in MVTools:mv:vapoursynth-mvtools MVUtensils:mvu:vapoursynth-mvutensils V-BM3D:bm3d:vapoursynth-bm3d \
-                  open-svpflow:svp2:open-svpflow; do
+    for plugin in MVTools:mv:vapoursynth-mvtools V-BM3D:bm3d:vapoursynth-bm3d; do
         name=${plugin%%:*}
         space=${plugin#*:}
         case $1 in

@@ -22,13 +22,6 @@ make_clip() {
     fi
 }
 
-# lengthen CLIP NAME FRAMES: repeats the clip's packets, so that the decoder sees one long
-# stream. Prints the path.
-lengthen() {
-    ffmpeg -stream_loop $(($3 / $(frames_of "$1"))) -i "$1" -map 0:v:0 -c copy "$out/long-$2.mkv"
-    printf '%s\n' "$out/long-$2.mkv"
-}
-
 # Prints the combined frames/s of the streams whose timestamps are in these files.
 steady_rate() {
     awk '
@@ -114,24 +107,20 @@ one_process() {
     steady_rate "$out"/run.stamps.*
 }
 
-# compare NAME N FUNCTION SIZE PREFIX SEARCHES INPUT_OPTIONS...: runs the graph PREFIX alone
-# and with each search, in turn, so that disturbances affect all of them.
+# compare NAME N FUNCTION SEARCHES INPUT_OPTIONS...: decodes alone and with each search, in turn, so that
+# disturbances affect all of them.
 compare() {
     what=$1
     number=$2
     function=$3
-    size=$4
-    prefix=$5
-    searches=$6
-    shift 6
+    searches=$4
+    shift 4
     rm -f "$out"/run.rates.*
     turn=0
     while [ $turn -lt "$runs" ]; do
         for search in none $searches; do
-            graph=$prefix
-            if [ "$search" != none ]; then
-                graph=$prefix,gpume=$search
-            fi
+            graph=gpume=$search
+            [ "$search" != none ] || graph=null
             "$function" "$number" "$graph" "$@" > "$out/run.rate" || return
             # rates count input frames; mvfps doubles their number
             awk -v search="$search" '{ print search ~ /,mvfps/ ? $1 / 2 : $1 }' "$out/run.rate" \
@@ -144,9 +133,9 @@ compare() {
         # shellcheck disable=SC2046  # four numbers
         set -- $(median < "$out/run.rates.$search")
         none_rate=${none_rate:-$1}
-        awk -v what="$what" -v n="$number" -v size="$size" -v search="$search" -v rate="$1" \
+        awk -v what="$what" -v n="$number" -v search="$search" -v rate="$1" \
             -v least="$2" -v most="$3" -v none="$none_rate" 'BEGIN {
-            printf "%-28s %d  %-9s %-48s %9.1f %6.1f %% %7.1f %%\n", what, n, size, search, rate,
+            printf "%-28s %d  %-48s %9.1f %6.1f %% %7.1f %%\n", what, n, search, rate,
                    100 * (most - least) / rate, 100 * rate / none }'
         option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
         algo=${search%%:*}
@@ -157,9 +146,9 @@ compare() {
         if [ "$search" != none ]; then
             pipeline_block=${pipeline_block:-16}
         fi
-        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+        row "pipeline" "$what: ${algo#algo=}" clip 1920x1080 "$pipeline_block" "$(option range)" 8 \
             "$number" rate fps "$1" "$2" "$3" "$4"
-        row "pipeline" "$what: ${algo#algo=}" clip "$size" "$pipeline_block" "$(option range)" 8 \
+        row "pipeline" "$what: ${algo#algo=}" clip 1920x1080 "$pipeline_block" "$(option range)" 8 \
             "$number" 'of decoding alone' % "$(awk "BEGIN { print 100 * $1 / $none_rate }")"
     done
 }
@@ -168,8 +157,9 @@ bench_pipeline() {
     begin pipeline
     make_clip
     frames=1500
-    long=$(lengthen "$clip" 1080p $frames)
-    long_input=$(lengthen "$input" input $frames)
+    long=$out/long.mkv
+    # repeats the packets, so that the decoder sees one long stream
+    ffmpeg -stream_loop $((frames / $(frames_of "$clip"))) -i "$clip" -map 0:v:0 -c copy "$long"
     gpu='-hwaccel cuda -hwaccel_output_format cuda'
     ds=algo=ds:range=64
     fs=algo=fs:range=32
@@ -177,41 +167,30 @@ bench_pipeline() {
 
     echo
     say "pipelines, frames/s of all streams together in the steady state, median of $runs runs;"
-    say "clip: $(codec_of "$clip") $clip, and $(codec_of "$input") $input, $frames frames of each"
-    printf '%-28s %s  %-9s %-48s %9s %8s %9s\n' pipeline n size search fps spread 'of none'
+    say "clip: $(codec_of "$clip") $clip, $frames frames"
+    printf '%-28s %s  %-48s %9s %8s %9s\n' pipeline n search fps spread 'of none'
     # shellcheck disable=SC2086  # lists of options
     {
-        compare 'nvdec' 1 streams 1920x1080 null \
+        compare 'nvdec' 1 streams \
             "$ds $ds:block=4 algo=fs:range=16 $fs algo=fs:range=64 $fs:block=4 $hme:block=16 $hme:block=8" $gpu -i "$long"
-        # what mvview draws stays on the device
-        for size in 16 8; do
-            compare "nvdec drawn" 1 streams 1920x1080 null \
-                "$ds:block=$size $hme:block=$size $hme:block=$size,mvview=mode=flow+arrows $hme:block=$size,mvview=mode=blocks+arrows" \
-                $gpu -i "$long"
-        done
         # a frame between each two; rates are those of the input
         for size in 16 8; do
-            compare "nvdec doubled" 1 streams 1920x1080 null \
+            compare "nvdec doubled" 1 streams \
                 "$hme:dir=both:pel=1:block=$size $hme:dir=both:pel=1:block=$size,mvfps" $gpu -i "$long"
         done
         # along the vectors of two frames on each side
-        compare "nvdec denoised" 1 streams 1920x1080 null \
+        compare "nvdec denoised" 1 streams \
             "$hme:dir=both:refs=2:block=8 $hme:dir=both:refs=2:block=8:smooth=8:sweeps=2,mvdenoise $hme:dir=both:refs=2:block=8,mvdenoise=sigma=5" \
             $gpu -i "$long"
         for n in 2 4 7; do
-            compare 'nvdec processes' $n streams 1920x1080 null "$ds $fs $hme:block=16" $gpu -i "$long"
+            compare 'nvdec processes' $n streams "$ds $fs $hme:block=16" $gpu -i "$long"
         done
-        compare 'nvdec one process' 4 one_process 1920x1080 null "$ds $fs $hme:block=16 $hme:block=8" $gpu -i "$long"
-        # the driver keeps scale_cuda's kernels, which take seconds to compile
-        ffmpeg $gpu -i "$input" -vf scale_cuda=1920:1080 -frames:v 2 -f null -
-        compare 'nvdec scale_cuda' 1 streams 1920x1080 scale_cuda=1920:1080 "$ds $fs" \
-            $gpu -i "$long_input"
-        compare 'frames in system memory' 1 streams 1920x1080 null "$ds $fs $ds:block=4" \
+        compare 'nvdec one process' 4 one_process "$ds $fs $hme:block=16 $hme:block=8" $gpu -i "$long"
+        compare 'frames in system memory' 1 streams "$ds $fs $ds:block=4" \
             -f rawvideo -pixel_format yuv420p -video_size 1920x1080 -framerate 25 \
             -stream_loop $((frames / 32)) -i "$(raw_frames)"
-        compare 'decoded by the CPU' 1 streams 1920x1080 null "$ds $fs" -i "$long"
     }
-    rm -f "$out"/long-* "$out"/run.*
+    rm -f "$long" "$out"/run.*
 }
 
 # Makes 32 raw frames of the 1080p clip, which the demuxer then reads from the page cache.

@@ -99,8 +99,7 @@ def searches(r):
     lines = paragraph('**All searches at range 16**, frames/s:')
     rows = []
     for name in ('fs', 'tss', 'tdls', 'ntss', 'fss', 'ds', 'hexbs', 'epzs', 'umh'):
-        part = 'searches' if r.get('searches', name, 'time', 16, 16) else 'kernels'
-        rows.append([f'`{name}`'] + [rate(r.get(part, name, 'time', block, 16)) for block in (4, 8, 16)])
+        rows.append([f'`{name}`'] + [rate(r.get('searches', name, 'time', block, 16)) for block in (4, 8, 16)])
     return lines + table(['', '4x4', '8x8', '16x16'], rows)
 
 

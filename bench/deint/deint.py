@@ -8,7 +8,7 @@ Each frame of a clip, of which every second one is a top field, gives one field.
   CROP    the middle part of at most this size [640x352]
   VSPYTHON  command that starts a Python with VapourSynth and vsjetpack [python3]; VSPATH: what stands before paths [none]
 Writes OUT/table.md and, for each clip, OUT/NAME.png: where bwdif and mvdeint differ most, of the truth, bwdif, QTGMC (if it is there) and mvdeint.
-PSNR and SSIM are those of luma, without the first and last three fields; seconds are of user time, on one thread.
+PSNR is that of luma, without the first and last three fields; seconds are of user time, on one thread.
 Flicker is measured in the 16x16 areas and pairs of frames in which the clip's samples differ by less than 6 levels on
 average: how much more the result's do, in levels.
 """
@@ -24,8 +24,8 @@ sys.path.insert(1, f"{sys.path[0]}/../lib")
 import bench  # noqa: E402
 from bench import raw_input, run  # noqa: E402
 
-METHODS = ('yadif=1', 'bwdif=1', 'w3fdif', 'estdif', 'nnedi=weights=nnedi3_weights.bin:field=tf', 'yadif=1,mcdeint=medium:tff',
-           'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2', 'mvdeint=passes=3')
+METHODS = ('bwdif=1', 'yadif=1,mcdeint=medium:tff', 'qtgmc default', 'qtgmc best', 'mvdeint=passes=1', 'mvdeint=passes=2',
+           'mvdeint=passes=3')
 EDGE = 3
 
 
@@ -75,12 +75,6 @@ class Clip:
         a, b = (self.luma(x)[EDGE:-EDGE].astype(np.float32) for x in (frames, self.truth))
         return bench.decibels(np.mean((a - b) ** 2, dtype=np.float64))
 
-    def ssim(self, frames):
-        self.luma(frames).tofile(self.folder + '/out.gray')
-        both = (raw_input((self.w, self.h), f'{self.folder}/{name}.gray', 'gray') for name in ('out', 'truth'))
-        said = run(self.ffmpeg, '-nostdin', *sum(both, []), '-lavfi', 'ssim', '-f', 'null', '-')[1]
-        return float(re.search(r'All:([0-9.]+)', said).group(1))
-
     def flicker(self, frames):
         """How much more still areas change than those of the clip."""
         h, w, change = self.h // 16 * 16, self.w // 16 * 16, []
@@ -118,24 +112,22 @@ def main():
     figures = {}
     for path in clips:
         clip, made = read_clip(ffmpeg, path, out), {}
-        clip.luma(clip.truth).tofile(out + '/truth.gray')
         for method in METHODS:
             result = clip.deinterlace(method)
             if result is None:
                 print('%-24s %-34s left out: it is not there, or failed' % (clip.name, method), flush=True)
                 continue
-            figures.setdefault(method, []).append((clip.psnr(result[0]), clip.ssim(result[0]), clip.flicker(result[0]),
-                                                   result[1]))
+            figures.setdefault(method, []).append((clip.psnr(result[0]), clip.flicker(result[0]), result[1]))
             made[method] = result[0]
-            print('%-24s %-34s %6.2f dB  %.4f  %5.2f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
+            print('%-24s %-34s %6.2f dB  %5.2f  %6.2f s' % (clip.name, method, *figures[method][-1]), flush=True)
         clip.picture([made[m] for m in ('bwdif=1', 'qtgmc best', METHODS[-1]) if m in made])
     with open(out + '/table.md', 'w') as f:
-        for title, i, form in (('PSNR, dB', 0, '%.2f'), ('SSIM', 1, '%.4f'), ('flicker', 2, '%.2f'), ('seconds', 3, '%.2f')):
+        for title, i, form in (('PSNR, dB', 0, '%.2f'), ('flicker', 1, '%.2f'), ('seconds', 2, '%.2f')):
             whole = {method: [r[i] for r in rows] for method, rows in figures.items() if len(rows) == len(clips)}
             bench.print_table([title, *map(os.path.basename, clips), 'mean'],
                               [[method, *(form % v for v in (*values, sum(values) / len(values)))] for method, values in whole.items()], f)
             print(file=f)
-    for name in ('fields.yuv', 'truth.gray', 'out.yuv', 'out.gray'):
+    for name in ('fields.yuv', 'out.yuv'):
         if os.path.exists(out + '/' + name):
             os.remove(out + '/' + name)
 

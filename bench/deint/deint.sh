@@ -3,7 +3,7 @@
 # Interlaces scenes and clips, and compares what filters make of them with the scenes and clips: 'make bench-deint'.
 #
 # usage: deint.sh BIN_DIR GPL_BIN_DIR [INPUT]
-# GPL_BIN_DIR has an ffmpeg with the filters that are not in the usual build (mcdeint, nnedi); without it BIN_DIR's does
+# GPL_BIN_DIR has an ffmpeg with the filters that are not in the usual build (mcdeint); without it BIN_DIR's does
 # what it can. INPUT is a clip that is measured before the others. Environment (defaults in brackets):
 #   FFMPEG         another ffmpeg with mvdeint
 #   GPUME_VIDEO    folder of clips [../shared/video]

@@ -16,15 +16,15 @@ import numpy as np
 sys.path.insert(1, f"{sys.path[0]}/../lib")
 import bench  # noqa: E402
 from bench import Failed, cell, run  # noqa: E402
-from denoise import COLUMNS, OURS, SPATIAL, Clip, Tuned, compare, methods_of, tune  # noqa: E402
+from denoise import COLUMNS, OURS, SPATIAL, Clip, compare, methods_of, tune  # noqa: E402
 
 # name: options with which much of the noise is left
 ENCODERS = {
     "libx264": "-c:v libx264 -preset medium -crf 24",
     "mpeg4": "-c:v mpeg4 -q:v 6",
 }
-# the most used, the best of FFmpeg's and of MVTools, and ours
-METHODS = ["hqdn3d", "nlmeans", "fftdnoiz", "MVTools Degrain6", "mvdenoise radius=1", "mvdenoise"]
+# the best of FFmpeg's and of MVTools, and ours
+METHODS = ["nlmeans", "fftdnoiz", "MVTools Degrain6", "mvdenoise radius=1", "mvdenoise"]
 
 
 class CodedClip(Clip):
@@ -56,8 +56,7 @@ def measure(args, encoder, clips):
             v = None
             if method.name not in OURS:
                 tuned_on = [c.fewer([args.sigma], 4) for c in clips] if method.name in SPATIAL else clips
-                v = args.tuned.value(f"{method.name} behind {encoder}", args.sigma,
-                                     lambda: tune(method, tuned_on, args.sigma))
+                v = tune(method, tuned_on, args.sigma)
             made = []
             for clip in clips:
                 figures = compare(clip, method.samples(clip, clip.noisy(args.sigma), v), args)
@@ -92,7 +91,6 @@ def main():
     results = bench.Results("clip", "sigma", "encoder", "method", "setting", "metric")
     for encoder in bench.encoders_of(args.ffmpeg, args.encoders, ENCODERS):
         clips = [CodedClip(text, encoder, args) for text in args.clip]
-        args.tuned = Tuned(f"{args.out}/tuned.json", clips)
         rows = measure(args, encoder, clips)
         print_table(args, encoder, clips, rows)
         for clip, *row in rows:

@@ -10,7 +10,6 @@ first clip, with noise of sigma 10 or the nearest: on one thread by CPU time, on
 both without the time for reading.
 """
 
-import json
 import os
 import statistics
 import sys
@@ -25,16 +24,9 @@ STEP = 1.2          # factor between the tried values of a parameter
 MOST = 30           # values of it
 ALIKE = 0.002       # dB, by which more is not better
 
-HME = "gpume=algo=hme:dir=both:backend=cpu"
 # name: filters with a parameter v, and the value from which the search begins, by sigma
 TUNED = {
-    "hqdn3d": (lambda v: f"hqdn3d={v:.3g}:{v:.3g}:{0.4 * v:.3g}:{0.4 * v:.3g}", lambda s: 2 * s),
-    "atadenoise": (lambda v: "atadenoise=s=5:" + ":".join(f"{i}a={min(v, 0.3):.3g}:{i}b={min(5 * v, 5):.3g}" for i in range(3)),
-                   lambda s: 0.01 * s),
-    "vaguedenoiser": (lambda v: f"vaguedenoiser=percent=100:threshold={v:.3g}", lambda s: 2 * s),
-    "owdenoise": (lambda v: f"owdenoise=ls={v:.3g}:cs={v:.3g}", lambda s: s),
     "fftdnoiz": (lambda v: f"fftdnoiz=overlap=0.75:prev=1:next=1:sigma={min(v, 100):.3g}", lambda s: 1.6 * s),
-    "dctdnoiz": (lambda v: f"dctdnoiz=sigma={v:.3g}", lambda s: 2 * s),
     "nlmeans": (lambda v: f"nlmeans=p=5:r=5:s={min(max(v, 1), 30):.3g}", lambda s: 0.8 * s),
     # Two passes. The option sigma is not the noise's: the first pass needs about 7 times as much, the second 30.
     # Groups of more than one patch remove hardly any noise.
@@ -43,32 +35,20 @@ TUNED = {
              lambda s: 7 * s),
 }
 # Whose parameter is found on every fourth frame: each frame is denoised by itself
-SPATIAL = ("vaguedenoiser", "owdenoise", "dctdnoiz", "nlmeans", "bm3d")
+SPATIAL = ("nlmeans", "bm3d")
 # VapourSynth's: method, radius, and the value from which the search begins, by sigma
-DEGRAIN = {
-    **{f"MVTools Degrain{r}": ("mvtools", r, lambda s: 75 * s) for r in (1, 2, 3, 6)},
-    **{f"MVUtensils Degrain{r}": ("mvutensils", r, lambda s: 75 * s) for r in (6, 12, 25)},
-    "V-BM3D radius=2": ("v-bm3d", 2, lambda s: 1.7 * s),
-    "V-BM3D radius=4": ("v-bm3d", 4, lambda s: 1.7 * s),
-    "V-BM3D np": ("v-bm3d-np", 3, lambda s: 1.5 * s),
-}
+DEGRAIN = {"MVTools Degrain6": ("mvtools", 6, lambda s: 75 * s), "V-BM3D np": ("v-bm3d-np", 3, lambda s: 1.5 * s)}
 # as they are: the noise is estimated
 OURS = {
     "mvdenoise radius=0": "mvdenoise=radius=0",
     "mvdenoise radius=1": "mvdenoise=radius=1",
     "mvdenoise": "mvdenoise",
     "mvdenoise radius=3": "mvdenoise=radius=3",
-    "mvdenoise radius=4": "mvdenoise=radius=4",
     "mvdenoise dense": "mvdenoise=radius=3:dense=1",
-    "mvdenoise best": "mvdenoise=radius=4:dense=1",
-    "mvdenoise passes=1": "mvdenoise=passes=1",
-    "mvdenoise fast": "mvdenoise=radius=1:passes=1",
 }
 METHODS = [*TUNED, *DEGRAIN, *OURS]
 DEFAULT = "mvdenoise"
-AREA = 16           # samples a side of what may be among the worst
-COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "worst": ("worst 1 %, dB", ".2f"), "ssim": ("SSIM", ".4f"),
-           "vmaf": ("VMAF", ".1f")}
+COLUMNS = {"psnr": ("PSNR, dB", ".2f"), "ssim": ("SSIM", ".4f"), "vmaf": ("VMAF", ".1f")}
 
 
 class Clip:
@@ -108,18 +88,8 @@ class Clip:
 
     def psnr(self, samples):
         """Of luma, from the mean squared error of all frames."""
-        return decibels(self.errors(samples).mean(dtype=np.float64))
-
-    def errors(self, samples):
-        """Squared, of luma, by frames."""
-        return np.square(self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8)))
-
-    def worst(self, errors):
-        """PSNR of that 1 % of the areas of 16x16 where errors are largest: there, ghosts are seen."""
-        rows, cols = self.height // AREA, self.width // AREA
-        areas = errors.reshape(self.frames, self.height, self.width)[:, :rows * AREA, :cols * AREA]
-        areas = areas.reshape(self.frames, rows, AREA, cols, AREA).mean(axis=(2, 4), dtype=np.float64)
-        return decibels(np.sort(areas, axis=None)[-max(areas.size // 100, 1):].mean())
+        errors = np.square(self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8)))
+        return decibels(errors.mean(dtype=np.float64))
 
 
 class Filter(bench.Filter):
@@ -173,26 +143,6 @@ def methods_of(args):
             yield method
 
 
-class Tuned:
-    """Values of parameters that an earlier run found, for the same clips."""
-
-    def __init__(self, path, clips):
-        self.path = path
-        self.clips = " ".join(f"{c.name}:{c.width}x{c.height}x{c.frames}" for c in clips)
-        self.values = {}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                self.values = json.load(f)
-
-    def value(self, method, sigma, find):
-        key = f"{self.clips} {method} {sigma:g}"
-        if key not in self.values:
-            self.values[key] = find()
-            with open(self.path, "w", encoding="utf-8") as f:
-                json.dump(self.values, f, indent=1)
-        return self.values[key]
-
-
 def tune(method, clips, sigma):
     """The best value of a method's parameter."""
     found = {}
@@ -214,12 +164,10 @@ def tune(method, clips, sigma):
 
 
 def compare(clip, samples, args):
-    """PSNR, that of the worst areas, SSIM and, where there is libvmaf, VMAF."""
-    errors = clip.errors(samples)
+    """PSNR, SSIM and, where there is libvmaf, VMAF."""
     made = f"{args.out}/made.yuv"
     samples.tofile(made)
-    return {"psnr": decibels(errors.mean(dtype=np.float64)), "worst": clip.worst(errors),
-            **bench.compare_streams(args, (clip.input(made), clip.input(clip.path)), ("null", "null"), ["ssim"])}
+    return {"psnr": clip.psnr(samples), **bench.compare_streams(args, (clip.input(made), clip.input(clip.path)), ("null", "null"), ["ssim"])}
 
 
 def print_tables(results, args, clips, whole, timed):
@@ -270,7 +218,7 @@ def measure(results, args, clips, shown):
                 v = None
                 if method.name not in OURS:
                     tuned_on = [c.fewer(args.sigmas, 4) for c in clips] if method.name in SPATIAL else clips
-                    v = args.tuned.value(method.name, sigma, lambda: tune(method, tuned_on, sigma))
+                    v = tune(method, tuned_on, sigma)
                 args.best[sigma, method.name] = v
                 for clip in clips:
                     samples = method.samples(clip, clip.noisy(sigma), v)
@@ -290,7 +238,6 @@ def main():
     args = bench.parse(__doc__, "ffmpeg", "meter", "vmaf", "out", "runs", "sigmas", "methods", "clip", "whole", methods=METHODS)
     args.found, args.best, args.kept = list(methods_of(args)), {}, {}
     clips, whole = [Clip(args.out, text) for text in args.clip], Clip(args.out, args.whole)
-    args.tuned = Tuned(f"{args.out}/tuned.json", clips)
     results = bench.Results("clip", "sigma", "method", "setting", "metric")
     timed = min(args.sigmas, key=lambda s: abs(s - 10))
     shown = min(args.sigmas, key=lambda s: abs(s - 20))

@@ -62,7 +62,7 @@ if [ -n "${SEQUENCES-}" ]; then
     exec "$python" bench/denoise/sequences.py "$bin/ffmpeg" "$SEQUENCES"
 fi
 package "import matplotlib" matplotlib || say "left out: the picture, there is no matplotlib"
-take_plugins "${methods:-MVTools MVUtensils V-BM3D}"
+take_plugins "${methods:-MVTools V-BM3D}"
 
 # add FILE: the middle of a clip as NAME.yuv and, of the first one, its whole frames as NAME-whole.yuv
 clips=

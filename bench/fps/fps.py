@@ -25,17 +25,10 @@ FILTERS = {
     "mvfps block=8": f"{HME}:block=8:sweeps=4,mvfps=fps=50",
     "mvfps block=16": f"{HME}:block=16:sweeps=8,mvfps=fps=50",
     "minterpolate": "minterpolate=fps=50",
-    "minterpolate aobmc": "minterpolate=fps=50:mc_mode=aobmc:me_mode=bidir:vsbmc=1",
-    "framerate": "framerate=fps=50",
     "mean of neighbours": "mvfps=fps=50:mode=blend",
 }
 # name: the method of ../lib/plugins.py
-PLUGINS = {
-    "MVTools FlowFPS": "mvtools-flow",
-    "MVTools BlockFPS": "mvtools-block",
-    "MVUtensils FlowFPS": "mvutensils-flow",
-    "open-svpflow": "svpflow",
-}
+PLUGINS = {"MVTools FlowFPS": "mvtools-flow", "MVTools BlockFPS": "mvtools-block"}
 METHODS = [*FILTERS, *PLUGINS]
 # the two methods that the picture shows
 OURS, THEIRS = "mvfps block=8", "minterpolate"

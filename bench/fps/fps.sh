@@ -47,7 +47,7 @@ if [ -n "${TRIPLETS-}" ]; then
     exec "$python" bench/fps/triplets.py "$bin/ffmpeg" "$TRIPLETS"
 fi
 package "import matplotlib" matplotlib || say "left out: the picture, there is no matplotlib"
-[ -n "${VAPOURSYNTH-}" ] || take_plugins "${METHODS:-MVTools MVUtensils open-svpflow}"
+[ -n "${VAPOURSYNTH-}" ] || take_plugins "${METHODS:-MVTools}"
 
 # add NAME: a clip for fps.py, whose frames are in NAME.nut, and every second one in NAME-half.nut
 add() {

@@ -39,25 +39,6 @@ def flow(clip, interpolate):
     return getattr(mv, interpolate)(clip, pyramid, *fields, num=50, den=1)
 
 
-def mvutensils_flow(clip):
-    """The same with MVTools' successor, which has FlowFPS only."""
-    mvu = vs.core.mvu
-    pyramid = mvu.Super(clip, blksize=[16, 16], overlap=[8, 8], pel=4)
-    fine = mvu.Super(clip, blksize=[8, 8], overlap=[4, 4], pel=4)
-    fields = mvu.AnalyseMany(pyramid, blksize=[16, 16], overlap=[8, 8], radius=1)
-    fields = mvu.Recalculate(fine, fields, blksize=[8, 8], overlap=[4, 4])
-    return mvu.FlowFPS(clip, fine, fields, num=50, den=1)
-
-
-def svpflow(clip):
-    """Uses open-svpflow, which has SVPflow's interface, on the CPU, with its best algorithm and mask."""
-    pyramid = vs.core.svp1.Super(clip, "{gpu:0,pel:2}")
-    fields = vs.core.svp1.Analyse(pyramid["clip"], pyramid["data"], clip,
-                                  "{block:{w:16,h:16,overlap:2},refine:[{thsad:200}]}")
-    return vs.core.svp2.SmoothFps(clip, pyramid["clip"], pyramid["data"], fields["clip"], fields["data"],
-                                  "{gpuid:-1,rate:{num:2,den:1,abs:false},algo:21,mask:{area:100}}", src=clip, fps=25)
-
-
 def smoothed(clip):
     """What denoisers search in instead of the noise."""
     return vs.core.std.Convolution(clip, [1, 2, 1, 2, 4, 2, 1, 2, 1])
@@ -73,20 +54,11 @@ def mvtools(clip, radius, threshold):
     return degrain(clip, mv.Super(clip, pel=4), *fields, thsad=round(threshold), thscd1=NO_CUT)
 
 
-def mvutensils(clip, radius, threshold):
-    """Blocks of 8 that overlap by half, searched in a smoothed copy; radius 1 to 25."""
-    mvu, blocks = vs.core.mvu, {"blksize": [8, 8], "overlap": [4, 4]}
-    searched = mvu.Super(smoothed(clip), pel=2, **blocks)
-    fields = [mvu.Analyse(searched, delta=way * delta, **blocks) for delta in range(1, radius + 1) for way in (1, -1)]
-    degrain = getattr(mvu, f"Degrain{radius}")
-    return degrain(clip, mvu.Super(clip, pel=2, **blocks), fields, thsad=[round(threshold)], thscd1=NO_CUT)
-
-
-def v_bm3d(clip, radius, sigma, profile="fast"):
+def v_bm3d(clip, radius, sigma):
     """V-BM3D: both of its steps, of luma."""
     bm3d, core = vs.core.bm3d, vs.core
     luma = core.std.ShufflePlanes(clip, 0, vs.GRAY).resize.Point(format=vs.GRAYS)
-    options = {"sigma": [sigma], "radius": radius, "profile": profile, "matrix": 1}
+    options = {"sigma": [sigma], "radius": radius, "profile": "np", "matrix": 1}
     pilot = bm3d.VAggregate(bm3d.VBasic(luma, **options), radius=radius, sample=1)
     luma = bm3d.VAggregate(bm3d.VFinal(luma, pilot, **options), radius=radius, sample=1)
     luma = luma.resize.Point(format=vs.GRAY8, dither_type="none")
@@ -106,9 +78,7 @@ def qtgmc(clip, best):
 
 METHODS = {  # the plugin's namespace, and what is done with a clip
     "mvtools-flow": ("mv", lambda clip: flow(clip, "FlowFPS")), "mvtools-block": ("mv", lambda clip: flow(clip, "BlockFPS")),
-    "mvutensils-flow": ("mvu", mvutensils_flow), "svpflow": ("svp2", svpflow),
-    "mvtools": ("mv", mvtools), "mvutensils": ("mvu", mvutensils), "v-bm3d": ("bm3d", v_bm3d),
-    "v-bm3d-np": ("bm3d", lambda clip, radius, sigma: v_bm3d(clip, radius, sigma, "np")),
+    "mvtools": ("mv", mvtools), "v-bm3d-np": ("bm3d", v_bm3d),
     "qtgmc-default": ("mvu", lambda clip: qtgmc(clip, False)), "qtgmc-best": ("mvu", lambda clip: qtgmc(clip, True)),
 }
 
