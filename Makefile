@@ -208,12 +208,12 @@ bench: all
 quality: all
 	@bench/quality/quality.sh $(OBJ) '$(INPUT)'
 
-# CLIPS, FIELDS, ENCODERS, GPUME_VIDEO, SCENES, SIGMAS, QUICK and others go to these scripts in the same way.
-bench-fps bench-stab bench-stereo: bench-%: all
+# FIELDS, ENCODERS, GPUME_VIDEO, SCENES, SIGMAS, QUICK and others go to these scripts in the same way.
+bench-deint bench-fps bench-stab bench-stereo: bench-%: all
 	@bench/$*/$*.sh $(OBJ) '$(INPUT)'
 
 bench-encode bench-denoise: gpl
-bench-encode bench-denoise bench-deint: bench-%: all
+bench-encode bench-denoise: bench-%: all
 	@bench/$*/$*.sh $(OBJ) $(BASE)-gpl/obj '$(INPUT)'
 
 # BENCH_... go to the script through the environment.

@@ -112,3 +112,16 @@ middle() {
     [ "$count" -le "$frames_there" ] || count=$frames_there
     [ $((start + count)) -le "$frames_there" ] || start=$((frames_there - count))
 }
+
+# each_clip COMMAND INPUT: calls the command with INPUT, if it is not empty, and with the clips of GPUME_VIDEO; with QUICK
+# only with the first one.
+each_clip() {
+    for f in "$2" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
+        if [ -f "$f" ]; then
+            "$1" "$f"
+            [ "${QUICK:-0}" = 0 ] || break
+        elif [ "$f" = "$2" ] && [ -n "$f" ]; then
+            die "INPUT: cannot read $f"
+        fi
+    done
+}

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Interlaces scenes and clips, and compares what filters make of them with the scenes and clips: 'make bench-deint'.
 #
-# usage: deint.sh BIN_DIR GPL_BIN_DIR [INPUT]
-# GPL_BIN_DIR has an ffmpeg with the filters that are not in the usual build (mcdeint); without it BIN_DIR's does
-# what it can. INPUT is a clip that is measured before the others. Environment (defaults in brackets):
-#   FFMPEG         another ffmpeg with mvdeint
+# usage: deint.sh BIN_DIR [INPUT]
+# BIN_DIR has ffmpeg; INPUT is a clip that is measured before the others. Environment (defaults in brackets):
+#   FFMPEG         another ffmpeg with mvdeint; one under the GPL can have mcdeint, too
 #   GPUME_VIDEO    folder of clips [../shared/video]
 #   BENCH_DIR      folder for results [build/bench-deint]
 #   PYTHON         [python3], with numpy
@@ -15,16 +14,13 @@
 
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
-bin=$(cd "$1" && pwd)
-program=${FFMPEG:-$2/ffmpeg}
+program=${FFMPEG:-$(cd "$1" && pwd)/ffmpeg}
 out=${BENCH_DIR:-build/bench-deint}
 . "$top/bench/lib.sh"
-[ -x "$program" ] || program=$bin/ffmpeg
-set -- ${3:+"$3"}
-for clip in "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.mkv "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
-    if [ -f "$clip" ]; then
-        set -- "$@" "$clip"
-    fi
+videos=${GPUME_VIDEO:-../shared/video}
+set -- ${2:+"$2"}
+for clip in "$videos"/*.mp4 "$videos"/*.mkv "$videos"/*.y4m; do
+    [ ! -f "$clip" ] || set -- "$@" "$clip"
 done
 python=${PYTHON:-python3}
 status=0

@@ -89,15 +89,7 @@ add() {
 }
 
 first=1
-for f in "$input" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
-    if [ ! -f "$f" ]; then
-        [ "$f" != "$input" ] || [ -z "$f" ] || die "INPUT: cannot read $f"
-        continue
-    fi
-    add "$f"
-    # one is enough for a look
-    [ "${QUICK:-0}" = 0 ] || break
-done
+each_clip add "$input"
 if [ $first = 1 ]; then
     take_clip ""
     add "$input"

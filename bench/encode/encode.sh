@@ -5,7 +5,7 @@
 # usage: encode.sh BIN_DIR GPL_BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg, GPL_BIN_DIR one with libx264; without it that part is left out. INPUT is a
 # clip that is measured, too. Environment (defaults in brackets):
-#   CLIPS         folder of clips [../shared/video]
+#   GPUME_VIDEO   folder of clips [../shared/video]
 #   FRAMES        of each clip [120]
 #   FIELDS        gpume's options, words [hme:block=8 hme:tree=1 hme:block=16 fs fs:smooth=4 umh]
 #   ENCODERS      names in encode.py, separated by commas [all]
@@ -49,18 +49,18 @@ still() {
         -frames:v "$frames" -fps_mode passthrough -c:v rawvideo -f nut "$out/still.nut"
 }
 
-set --
 picture=
 film=
-for f in "${CLIPS:-../shared/video}"/*.mp4 "${CLIPS:-../shared/video}"/*.y4m "$input"; do
-    if [ -f "$f" ]; then
-        name=$(basename "${f%.*}")
-        raw "$name" -i "$f"
-        film=$out/$name.nut
-        picture=${picture:-$film}
-        set -- "$@" --clip "$name=$out/$name.nut"
-    fi
-done
+clips=
+add() {
+    raw "$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)" -i "$1"
+    film=$out/$name.nut
+    picture=${picture:-$film}
+    clips="$clips --clip $name=$film"
+}
+each_clip add "$input"
+# shellcheck disable=SC2086  # names without spaces
+set -- $clips
 raw zoom -f lavfi -i mandelbrot=s=640x352:r=25:end_pts=200
 set -- "$@" --clip "zoom=$out/zoom.nut"
 if [ -x "$gpl" ]; then

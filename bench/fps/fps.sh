@@ -57,33 +57,24 @@ add() {
 }
 clips=
 
-for f in "$input" "${GPUME_VIDEO:-../shared/video}"/*.mp4 "${GPUME_VIDEO:-../shared/video}"/*.y4m; do
-    if [ ! -f "$f" ]; then
-        [ "$f" != "$input" ] || [ -z "$f" ] || die "INPUT: cannot read $f"
-        continue
-    fi
-    if [ -n "$clips" ] && [ -n "$input" ] && cmp -s "$f" "$input"; then
-        continue  # it was the first one
-    fi
-    name=$(basename "${f%.*}" | tr -c 'A-Za-z0-9_\n' -)
+# take FILE: some frames of a clip, unless it is INPUT again or there is another clip with this name
+take() {
+    name=$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)
     case "$clips " in
-        *" $name "*)
-            say "left out: $f, there is another clip with this name"
-            continue ;;
+        *" $name "*) return ;;
     esac
-    middle "$f" "$frames"
+    middle "$1" "$frames"
     count=$((count / 2 * 2))
     if [ $count -lt 10 ]; then
-        say "left out: $f, which has too few frames"
-        continue
+        say "left out: $1, which has too few frames"
+        return
     fi
-    ffmpeg -i "$f" -map 0:v:0 \
+    ffmpeg -i "$1" -map 0:v:0 \
         -vf "trim=start_frame=$start:end_frame=$((start + count)),setpts=N/50/TB,fps=50,format=yuv420p" \
         -fps_mode passthrough -c:v rawvideo -f nut "$out/$name.nut"
     add "$name"
-    # one is enough for a look
-    [ "${QUICK:-0}" = 0 ] || break
-done
+}
+each_clip take "$input"
 
 # The scenes are the same on every machine, but drawing them takes a minute or two.
 sum=$(cat bench/fps/clips.py bench/quality/scenes.py | cksum)
