@@ -82,7 +82,7 @@ for name in $parts; do
                   METHODS=${METHODS:-'hme:backend=cuda hme'} \
                   bench/quality/quality.sh "$bin" "$input" ;;
         memory)   begin memory
-                  bench_calls ;;
+                  bench_memory ;;
         pipeline) bench_pipeline ;;
         start)    bench_start ;;
         *)        die "PARTS: there is no part '$name'" ;;

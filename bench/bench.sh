@@ -43,43 +43,23 @@ search() {
         -framerate 25 -stream_loop -1 -i "$out/$size.gray" -vf "$3" -frames:v "$2"
 }
 
-# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading, and writes
-# the rows with and without that time.
+# measure WHAT RANGE THREADS FILTER: sets $fps to the frames/s without the time for reading, and writes its row.
 measure() {
-    # Use enough frames for the wanted time, and always whole repeats of the pictures, so
-    # that fast and slow searches see the same ones.
-    frames=$pictures
-    t=$(search "$3" "$frames" "$4")
-    if awk "BEGIN { exit !($t < 0.1) }"; then
-        frames=$((5 * pictures))
-        t=$(search "$3" "$frames" "$4")
-    fi
-    more=$(awk "BEGIN { n = int($seconds * $frames / ($t + 1e-3) / $pictures); print (n < 1 ? 1 : n > 500 ? 500 : n) }")
-    if [ "$frames" = "$((more * pictures))" ]; then
-        # it took long enough to count as a run
-        echo "$t" > "$out/run.times"
-        repeat $((runs - 1)) search "$3" "$frames" "$4" >> "$out/run.times"
-    else
-        frames=$((more * pictures))
-        repeat "$runs" search "$3" "$frames" "$4" > "$out/run.times"
-    fi
+    # enough frames for the wanted time, and always whole repeats of the pictures, so that fast and slow searches see
+    # the same ones
+    t=$(search "$3" $pictures "$4")
+    frames=$(awk "BEGIN { n = int($seconds / ($t + 1e-3)); print $pictures * (n < 1 ? 1 : n > 500 ? 500 : n) }")
     # shellcheck disable=SC2046  # numbers
-    set -- "$1" "$2" "$3" $(awk -v n="$frames" '{ print n / $1 }' "$out/run.times" | median) \
-        $(awk -v n="$frames" -v none="$none" '{ t = $1 - n * none; if (t < 1e-4) t = 1e-4; print n / t }' \
-              "$out/run.times" | median)
-    rm -f "$out/run.times"
-    row cpu "$1" clip "$size" $block "$2" 8 "$3" 'rate with reading' fps "$4" "$5" "$6" "$7"
-    row cpu "$1" clip "$size" $block "$2" 8 "$3" rate fps "$8" "$9" "${10}" "${11}"
-    fps=$8
-    spread=$(awk "BEGIN { printf \"%.0f\", 100 * (${10} - $9) / $8 }")
+    set -- "$1" "$2" "$3" $(repeat "$runs" search "$3" "$frames" "$4" | awk -v n="$frames" -v none="$none" \
+        '{ t = $1 - n * none; if (t < 1e-4) t = 1e-4; print n / t }' | median)
+    row cpu "$1" clip "$size" $block "$2" 8 "$3" rate fps "$4" "$5" "$6" "$7"
+    fps=$4
 }
-
-ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 
 # Compares mestimate, gpume on one thread, and gpume on all cores.
 begin cpu
 say "clip: $input, $pictures frames; median frames/s of $runs run(s), past and future, ${block}x$block blocks,"
-say "without the time for reading the pictures; +- is maximum minus minimum, in percent of the median"
+say "without the time for reading the pictures"
 for size in $sizes; do
     raw_luma "$size" $pictures "$(($(frames_of "$input") / 2))"
     # shellcheck disable=SC2046
@@ -87,7 +67,7 @@ for size in $sizes; do
     row cpu reading clip "$size" '' '' 8 1 rate fps "$(awk "BEGIN { print 1 / $none }")"
     echo
     awk "BEGIN { printf \"%s: reading alone %.0f frames/s\n\", \"$size\", 1 / $none }"
-    printf '%-24s %14s %20s %28s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
+    printf '%-24s %8s %16s %24s\n' search mestimate 'gpume, 1 thread' "gpume, $cores threads"
     last=
     echo "$table" | while read -r method algo range options; do
         if [ -z "$method" ]; then
@@ -97,19 +77,15 @@ for size in $sizes; do
         if [ "$last" != "$method $range" ]; then
             measure "mestimate $method" "$range" 1 "mestimate=method=$method:mb_size=$block:search_param=$range"
             peer=$fps
-            peer_spread=$spread
             last="$method $range"
         fi
         name=${options%%=*}
         filter=gpume=algo=$algo:range=$range:block=$block:dir=both:backend=cpu${options:+:$options}
         measure "gpume $algo${name:+ $name}" "$range" 1 "$filter"
         one=$fps
-        one_spread=$spread
         measure "gpume $algo${name:+ $name}" "$range" "$cores" "$filter"
-        printf '%-24s %8.2f +-%2d%% %8.1f +-%2d%% %5sx %8.1f +-%2d%% %5sx %5sx\n' \
-            "$algo +-$range $name" "$peer" "$peer_spread" "$one" "$one_spread" \
-            "$(ratio "$one" "$peer")" "$fps" "$spread" "$(ratio "$fps" "$peer")" \
-            "$(ratio "$fps" "$one")"
+        echo "$algo +-$range,$name,$peer,$one,$fps" | awk -F, '{ printf "%-9s %-14s %8.2f %8.1f %6.1fx %8.1f %6.1fx %6.1fx\n",
+            $1, $2, $3, $4, $4 / $3, $5, $5 / $3, $5 / $4 }'
     done
 done
 finish

@@ -49,7 +49,7 @@ typedef struct Row {
     int has_10_bits;            ///< whether P010 is measured, too
     int nb;                     ///< number of input frames of a repeat
     int has_kernels;            ///< whether kernels are measured, too
-    /** Time of a made frame while host and device work at the same time; NULL: times on the device and on the host. */
+    /** Time of a made frame while host and device work at the same time; NULL: times on the device. */
     const char *metric;
 } Row;
 
@@ -327,7 +327,7 @@ static void prepare(Inputs *s, int nb)
 
 /** Times of a repeat. */
 typedef struct Times {
-    double device_us, host_us, us;  ///< for each made frame; the last one is of host and device together
+    double device_us, us;       ///< for each made frame; the last one is of host and device together
     int nb;                         ///< number of made frames
 } Times;
 
@@ -335,7 +335,7 @@ typedef struct Times {
 static Times run(Bench *b, Chain *c, const Row *r, Inputs *in, int nb, int recording)
 {
     Times t = { 0 };
-    int64_t began, queued, ended;
+    int64_t began, ended;
     float ms;
 
     prepare(in, nb);
@@ -348,7 +348,6 @@ static Times run(Bench *b, Chain *c, const Row *r, Inputs *in, int nb, int recor
     began = av_gettime_relative();
     for (int i = 0; i < nb; i++)
         t.nb += push(c, in->queue[i], NULL);
-    queued = av_gettime_relative();
     launches.recording = 0;
     BENCH_CU(b, cuEventRecord(b->stop, b->hwctx->stream));
     BENCH_CU(b, cuEventSynchronize(b->stop));
@@ -364,7 +363,6 @@ static Times run(Bench *b, Chain *c, const Row *r, Inputs *in, int nb, int recor
     /* half of the frames of mvfps are those of the input */
     t.nb       /= !strcmp(r->filter, "mvfps") ? 2 : 1;
     t.device_us = ms * 1000 / t.nb;
-    t.host_us   = (queued - began) / (double)t.nb;
     t.us        = (ended - began) / (double)t.nb;
     return t;
 }
@@ -414,7 +412,7 @@ static void measure(Bench *b, const Row *r, const char *path, enum AVPixelFormat
         .block = r->block, .range = r->range, .depth = format == AV_PIX_FMT_P010 ? 10 : 8, .count = r->count,
         .metric = r->metric ? r->metric : "time on the device", .unit = "us",
     };
-    BenchTimes times = { .nb = b->repeats }, host = times;
+    BenchTimes times = { .nb = b->repeats };
     Inputs in = { 0 };
     Chain c;
     int nb;
@@ -434,20 +432,12 @@ static void measure(Bench *b, const Row *r, const char *path, enum AVPixelFormat
         const Times t = run(b, &c, r, &in, r->nb, 0);
 
         times.us[k] = r->metric ? t.us : t.device_us;
-        host.us[k]  = t.host_us;
     }
     bench_sort(&times);
-    bench_sort(&host);
     bench_times(b, &row, &times);
-    printf("%-13s %3d %-4s %4dx%-4d %5d %5d %10.2f %5.1f %% %9.0f", r->what, r->count,
+    printf("%-13s %3d %-4s %4dx%-4d %5d %5d %10.2f %5.1f %% %9.0f\n", r->what, r->count,
            av_get_pix_fmt_name(format), b->width, b->height, r->block, r->range, bench_median(&times),
            bench_spread(&times), 1e6 / bench_median(&times));
-    if (!r->metric) {
-        row.metric = "time on the host";
-        bench_times(b, &row, &host);
-        printf(" %10.2f", bench_median(&host));
-    }
-    printf("\n");
     if (r->has_kernels)
         print_launches(b, row, run(b, &c, r, &in, r->metric ? 4 : r->nb, 1).nb);
     BENCH_CU(b, cuStreamSynchronize(b->hwctx->stream));
@@ -467,8 +457,8 @@ void bench_filter(Bench *b, const char *filter, const char *path)
         printf("%s: this build has no %s\n", filter, filter);
         return;
     }
-    printf("\n%-13s %3s %-4s %9s %5s %5s %10s %7s %9s %10s   %s, for each frame that it makes\n", "options", "nr", "",
-           "size", "block", "range", "time, us", "spread", "frames/s", "host, us", filter);
+    printf("\n%-13s %3s %-4s %9s %5s %5s %10s %7s %9s   %s, for each frame that it makes\n", "options", "nr", "",
+           "size", "block", "range", "time, us", "spread", "frames/s", filter);
     for (int i = 0; i < FF_ARRAY_ELEMS(rows); i++) {
         if (strcmp(rows[i].filter, filter))
             continue;

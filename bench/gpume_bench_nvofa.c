@@ -21,13 +21,7 @@
 
 #include "gpume_bench.h"
 
-#ifdef _WIN32
-#define FLOW_LIBRARY "nvofapi64.dll"
-#define FLOW_API __stdcall
-#else
 #define FLOW_LIBRARY "libnvidia-opticalflow.so.1"
-#define FLOW_API
-#endif
 #define FLOW_API_VERSION (2 << 4 | 0)
 
 #define GRID 4
@@ -80,21 +74,21 @@ _Static_assert(sizeof(FlowInit) == 48 && sizeof(FlowInput) == 56 && sizeof(FlowO
 
 /** The library sets these pointers; their order is that of the API. Functions return 0 or an error. */
 typedef struct FlowFunctions {
-    int (FLOW_API *create)(CUcontext ctx, void **flow);
-    int (FLOW_API *init)(void *flow, const FlowInit *init);
-    int (FLOW_API *create_buffer)(void *flow, const FlowBufferDesc *desc, int type, void **buffer);
-    void *(FLOW_API *get_array)(void *buffer);
-    CUdeviceptr (FLOW_API *get_pointer)(void *buffer);
-    int (FLOW_API *get_strides)(void *buffer, FlowStrides *strides);
-    int (FLOW_API *set_streams)(void *flow, CUstream input, CUstream output);
-    int (FLOW_API *execute)(void *flow, const FlowInput *in, FlowOutput *out);
-    int (FLOW_API *destroy_buffer)(void *buffer);
-    int (FLOW_API *destroy)(void *flow);
-    int (FLOW_API *get_last_error)(void *flow, char *text, uint32_t *size);
-    int (FLOW_API *get_caps)(void *flow, int what, uint32_t *values, uint32_t *nb);
+    int (*create)(CUcontext ctx, void **flow);
+    int (*init)(void *flow, const FlowInit *init);
+    int (*create_buffer)(void *flow, const FlowBufferDesc *desc, int type, void **buffer);
+    void *(*get_array)(void *buffer);
+    CUdeviceptr (*get_pointer)(void *buffer);
+    int (*get_strides)(void *buffer, FlowStrides *strides);
+    int (*set_streams)(void *flow, CUstream input, CUstream output);
+    int (*execute)(void *flow, const FlowInput *in, FlowOutput *out);
+    int (*destroy_buffer)(void *buffer);
+    int (*destroy)(void *flow);
+    int (*get_last_error)(void *flow, char *text, uint32_t *size);
+    int (*get_caps)(void *flow, int what, uint32_t *values, uint32_t *nb);
 } FlowFunctions;
 
-typedef int FLOW_API FlowCreateInstance(uint32_t version, FlowFunctions *functions);
+typedef int FlowCreateInstance(uint32_t version, FlowFunctions *functions);
 
 typedef struct Flow {
     FlowFunctions f;

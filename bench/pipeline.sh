@@ -137,19 +137,10 @@ compare() {
             -v least="$2" -v most="$3" -v none="$none_rate" 'BEGIN {
             printf "%-28s %d  %-48s %9.1f %6.1f %% %7.1f %%\n", what, n, search, rate,
                    100 * (most - least) / rate, 100 * rate / none }'
-        option() { printf '%s\n' "$search" | sed -n "s/.*$1=\([0-9]*\).*/\1/p"; }
-        algo=${search%%:*}
-        case $search in
-            *,mvview=*|*,mvfps*|*,mvdenoise*) algo="$algo and ${search#*,}" ;;
-        esac
-        pipeline_block=$(option block)
-        if [ "$search" != none ]; then
-            pipeline_block=${pipeline_block:-16}
-        fi
-        row "pipeline" "$what: ${algo#algo=}" clip 1920x1080 "$pipeline_block" "$(option range)" 8 \
-            "$number" rate fps "$1" "$2" "$3" "$4"
-        row "pipeline" "$what: ${algo#algo=}" clip 1920x1080 "$pipeline_block" "$(option range)" 8 \
-            "$number" 'of decoding alone' % "$(awk "BEGIN { print 100 * $1 / $none_rate }")"
+        row pipeline "$what: $(printf '%s\n' "$search" | tr , ' ')" clip 1920x1080 '' '' 8 "$number" rate fps \
+            "$1" "$2" "$3" "$4"
+        row pipeline "$what: $(printf '%s\n' "$search" | tr , ' ')" clip 1920x1080 '' '' 8 "$number" 'of decoding alone' % \
+            "$(awk "BEGIN { print 100 * $1 / $none_rate }")"
     done
 }
 

@@ -72,7 +72,6 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     printf ' %9d       ' $numbers
     echo
     measure 'hme 8x8'   gpume=algo=hme:block=8:backend=cpu
-    measure 'hme 16x16' gpume=algo=hme:block=16:backend=cpu
     measure 'umh 16x16' gpume=algo=umh:block=16:range=16:backend=cpu
     measure 'fs 16x16'  gpume=algo=fs:block=16:range=16:backend=cpu
     measure 'hme 8x8 both + mvfps' gpume=algo=hme:block=8:dir=both:backend=cpu,mvfps=fps=50
@@ -81,7 +80,6 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     measure 'mvstab tripod' mvstab=mode=tripod
     # parts of the same picture are views 32 samples apart
     views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128:backend=cpu'
-    measure 'mvstereo'         "$views"
-    measure 'mvstereo fast=1' "$views:fast=1"
+    measure mvstereo "$views"
 done
 say "results: $csv"

@@ -57,9 +57,9 @@ class Clip:
         try:
             if method.startswith('qtgmc'):
                 at = os.environ.get('VSPATH', '')
-                _, seconds, _ = run(*shlex.split(os.environ.get('VSPYTHON', 'python3')), at + bench.PLUGINS, method.replace(' ', '-'),
+                _, seconds = run(*shlex.split(os.environ.get('VSPYTHON', 'python3')), at + bench.PLUGINS, method.replace(' ', '-'),
                                     at + os.path.abspath(self.folder) + '/fields.yuv', str(self.w), str(self.h),
-                                    str(len(self.truth) // 2), '1', at + os.path.abspath(name))[0].split()[-3:]
+                                    str(len(self.truth) // 2), '1', at + os.path.abspath(name))[0].split()[-2:]
             else:
                 before = bench.used(False)
                 run(self.ffmpeg, *bench.QUIET, '-threads', '1', '-filter_threads', '1',

@@ -16,7 +16,7 @@ import numpy as np
 sys.path.insert(1, f"{sys.path[0]}/../lib")
 import bench  # noqa: E402
 from bench import Failed, cell, run  # noqa: E402
-from denoise import COLUMNS, OURS, SPATIAL, Clip, compare, methods_of, tune  # noqa: E402
+from denoise import COLUMNS, OURS, Clip, compare, methods_of, tune  # noqa: E402
 
 # name: options with which much of the noise is left
 ENCODERS = {
@@ -55,8 +55,7 @@ def measure(args, encoder, clips):
         try:
             v = None
             if method.name not in OURS:
-                tuned_on = [c.fewer([args.sigma], 4) for c in clips] if method.name in SPATIAL else clips
-                v = tune(method, tuned_on, args.sigma)
+                v = tune(method, clips, args.sigma)
             made = []
             for clip in clips:
                 figures = compare(clip, method.samples(clip, clip.noisy(args.sigma), v), args)

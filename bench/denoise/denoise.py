@@ -6,8 +6,7 @@ A clip NAME is FOLDER/NAME.yuv, raw YUV 4:2:0. The noise is normal, in all plane
 it is the same in every run. All frames count. PSNR, SSIM and VMAF are those of luma. Each filter but
 mvdenoise gets, for each sigma, the value of its main parameter with the highest PSNR on all clips, found
 by steps of a fifth; mvdenoise estimates the noise. Frames per second are those of whole frames of the
-first clip, with noise of sigma 10 or the nearest: on one thread by CPU time, on all by wall-clock time,
-both without the time for reading.
+first clip, with noise of sigma 10 or the nearest, on one thread by CPU time, without the time for reading.
 """
 
 import os
@@ -34,8 +33,6 @@ TUNED = {
                        f"[b][p]bm3d=block=8:bstep=2:group=1:estim=final:ref=1:sigma={4.3 * v:.3g}",
              lambda s: 7 * s),
 }
-# Whose parameter is found on every fourth frame: each frame is denoised by itself
-SPATIAL = ("nlmeans", "bm3d")
 # VapourSynth's: method, radius, and the value from which the search begins, by sigma
 DEGRAIN = {"MVTools Degrain6": ("mvtools", 6, lambda s: 75 * s), "V-BM3D np": ("v-bm3d-np", 3, lambda s: 1.5 * s)}
 # as they are: the noise is estimated
@@ -78,14 +75,6 @@ class Clip:
             np.clip(np.rint(clean + noise), 0, 255).astype(np.uint8).tofile(path)
         return path
 
-    def fewer(self, sigmas, step):
-        """A clip of every few frames of this one, with the same noise."""
-        name = f"{self.name}-few"
-        for path, few in ((self.path, f"{self.folder}/{name}.yuv"),
-                          *((self.noisy(s), f"{self.folder}/{name}-{s:g}.yuv") for s in sigmas)):
-            np.fromfile(path, np.uint8).reshape(self.frames, -1)[::step].tofile(few)
-        return Clip(self.folder, f"{name}:{self.width}x{self.height}")
-
     def psnr(self, samples):
         """Of luma, from the mean squared error of all frames."""
         errors = np.square(self.luma(samples).astype(np.float32) - self.luma(np.fromfile(self.path, np.uint8)))
@@ -102,8 +91,8 @@ class Filter(bench.Filter):
             raise Failed("other frames came out")
         return made
 
-    def clip_rate(self, clip, path, v, threads):
-        return self.rate(clip.input(path), threads, v)
+    def clip_rate(self, clip, path, v):
+        return self.rate(clip.input(path), v)
 
 
 class Degrain(bench.Plugin):
@@ -121,8 +110,8 @@ class Degrain(bench.Plugin):
         self.call(path, clip.size, clip.frames, CORES, out, self.radius, v)
         return np.fromfile(out, np.uint8)
 
-    def clip_rate(self, clip, path, v, threads):
-        return self.rate(path, clip.size, clip.frames, threads, self.radius, v)
+    def clip_rate(self, clip, path, v):
+        return self.rate(path, clip.size, clip.frames, self.radius, v)
 
 
 def methods_of(args):
@@ -180,11 +169,6 @@ def print_tables(results, args, clips, whole, timed):
         print_table(["method", *(title for title, _ in columns.values()), "setting"],
                     [[name, *(cell(results.mean(sigma=sigma, method=name, metric=k), form) for k, (_, form) in columns.items()),
                       f"`{settings.get((sigma, name), '')}`".replace("``", "")] for name in names])
-    print("\nPSNR of luma, dB, by sigma and clip\n")
-    heads = [(s, c) for s in args.sigmas for c in clips]
-    print_table(["method", *(f"{s:g} {c.name}" for s, c in heads)],
-                [[name, *(cell(next(iter(results.of(sigma=s, method=name, metric="psnr", clip=c.name)), None), ".2f")
-                          for s, c in heads)] for name in names])
 
 
 def hardest_place(plt, results, args, clip, sigma, path):
@@ -217,8 +201,7 @@ def measure(results, args, clips, shown):
             try:
                 v = None
                 if method.name not in OURS:
-                    tuned_on = [c.fewer(args.sigmas, 4) for c in clips] if method.name in SPATIAL else clips
-                    v = tune(method, tuned_on, sigma)
+                    v = tune(method, clips, sigma)
                 args.best[sigma, method.name] = v
                 for clip in clips:
                     samples = method.samples(clip, clip.noisy(sigma), v)
@@ -244,9 +227,8 @@ def main():
     measure(results, args, clips, shown)
     path = whole.noisy(timed)
     found = [m for m in args.found if results.of(sigma=timed, method=m.name, metric="psnr")]
-    for m, metric, rate in bench.take_turns(found, args.runs, lambda m, threads: m.clip_rate(
-            whole, path, args.best[timed, m.name], threads)):
-        results.add(whole.name, timed, m.name, m.setting(args.best[timed, m.name]), metric, rate)
+    for m, rate in bench.take_turns(found, args.runs, lambda m: m.clip_rate(whole, path, args.best[timed, m.name])):
+        results.add(whole.name, timed, m.name, m.setting(args.best[timed, m.name]), "rate 1", rate)
     results.write(f"{args.out}/denoise.csv")
     print_tables(results, args, clips, whole, timed)
     plt = bench.use_matplotlib()

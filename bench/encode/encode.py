@@ -38,7 +38,7 @@ COPIES = 8
 
 X264 = "-c:v libx264 -tune zerolatency -weightp 0"
 CRFS = (19, 23, 27, 31)
-CRF = 23    # bytes, PSNR and times are those of this one
+CRF = 23    # times are those of this one
 
 
 class Bench(bench.Results):
@@ -127,7 +127,6 @@ class Bench(bench.Results):
             self.run(clip, gpume, *(f"{output} -crf {crf} -mb_info {mb_info} -f nut {path}"
                                     for crf, path in coded.items()), program=program)
             curves.append([self.size_and_psnr(path, clip, "", program) for path in coded.values()])
-        plain_point, hinted_point = (curve[CRFS.index(CRF)] for curve in curves)
         output += f" -crf {CRF}"
         search, idle, plain, hinted = self.times(
             (clip, gpume, "-f null -", program), (clip, "", "-f null -", program),
@@ -135,8 +134,6 @@ class Bench(bench.Results):
             (clip, gpume, f"{output} -mb_info 1 -f null -", program))
         values = {
             "bd-rate, %": bd_rate(*curves),
-            "bytes, %": 100 * hinted_point[0] / plain_point[0] - 100,
-            "psnr, dB": hinted_point[1] - plain_point[1],
             "encoder's time, %": 100 * (hinted - plain) / (plain - search),
             "search's share of the encoder's time, %": 100 * (search - idle) / (plain - search),
         }
@@ -151,22 +148,13 @@ def bd_rate(a, b):
     return bjontegaard.bd_rate(a[:, 0], a[:, 1], b[:, 0], b[:, 1], method="akima")
 
 
-def means(rows):
+def print_means(results):
     """The vectors' BD-rates: variants down, encoders across, means over the clips."""
-    table = {}
-    for part, _, encoder, variant, _, value in rows:
-        if part == "vectors":
-            table.setdefault(variant, {}).setdefault(encoder, []).append(value)
-    return {v: {e: statistics.mean(x) for e, x in by.items()} for v, by in table.items()}
-
-
-def print_means(rows):
-    table = means(rows)
-    if not table:
-        return
-    print("\nBD-rate against the encoder alone, mean of the clips, %\n")
-    bench.print_table(["vectors", *next(iter(table.values()))],
-                      [[variant, *(f"{v:+.2f}" for v in by.values())] for variant, by in table.items()])
+    encoders, variants = (list(dict.fromkeys(r[i] for r in results.rows if r[0] == "vectors")) for i in (2, 3))
+    if encoders:
+        print("\nBD-rate against the encoder alone, mean of the clips, %\n")
+        bench.print_table(["vectors", *encoders], [[v, *(bench.cell(results.mean(part="vectors", encoder=e, variant=v), "+.2f")
+                                                         for e in encoders)] for v in variants])
 
 
 def main():
@@ -192,7 +180,7 @@ def main():
         for preset in args.presets if args.gpl else ():
             results.constant(name, clip, preset)
     results.write(f"{args.out}/encode.csv", 4)
-    print_means(results.rows)
+    print_means(results)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 A clip NAME is FOLDER/NAME.nut at 50 frames per second, and FOLDER/NAME-half.nut with every second
 one of them. PSNR and SSIM are those of luma, by FFmpeg's filters. Only frames that were made again
 are compared, of every method the same: not the first one and not the last two, for which
-minterpolate lacks neighbours. Frames per second are those of the output, from the first clip: on
-one thread by CPU time, on all by wall-clock time, both without the time for reading.
+minterpolate lacks neighbours. Frames per second are those of the output, from the first clip, on
+one thread by CPU time, without the time for reading.
 """
 
 import os
@@ -67,8 +67,8 @@ class Filter(bench.Filter):
         """Input options, and the filters that make 50 frames per second of it."""
         return ["-i", clip.half], self.text
 
-    def clip_rate(self, clip, threads):
-        return self.rate(["-i", clip.half], threads)
+    def clip_rate(self, clip):
+        return self.rate(["-i", clip.half])
 
 
 class Plugin(bench.Plugin):
@@ -83,8 +83,8 @@ class Plugin(bench.Plugin):
         self.call(*clip.raw(), CORES, path)
         return bench.raw_input(clip.size, path, rate=50), "null"
 
-    def clip_rate(self, clip, threads):
-        return self.rate(*clip.raw(), threads)
+    def clip_rate(self, clip):
+        return self.rate(*clip.raw())
 
 
 def compare(method, clip, args):
@@ -165,8 +165,8 @@ def main():
             print(f"{clip.name:16s} {method.name:32s} " + "  ".join(f"{k} {v:.4g}" for k, v in found.items()), flush=True)
     first = clips[0]
     timed = [m for m in methods if results.of(method=m.name, metric="psnr", clip=first.name)]
-    for method, metric, rate in bench.take_turns(timed, args.runs, lambda m, threads: m.clip_rate(first, threads)):
-        results.add(first.name, method.name, metric, rate)
+    for method, rate in bench.take_turns(timed, args.runs, lambda m: m.clip_rate(first)):
+        results.add(first.name, method.name, "rate 1", rate)
     results.write(f"{args.out}/fps.csv")
     print_tables(results, methods, clips)
     plt = bench.use_matplotlib()

@@ -83,15 +83,10 @@ def decibels(error, least=1e-9):
     return 10 * np.log10(65025 / np.maximum(error, least))
 
 
-def filters_of(text):
-    """Names of the filters of a chain."""
-    return re.findall(r"(?:^|[,;\]])([a-z]\w*)(?==|$|,|;|\[)", text)
-
-
 def missing_filter(ffmpeg, text):
     """The first filter of a chain that this ffmpeg does not have, or None."""
     there = run(ffmpeg, "-hide_banner", "-filters")[0].decode()
-    return next((f for f in filters_of(text) if not re.search(rf"^ \S+ {f} ", there, re.M)), None)
+    return next((f for f in re.findall(r"(?:^|[,;\]])([a-z]\w*)(?==|$|,|;|\[)", text) if not re.search(rf"^ \S+ {f} ", there, re.M)), None)
 
 
 def encoders_of(ffmpeg, names, known):
@@ -115,22 +110,20 @@ class Filter:
     def setting(self, v=None):
         return self.text(v) if callable(self.text) else self.text
 
-    def seconds(self, source, threads, text):
-        """Frames that come out of the filters, and CPU and wall-clock seconds for them."""
+    def seconds(self, source, text):
+        """Frames that come out of the filters, and CPU seconds for them on one thread."""
         out, said = run(self.ffmpeg, "-hide_banner", "-nostdin", "-nostats", "-benchmark", "-progress", "pipe:1",
-                        "-filter_threads", str(threads), "-stream_loop", str(self.loops - 1), *source, "-vf", text,
+                        "-filter_threads", "1", "-stream_loop", str(self.loops - 1), *source, "-vf", text,
                         "-fps_mode", "passthrough", "-f", "null", "-")
-        user, system, real = bench_times(said)
-        return int(re.findall(rb"^frame=(\d+)", out, re.M)[-1]), user + system, real
+        return int(re.findall(rb"^frame=(\d+)", out, re.M)[-1]), sum(bench_times(said)[:2])
 
-    def rate(self, source, threads, v=None):
+    def rate(self, source, v=None):
         """Output frames per second; None where that is too little beside reading to be told."""
-        column = 1 if threads == 1 else 2
         if not self.loops:  # at least a second or so
             self.loops = 1
-            self.loops = min(20, 1 + int(1 / max(self.seconds(source, threads, self.setting(v))[2], 0.01)))
-        both, reading = (self.seconds(source, threads, text) for text in (self.setting(v), "null"))
-        return both[0] / (both[column] - reading[column]) if both[column] > 1.05 * reading[column] else None
+            self.loops = min(20, 1 + int(1 / max(self.seconds(source, self.setting(v))[1], 0.01)))
+        both, reading = (self.seconds(source, text) for text in (self.setting(v), "null"))
+        return both[0] / (both[1] - reading[1]) if both[1] > 1.05 * reading[1] else None
 
 
 class Plugin:
@@ -146,14 +139,14 @@ class Plugin:
             return False
 
     def call(self, path, size, frames, threads, output="-", *options):
-        """Runs it on raw frames of YUV 4:2:0. Returns the frames that came out, and CPU and wall-clock seconds."""
+        """Runs it on raw frames of YUV 4:2:0. Returns the frames that came out, and CPU seconds."""
         said, _ = run(*self.program, os.path.abspath(path), *map(str, (*size, frames, threads)),
                       output if output == "-" else os.path.abspath(output), *map(str, options))
-        return list(map(float, said.split()[-3:]))
+        return list(map(float, said.split()[-2:]))
 
-    def rate(self, path, size, frames, threads, *options):
-        made, cpu, wall = self.call(path, size, frames, threads, "-", *options)
-        return made / (cpu if threads == 1 else wall)
+    def rate(self, path, size, frames, *options):
+        made, cpu = self.call(path, size, frames, 1, "-", *options)
+        return made / cpu
 
 
 def compare_streams(args, sources, chains, metrics=("psnr", "ssim")):
@@ -209,18 +202,14 @@ def write_csv(path, head, rows):
 
 
 def take_turns(methods, runs, measure):
-    """Yields methods and the metric and median of their rates, on one thread and on all; they take turns.
-
-    measure: of a method and a number of threads, returns a rate or None.
-    """
-    for threads in sorted({1, CORES}) if runs else ():
-        rates = {}
-        for _ in range(runs):
-            for method in methods:
-                rates.setdefault(method, []).append(measure(method, threads))
-        for method, values in rates.items():
-            if None not in values:
-                yield method, f"rate {threads}", statistics.median(values)
+    """Yields methods and the median of their rates; they take turns. measure: of a method, returns a rate or None."""
+    rates = {}
+    for _ in range(runs):
+        for method in methods:
+            rates.setdefault(method, []).append(measure(method))
+    for method, values in rates.items():
+        if None not in values:
+            yield method, statistics.median(values)
 
 
 def cell(value, form):
@@ -236,9 +225,7 @@ def print_table(head, rows, file=None):
 
 def titles(columns, form, metrics):
     """Titles and formats of the columns that have figures, with those of rates, which have this format."""
-    columns = {**columns, "rate 1": ("frames/s, one thread", form), **({f"rate {CORES}": (f"{CORES} threads", form)}
-                                                                       if CORES > 1 else {})}
-    return {k: v for k, v in columns.items() if k in metrics}
+    return {k: v for k, v in {**columns, "rate 1": ("frames/s, one thread", form)}.items() if k in metrics}
 
 
 def words(separator):

@@ -5,7 +5,7 @@
 usage: plugins.py METHOD INPUT WIDTH HEIGHT FRAMES THREADS OUTPUT [RADIUS VALUE]
        plugins.py METHOD        prints a line if its plugin is there, or fails
 METHOD is one of METHODS below. OUTPUT '-' writes no file. VALUE is the main parameter of a denoiser: thsad of Degrain, a SAD
-of 8x8 samples, or sigma. Prints how many frames came out, and the CPU and wall-clock seconds for them without reading.
+of 8x8 samples, or sigma. Prints how many frames came out, and the CPU seconds for them without reading.
 """
 
 import sys
@@ -84,13 +84,13 @@ METHODS = {  # the plugin's namespace, and what is done with a clip
 
 
 def seconds(clip, output=None):
-    """CPU and wall-clock seconds for all frames."""
-    cpu, wall = time.process_time(), time.perf_counter()
+    """CPU seconds for all frames."""
+    began = time.process_time()
     for frame in clip.frames():
         if output:
             for plane in frame:
                 output.write(np.ascontiguousarray(np.asarray(plane)).tobytes())
-    return time.process_time() - cpu, time.perf_counter() - wall
+    return time.process_time() - began
 
 
 def main():
@@ -112,10 +112,9 @@ def main():
     clip = method(source, *(f(x) for f, x in zip((int, float), sys.argv[8:])))
     if output != "-":
         with open(output, "wb") as f:
-            print(clip.num_frames, *seconds(clip, f))
+            print(clip.num_frames, seconds(clip, f))
         return
-    reading = seconds(source)
-    print(clip.num_frames, *(total - read for total, read in zip(seconds(clip), reading)))
+    print(clip.num_frames, -seconds(source) + seconds(clip))
 
 
 if __name__ == "__main__":

@@ -37,11 +37,10 @@ warnings.filterwarnings("ignore", "Mean of empty slice|All-NaN slice")
 
 
 class Speed:
-    """Pictures to measure rates with, as a file of raw frames and as (frames, height, width)."""
+    """Pictures to measure rates with: a file of raw frames, also as (frames, height, width)."""
 
     def __init__(self, path, size):
-        width, height = map(int, size.split("x"))
-        self.path, self.frames = path, np.fromfile(path, np.uint8).reshape(-1, height, width)
+        self.path, self.frames = path, np.fromfile(path, np.uint8).reshape(-1, *map(int, reversed(size.split("x"))))
 
 
 def by_blocks(values, block):
@@ -121,8 +120,7 @@ class MVTools:
 
     @staticmethod
     def parse(data, shape):
-        """The finest level, which comes last: its size in bytes, then x, y (32 bits, quarter
-        samples) and cost (64 bits) of each block. Versions before 24 are otherwise."""
+        """The finest level, which comes last: its size in bytes, then x, y (32 bits, quarter samples) and cost (64 bits)."""
         words = np.frombuffer(data, np.int32)
         count = shape[0] * shape[1]
         if len(words) <= 4 * count or words[-4 * count - 1] != 4 + 16 * count:
