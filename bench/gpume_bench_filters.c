@@ -53,7 +53,8 @@ typedef struct Row {
     const char *metric;
 } Row;
 
-#define VIEW(mode)               { "mvview", mode, "mode=" mode, "algo=hme:dir=both:backend=cuda:block=8", PLAIN, 8, .nb = 4 }
+#define VIEW(mode)               { "mvview", mode, "mode=" mode, "algo=hme:dir=both:backend=cuda:block=8", PLAIN, 8, \
+                                   .nb = 4 }
 #define DEINT(n, kernels)        { "mvdeint", "passes", "parity=tff:passes=" #n, NULL, WOVEN, 8, .count = n, .nb = 64, \
                                    .has_kernels = kernels, .metric = "time of a field" }
 #define STAB(mode)               { "mvstab", mode, "zoom=1:mode=" mode, NULL, PLAIN, 8, .nb = 128, \
