@@ -79,9 +79,7 @@ def limits(r):
 
 def full_search(r):
     """Full search with the defaults; the share of the ceiling if every candidate is evaluated."""
-    lines = paragraph('**Full search**, us per picture; in brackets the share of the ceiling that the search reaches '
-                      'when it evaluates every candidate (`exhaustive=1`). Otherwise it skips candidates that cannot '
-                      'win, of which noise has none.')
+    lines = paragraph('**Full search**, us per picture; in brackets the share of the ceiling with `exhaustive=1`:')
     rows = []
     for depth, block, content in ((8, 4, 'clip'), (8, 8, 'clip'), (8, 16, 'clip'), (8, 16, 'noise'), (10, 16, 'clip')):
         row = []
