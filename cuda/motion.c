@@ -137,9 +137,11 @@ static unsigned init_tickets(GpumeCudaStepArgs *a, int at_once)
     const int begin = a->begin == GPUME_BEGIN_KEEP ? 1 : GPUME_CUDA_STEP_BEGIN_LANES(side, a->params.cost);
     unsigned most = 1;
 
+    a->decides  = GPUME_CUDA_STEP_DECIDES(side) && at_once > GPUME_CUDA_FEW_AT_ONCE;
     a->warps[0] = gpume_blocks(a->params.bw * begin, 32);
     for (int i = 0; i < 2; i++)
-        a->warps[1 + i] = gpume_blocks(gpume_phase_size(a->params.bw, i) * GPUME_CUDA_STEP_LANES(side), 32);
+        a->warps[1 + i] = gpume_blocks(gpume_phase_size(a->params.bw, i) *
+                                       (a->decides ? 1 : GPUME_CUDA_STEP_LANES(side)), 32);
     for (int i = 0; i < FF_ARRAY_ELEMS(a->warps); i++)
         a->reciprocals[i] = FFMIN((UINT64_C(1) << 32) / FFMAX(a->warps[i], 1), UINT32_MAX);
     a->nb_tickets = 0;

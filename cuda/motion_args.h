@@ -42,6 +42,11 @@
 #define GPUME_CUDA_STEP_CANDIDATES  16
 /** Lanes that evaluate the candidates of a block of this side; side 0, any, has two lanes for each candidate. */
 #define GPUME_CUDA_STEP_LANES(side) ((side) ? 16 : 32)
+/**
+ * Whether a warp first decides which of 32 blocks it must search, if many searches run side by side. For a search alone
+ * that is slower, because it has too few warps then, and so it is for larger blocks, of which more must be searched.
+ */
+#define GPUME_CUDA_STEP_DECIDES(side) ((side) == 4)
 /** Candidates that are tested at a time when a step begins; parents and zero are five candidates. */
 #define GPUME_CUDA_STEP_BEGINNERS    8
 /** Lanes of a block when a step begins; for SAD of blocks of any size, the whole warp. */
@@ -147,6 +152,7 @@ typedef struct GpumeCudaStepArgs {
                                     ///< phases of odd columns
     unsigned reciprocals[3];        ///< 2^32 divided by these, rounded down, at most UINT32_MAX
     int rounds[2];                  ///< units of a ticket: at the beginning, in phases
+    int decides;                    ///< whether warps do what GPUME_CUDA_STEP_DECIDES() says
 } GpumeCudaStepArgs;
 
 #define GPUME_CUDA_GLOBAL_THREADS   128

@@ -301,6 +301,12 @@ struct GpumeStepVisit : GpumeStepField {
         return changed;
     }
 
+    /** Returns the phase of the last visit of a block that is visited this many phases later in a pass. */
+    __device__ __forceinline__ GpumeU32 visited(int now, int later) const
+    {
+        return a.first + gpume_max(now + later - (later < 0 ? 0 : GPUME_NB_PHASES), 0);
+    }
+
     /**
      * Visits a block. All lanes of a group call it, also groups without a block.
      * @param now number of the phase, from 1 on
@@ -322,7 +328,6 @@ struct GpumeStepVisit : GpumeStepField {
         const GpumeU64 *const own_cost_at = (const GpumeU64 *)a.known + at;
         const int mine  = (now - 1) % GPUME_NB_PHASES;
         const int later = is_other ? (mine ^ ((x & 1) | (y & 1) << 1)) - mine : 0;
-        const GpumeU32 visited = a.first + gpume_max(now + later - (later < 0 ? 0 : GPUME_NB_PHASES), 0);
         GpumeU32 *const bound_at = (GpumeU32 *)a.bounds + (at * GPUME_CUDA_STEP_CANDIDATES + c);
         GpumeU64 known = there ? 0 : gpume_load_volatile(own_cost_at), seen = 0;
         GpumeU32 bound = REMEMBERS && now > GPUME_NB_PHASES && active ? gpume_load_volatile(bound_at) : 0;
@@ -330,7 +335,7 @@ struct GpumeStepVisit : GpumeStepField {
         GPUME_NO_UNROLL do {
             if (!there) {
                 seen  = gpume_load_volatile(state);
-                there = ((GpumeU32)(seen >> 32) & 0xffff) == visited;
+                there = ((GpumeU32)(seen >> 32) & 0xffff) == visited(now, later);
             }
         } while (__any_sync(GPUME_WHOLE_WARP, !there));
 
@@ -365,6 +370,44 @@ struct GpumeStepVisit : GpumeStepField {
     }
 
     /**
+     * Decides whether a block must be searched; each lane has one. If not, ends the visit of the block: a block around
+     * which nothing has changed keeps its vector.
+     */
+    __device__ __forceinline__ int decide(int bx, int by, int active, int now)
+    {
+        const int bw = a.params.bw, bh = a.params.bh, mine = (now - 1) % GPUME_NB_PHASES;
+        const GpumeU32 at = base + by * bw + bx, phase = a.first + now;
+        const GpumeU64 *const state = (const GpumeU64 *)a.states + at;
+        GpumeU64 own = 0, known;
+        int there, changes;
+
+        GPUME_NO_UNROLL do {
+            there   = 1;
+            changes = 0;
+            GPUME_UNROLL for (int i = 0; i < 9; i++) {
+                const int x = i % 3 - 1, y = i / 3 - 1;
+                const int has = (unsigned)(bx + x) < (unsigned)bw && (unsigned)(by + y) < (unsigned)bh;
+                const int later = (mine ^ ((x & 1) | (y & 1) << 1)) - mine;
+                const GpumeU64 seen = gpume_load_volatile(state + (has ? y * bw + x : 0));
+
+                own      = i == 4 ? seen : own;
+                there   &= !has || ((GpumeU32)(seen >> 32) & 0xffff) == visited(now, later);
+                changes |= has && (GpumeU32)(seen >> 48) + GPUME_NB_PHASES >= phase;
+            }
+        } while (__any_sync(GPUME_WHOLE_WARP, active && !there));
+        if (changes || !active)
+            return active;
+        store_state(at, (GpumeU32)own, phase, (GpumeU32)(own >> 48));
+        if (now > GPUME_NB_PHASES * (a.nb_passes - 1)) {
+            do
+                known = gpume_load_volatile((const GpumeU64 *)a.known + at);
+            while (known >> 32 != own >> 48);
+            store(at, (GpumeU32)own, (GpumeU32)known);
+        }
+        return 0;
+    }
+
+    /**
      * Runs a warp's share of a phase.
      * @param row row of blocks in the phase
      * @param i   index of the warp in this row
@@ -373,9 +416,26 @@ struct GpumeStepVisit : GpumeStepField {
     {
         /* gpume_phase_column() and gpume_phase_row(), in a form that needs fewer registers */
         const int last = a.params.bw - 1, column = (now - 1) & 1;
-        const int bx = (i * 32 + threadIdx.x % 32) / LANES * 2 + column;
+        const int by = 2 * row + ((now - 1) >> 1 & 1), end = (last - column) / 2 * 2 + column;
+        const int group = threadIdx.x % 32 / LANES;
 
-        visit(gpume_min(bx, (last - column) / 2 * 2 + column), 2 * row + ((now - 1) >> 1 & 1), bx <= last, now);
+        if (!GPUME_CUDA_STEP_DECIDES(SIDE) || !a.decides) {
+            const int bx = (i * (32 / LANES) + group) * 2 + column;
+
+            visit(gpume_min(bx, end), by, bx <= last, now);
+            return;
+        }
+
+        const int first = 32 * i, bx = (first + (int)(threadIdx.x % 32)) * 2 + column;
+        GpumeU32 left = __ballot_sync(GPUME_WHOLE_WARP, decide(gpume_min(bx, end), by, bx <= last, now));
+
+        GPUME_NO_UNROLL while (left) {
+            const GpumeU32 others = left & (left - 1);
+            const int which = gpume_first_bit(group && others ? others : left);
+
+            visit((first + which) * 2 + column, by, !group || others, now);
+            left = others & (others - 1);
+        }
     }
 };
 
