@@ -123,7 +123,7 @@ static __device__ __forceinline__ void combine(const MvdenoiseCudaCombineArgs &a
         sums[i] = weights[i] = 0;
     if (log2_step == MVDENOISE_LOG2_STEP && x >= MVDENOISE_PATCH && x < c.w - MVDENOISE_PATCH &&
         y >= MVDENOISE_STEP && end_row < c.rows) {
-        /* nearly everywhere: the lower half of two patches and the upper half of two, whose loads are under way at once */
+        /* nearly everywhere: halves of four patches, whose loads are under way at once */
         GPUME_UNROLL for (int i = 0; i < 4; i++) {
             const int row = y / MVDENOISE_STEP - 1 + i / 2, column = ((x + mvdenoise_left(row)) & 3) + 4 * (i & 1);
             const GpumeU32 number = c.number + row * c.cols + (x + mvdenoise_left(row) - column) / MVDENOISE_STEP;
