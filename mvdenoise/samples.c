@@ -82,16 +82,16 @@ void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const Mvdeno
 
     memset(sums, 0, length * (size + sizeof(*weights)));
     for (int j = mvdenoise_first_row(y, log2_step); j < end; j++) {
-        const uint16_t *src    = results->samples[j * (size_t)nb] + MVDENOISE_PATCH * (y - mvdenoise_y(j, h, log2_step));
-        const uint8_t *weight8 = window[y - mvdenoise_y(j, h, log2_step)];
+        const int row = y - mvdenoise_y(j, h, log2_step);
 
         for (int i = 0, run; i < nb; i += run) {
             const int x = mvdenoise_x(i, j, w);
 
             /* at the edges, patches may be nearer to the one beside them */
-            run = x == MVDENOISE_STEP * i - mvdenoise_left(j) ? FFMAX((w - MVDENOISE_PATCH - x) / MVDENOISE_STEP, 0) + 1 : 1;
-            s->add(sums + x * size, weights + x, src + i * MVDENOISE_SAMPLES, results->weights + j * (size_t)nb + i, run,
-                   weight8);
+            run = x != MVDENOISE_STEP * i - mvdenoise_left(j) ? 1 :
+                  FFMAX((w - MVDENOISE_PATCH - x) / MVDENOISE_STEP, 0) + 1;
+            s->add(sums + x * size, weights + x, results->samples[j * (size_t)nb + i] + MVDENOISE_PATCH * row,
+                   results->weights + j * (size_t)nb + i, run, window[row]);
         }
     }
     s->divide(dst, sums, weights, w, mvdenoise_fraction(depth));
