@@ -205,7 +205,7 @@ package() {
             # shellcheck disable=SC2016  # expanded inside
             inside "$root" bash -c '. /usr/share/bash-completion/bash_completion
                 f=_comp_load; declare -F _comp_load > /dev/null || f=_completion_loader; $f ffmpeg-gpume
-                COMP_LINE="ffmpeg-gpume -i a -vf mvde" COMP_POINT=26; compopt() { :; }; _gpume; echo "${COMPREPLY[*]}"
+                COMP_LINE="ffmpeg-gpume -i a -vf mvden" COMP_POINT=27; compopt() { :; }; _gpume; echo "${COMPREPLY[*]}"
                 complete -p ffmpeg-gpume' > "$work/said" 2>&1
             check "packages/$place/completion" "$(cat "$work/said")" \
                 eval "grep -qx mvdenoise= '$work/said' && grep -q '_gpume ffmpeg-gpume' '$work/said'"
