@@ -93,8 +93,8 @@ static const AVOption mvdenoise_options[] = {
       0, 10, FLAGS | AV_OPT_FLAG_RUNTIME_PARAM },
     { "passes", "1: threshold coefficients; 2: then filter the noisy frames again, guided by it", OFFSET(passes),
       AV_OPT_TYPE_INT, { .i64 = 2 }, 1, 2, FLAGS },
-    { "dense", "rows of patches every 2 samples instead of every 4: about 0.25 dB more, 1.4 to 1.6 times the time", OFFSET(dense),
-      AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
+    { "dense", "rows of patches every 2 samples instead of every 4: about 0.25 dB more, 1.4 to 1.6 times the time",
+      OFFSET(dense), AV_OPT_TYPE_BOOL, { .i64 = 0 }, 0, 1, FLAGS },
     { "planes", "planes to denoise, as a bit mask; 7: all but alpha", OFFSET(planes), AV_OPT_TYPE_INT,
       { .i64 = 7 }, 1, 15, FLAGS },
     GPUME_SEARCH_OPTION(search)
