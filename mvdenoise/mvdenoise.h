@@ -26,7 +26,7 @@ typedef struct MvdenoiseConfig {
     int single;                 ///< whether an estimated sigma is the same at all tones
     int strength;               ///< factor of sigma, in 1/256; ff_mvdenoise_set_strength() changes it
     int passes;                 ///< 1 or 2
-    int dense;                  ///< whether patches are half as far apart
+    int dense;                  ///< whether rows of patches are half as far apart
     unsigned planes;            ///< bit mask of the planes that are denoised
     int opponent;               ///< whether frames have opponent colours, whose noise was clipped in RGB
     /**
