@@ -59,8 +59,7 @@ MvdenoiseSpot ff_mvdenoise_spot(const MvdenoiseWindow *w, int component, int y)
 
     for (int i = 0; i < MVDENOISE_PLACES; i++) {
         const int8_t *place = w->second ? near[i % MVDENOISE_NEAR] : places[i];
-
-        const int row = av_clip((y + place[1]) * (1 << s.vsub) >> log2_row, 0, rows - 1);
+        const int row       = av_clip((y + place[1]) * (1 << s.vsub) >> log2_row, 0, rows - 1);
 
         s.beside[i] = place[0] + (w->second ? mvdenoise_left(row) : 0);
         s.rows[i]   = first + row * cols;
