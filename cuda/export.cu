@@ -75,6 +75,45 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
+/** Returns D of the lane's block, whose match is inside the picture. */
+template<class Cost, int PARTS>
+static __device__ __forceinline__ GpumeU32
+gpume_inner_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
+{
+    typedef GpumeMatches<Cost, 0, PARTS> Matches;
+    const int byte = b.x0 * Matches::BYTES;
+    const long long linesize = PARTS ? a.parts_linesize : a.linesize;
+    const Matches m = {
+        (const GpumeU8 *)pair.cur + a.linesize * b.y0 + byte, pair.ref + (PARTS ? a.parts : 0) + linesize * b.y0,
+        byte, (int)a.linesize, (int)linesize, (int)GPUME_CUDA_PARTS_PLANE(linesize, 1), a.params.pel, b.w, b.h
+    };
+
+    return m.part_of_any(v.dx, v.dy, 0, 1, 0, 1);
+}
+
+/** Computes D of the lane's block, if the lane can do so alone. */
+template<class Sample>
+static __device__ __forceinline__ int
+gpume_cost_alone(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
+                 GpumeVector v, GpumeU32 *cost)
+{
+    typedef GpumeSad<Sample> Cost;
+    const int pel = a.params.pel;
+
+    if (v.dx < b.min_dx * pel || v.dx > b.max_dx * pel || v.dy < b.min_dy * pel || v.dy > b.max_dy * pel)
+        return 0;
+    *cost = pel > 1 ? gpume_inner_cost<Cost, 1>(a, pair, b, v) : gpume_inner_cost<Cost, 0>(a, pair, b, v);
+    return 1;
+}
+
+template<class Sample>
+static __device__ __forceinline__ int
+gpume_cost_alone(GpumeSatd<Sample>, const GpumeCudaExportArgs &, const GpumeCudaPair &, const GpumeBox &,
+                 GpumeVector, GpumeU32 *)
+{
+    return 0;
+}
+
 /** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
 static __device__ __forceinline__ GpumeU32
 gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
@@ -128,7 +167,7 @@ gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &
 }
 
 /**
- * grid:   GPUME_CUDA_EXPORT_BLOCKS for each warp, or large blocks; fields that are output
+ * grid:   GPUME_CUDA_EXPORT_THREADS blocks, or large blocks; fields that are output
  * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
  * shared: GPUME_CUDA_EXPORT_SHARED words
  */
@@ -137,52 +176,51 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
     const int large = p.block >= GPUME_CUDA_EXPORT_LARGE;
-    const int N     = large ? 1 : GPUME_CUDA_EXPORT_BLOCKS;
     const int lane  = threadIdx.x % 32;
     const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;
-    const int first = large ? (int)blockIdx.x :
-                      (int)(blockIdx.x * (GPUME_CUDA_EXPORT_THREADS / 32) + threadIdx.x / 32) * N;
-    /* each lane below N has its own block */
-    const int block = gpume_min(first + (large ? 0 : lane % GPUME_CUDA_EXPORT_BLOCKS), nb_blocks - 1);
+    /* each lane has its own block, but for large blocks */
+    const int first = large ? (int)blockIdx.x : (int)(blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x - lane);
+    const int nb    = gpume_min(nb_blocks - first, large ? 1 : 32);
+    const int block = gpume_min(first + (large ? 0 : lane), nb_blocks - 1);
     const GpumeU64 field = (GpumeU64)nb_blocks * z;
     const GpumeCudaPair pair = gpume_pair(args.pairs, z);
     const GpumeU32 word = ((const GpumeU32 *)args.vectors)[field + block];
     const GpumeU32 ring = args.rings ? ((const GpumeU32 *)args.rings)[field + block] : 0;
+    const GpumeVector v = gpume_of_word(word);
+    const GpumeBox b    = gpume_box(&p, p.block, block % p.bw, block / p.bw);
     const int source = z ? args.source[1] : args.source[0];
-    GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]);
+    GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]) + first * GPUME_VECTOR_WORDS;
     GpumeU32 *costs = (GpumeU32 *)(z ? args.costs[1] : args.costs[0]);
-    GpumeU32 cost = ((const GpumeU32 *)args.from_costs)[field + block];
-    GpumeU32 replaced = __ballot_sync(GPUME_WHOLE_WARP, first + lane < nb_blocks && lane < N && ring &&
-                                      ring != GPUME_CUDA_RING_LEFT);
+    /* large blocks have their sums in the first words */
+    GpumeU32 *words = shared + GPUME_CUDA_EXPORT_SUMS + (threadIdx.x - lane) * GPUME_VECTOR_WORDS;
+    GpumeU32 cost   = ((const GpumeU32 *)args.from_costs)[field + block], left;
+    int replaced    = lane < nb && ring && ring != GPUME_CUDA_RING_LEFT;
 
-    GPUME_NO_UNROLL while (replaced) {
-        const int whose = gpume_first_bit(replaced);
+    if (replaced && !large && gpume_cost_alone(GpumeModuleCost(), args, pair, b, v, &cost))
+        replaced = 0;
+    left = __ballot_sync(GPUME_WHOLE_WARP, replaced);
+    GPUME_NO_UNROLL while (left) {
+        const int whose = gpume_first_bit(left);
         const int other = (int)gpume_of_lane((GpumeU32)block, whose);
-        const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
-        const GpumeBox b = gpume_box(&p, p.block, other % p.bw, other / p.bw);
-        const GpumeU32 sum = gpume_cost(args, shared, pair, b, v, large);
+        const GpumeBox box = gpume_box(&p, p.block, other % p.bw, other / p.bw);
+        const GpumeU32 sum = gpume_cost(args, shared, pair, box, gpume_of_word(gpume_of_lane(word, whose)), large);
 
         if (lane == whose)
             cost = sum;
-        replaced &= replaced - 1;
+        left &= left - 1;
     }
     /* only one warp writes */
     if (large && threadIdx.x >= 32)
         return;
-    if (lane < N && first + lane < nb_blocks)
+    if (lane < nb) {
         costs[block] = cost;
-    /* write vectors word by word, so that accesses are coalesced */
-    GPUME_NO_UNROLL for (int i = lane; i < (N * GPUME_VECTOR_WORDS + 31) / 32 * 32; i += 32) {
-        const int whose = gpume_min(i / GPUME_VECTOR_WORDS, N - 1);
-        const GpumeVector v = gpume_of_word(gpume_of_lane(word, whose));
-        const int inconsistent = gpume_of_lane(ring, whose) != 0;
-        const int at = first + whose;
-        const GpumeBox b = gpume_box(&p, p.block, at % p.bw, at / p.bw);
-
-        if (i < N * GPUME_VECTOR_WORDS && at < nb_blocks)
-            mvs[first * GPUME_VECTOR_WORDS + i] =
-                gpume_subpel_vector_word(i % GPUME_VECTOR_WORDS, source, &b, v.dx, v.dy, p.pel,
-                                         inconsistent ? GPUME_FLAG_INCONSISTENT : 0);
+        GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
+            words[lane * GPUME_VECTOR_WORDS + i] =
+                gpume_subpel_vector_word(i, source, &b, v.dx, v.dy, p.pel, ring ? GPUME_FLAG_INCONSISTENT : 0);
     }
+    __syncwarp();
+    /* consecutive words are written together */
+    GPUME_NO_UNROLL for (int i = lane; i < nb * GPUME_VECTOR_WORDS; i += 32)
+        mvs[i] = words[i];
 }
