@@ -75,12 +75,28 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
-/** Returns D of the lane's block, whose match is inside the picture. */
-template<class Cost, int PARTS>
-static __device__ __forceinline__ GpumeU32
-gpume_inner_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
+/** Returns whether the match is inside the picture, so that gpume_inner_share() can be used. */
+template<class Sample>
+static __device__ __forceinline__ int
+gpume_is_inner(GpumeSad<Sample>, const GpumeBox &b, GpumeVector v, int pel)
 {
-    typedef GpumeMatches<Cost, 0, PARTS> Matches;
+    return v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel && v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
+}
+
+template<class Sample>
+static __device__ __forceinline__ int
+gpume_is_inner(GpumeSatd<Sample>, const GpumeBox &, GpumeVector, int)
+{
+    return 0;
+}
+
+/** Returns the SAD of every step-th word of a block, from word first on. */
+template<int PARTS>
+static __device__ __forceinline__ GpumeU32
+gpume_inner_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v,
+                  int first, int step)
+{
+    typedef GpumeMatches<GpumeSad<GpumeModuleSample>, 0, PARTS> Matches;
     const int byte = b.x0 * Matches::BYTES;
     const long long linesize = PARTS ? a.parts_linesize : a.linesize;
     const Matches m = {
@@ -88,30 +104,7 @@ gpume_inner_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const 
         byte, (int)a.linesize, (int)linesize, (int)GPUME_CUDA_PARTS_PLANE(linesize, 1), a.params.pel, b.w, b.h
     };
 
-    return m.part_of_any(v.dx, v.dy, 0, 1, 0, 1);
-}
-
-/** Computes D of the lane's block, if the lane can do so alone. */
-template<class Sample>
-static __device__ __forceinline__ int
-gpume_cost_alone(GpumeSad<Sample>, const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b,
-                 GpumeVector v, GpumeU32 *cost)
-{
-    typedef GpumeSad<Sample> Cost;
-    const int pel = a.params.pel;
-
-    if (v.dx < b.min_dx * pel || v.dx > b.max_dx * pel || v.dy < b.min_dy * pel || v.dy > b.max_dy * pel)
-        return 0;
-    *cost = pel > 1 ? gpume_inner_cost<Cost, 1>(a, pair, b, v) : gpume_inner_cost<Cost, 0>(a, pair, b, v);
-    return 1;
-}
-
-template<class Sample>
-static __device__ __forceinline__ int
-gpume_cost_alone(GpumeSatd<Sample>, const GpumeCudaExportArgs &, const GpumeCudaPair &, const GpumeBox &,
-                 GpumeVector, GpumeU32 *)
-{
-    return 0;
+    return m.part_of_any(v.dx, v.dy, first, step, 0, 1);
 }
 
 /** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
@@ -167,7 +160,7 @@ gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &
 }
 
 /**
- * grid:   GPUME_CUDA_EXPORT_THREADS blocks, or large blocks; fields that are output
+ * grid:   blocks by GPUME_CUDA_EXPORT_THREADS / GPUME_CUDA_EXPORT_LANES(block), or large blocks; fields that are output
  * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
  * shared: GPUME_CUDA_EXPORT_SHARED words
  */
@@ -176,13 +169,14 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
     const int large = p.block >= GPUME_CUDA_EXPORT_LARGE;
-    const int lane  = threadIdx.x % 32;
+    const int lanes = large ? 32 : GPUME_CUDA_EXPORT_LANES(p.block);    // of a block
+    const int lane  = threadIdx.x % 32, share = lane % lanes;
     const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;
-    /* each lane has its own block, but for large blocks */
-    const int first = large ? (int)blockIdx.x : (int)(blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x - lane);
-    const int nb    = gpume_min(nb_blocks - first, large ? 1 : 32);
-    const int block = gpume_min(first + (large ? 0 : lane), nb_blocks - 1);
+    const int first = large ? (int)blockIdx.x :
+                      (int)(blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x - lane) / lanes;
+    const int nb    = gpume_min(nb_blocks - first, 32 / lanes);
+    const int block = gpume_min(first + lane / lanes, nb_blocks - 1);
     const GpumeU64 field = (GpumeU64)nb_blocks * z;
     const GpumeCudaPair pair = gpume_pair(args.pairs, z);
     const GpumeU32 word = ((const GpumeU32 *)args.vectors)[field + block];
@@ -190,33 +184,37 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     const GpumeVector v = gpume_of_word(word);
     const GpumeBox b    = gpume_box(&p, p.block, block % p.bw, block / p.bw);
     const int source = z ? args.source[1] : args.source[0];
+    const int exists = lane / lanes < nb, replaced = exists && ring && ring != GPUME_CUDA_RING_LEFT;
+    const int inner  = replaced && !large && gpume_is_inner(GpumeModuleCost(), b, v, p.pel);
     GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]) + first * GPUME_VECTOR_WORDS;
     GpumeU32 *costs = (GpumeU32 *)(z ? args.costs[1] : args.costs[0]);
     /* large blocks have their sums in the first words */
     GpumeU32 *words = shared + GPUME_CUDA_EXPORT_SUMS + (threadIdx.x - lane) * GPUME_VECTOR_WORDS;
-    GpumeU32 cost   = ((const GpumeU32 *)args.from_costs)[field + block], left;
-    int replaced    = lane < nb && ring && ring != GPUME_CUDA_RING_LEFT;
+    GpumeU32 cost   = ((const GpumeU32 *)args.from_costs)[field + block], sum = 0, left;
 
-    if (replaced && !large && gpume_cost_alone(GpumeModuleCost(), args, pair, b, v, &cost))
-        replaced = 0;
-    left = __ballot_sync(GPUME_WHOLE_WARP, replaced);
+    if (inner)
+        sum = p.pel > 1 ? gpume_inner_share<1>(args, pair, b, v, share, lanes) :
+                          gpume_inner_share<0>(args, pair, b, v, share, lanes);
+    GPUME_NO_UNROLL for (int bit = 1; bit < lanes; bit <<= 1)
+        sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
+    cost = inner ? sum : cost;
+    left = __ballot_sync(GPUME_WHOLE_WARP, replaced && !inner && !share);
     GPUME_NO_UNROLL while (left) {
         const int whose = gpume_first_bit(left);
         const int other = (int)gpume_of_lane((GpumeU32)block, whose);
         const GpumeBox box = gpume_box(&p, p.block, other % p.bw, other / p.bw);
-        const GpumeU32 sum = gpume_cost(args, shared, pair, box, gpume_of_word(gpume_of_lane(word, whose)), large);
 
-        if (lane == whose)
-            cost = sum;
+        sum  = gpume_cost(args, shared, pair, box, gpume_of_word(gpume_of_lane(word, whose)), large);
+        cost = lane == whose ? sum : cost;
         left &= left - 1;
     }
     /* only one warp writes */
     if (large && threadIdx.x >= 32)
         return;
-    if (lane < nb) {
+    if (exists && !share) {
         costs[block] = cost;
         GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)
-            words[lane * GPUME_VECTOR_WORDS + i] =
+            words[lane / lanes * GPUME_VECTOR_WORDS + i] =
                 gpume_subpel_vector_word(i, source, &b, v.dx, v.dy, p.pel, ring ? GPUME_FLAG_INCONSISTENT : 0);
     }
     __syncwarp();

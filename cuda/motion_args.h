@@ -77,6 +77,8 @@
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
+/** Lanes of a block that is not large. */
+#define GPUME_CUDA_EXPORT_LANES(block) ((block) / 4)
 /**
  * From this side on, a thread block computes a block, in strips for each warp that are as high as
  * the areas of satd.cuh.
