@@ -6,7 +6,8 @@ usage: triplets.py FFMPEG FOLDER [FILTER...]
 FOLDER has test_data/ of the repository tding1/CDFI (12 pairs of Middlebury's OTHER with the frame between them, 379
 triplets of UCF101) and test_input/ of HyeongminLEE/AdaCoF-pytorch (30 triplets of DAVIS); sets that are not there are
 left out. Prints, as means over the frames of a set, PSNR of RGB in dB and the mean absolute difference (interpolation
-error, IE). Needs numpy. EVERY=n takes every n-th triplet.
+error, IE). Needs numpy. EVERY=n takes every n-th triplet. PICTURES=FOLDER also writes, for the first filter, where it
+is worst: the triplet of each set with the lowest PSNR as the true frame, the one made, and their difference times 4.
 """
 
 import concurrent.futures
@@ -62,6 +63,14 @@ def measure(ffmpeg, text, paths):
     return bench.decibels(mse), ie
 
 
+def show(ffmpeg, text, paths, path):
+    """Writes the true frame, the one that a filter makes, and their difference, side by side."""
+    before, after, true = (picture(ffmpeg, p) for p in paths)
+    made = between(ffmpeg, text, before, after)
+    beside = np.hstack([true, made, np.clip(np.abs(made.astype(int) - true) * 4, 0, 255).astype(np.uint8)])
+    bench.run(ffmpeg, *bench.QUIET, *bench.raw_input(beside.shape[1::-1], pix_fmt="rgb24"), "-y", path, data=beside.tobytes())
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit("usage: triplets.py FFMPEG FOLDER [FILTER...]")
@@ -76,8 +85,12 @@ def main():
     rows = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for text in filters or FILTERS:
-            means = (np.mean(list(pool.map(lambda t: measure(ffmpeg, text, t), triplets)), 0) for triplets in sets.values())  # noqa: B023
-            rows.append([f"`{text}`", *("%.2f, %.2f" % tuple(m) for m in means)])
+            errors = {name: list(pool.map(lambda t: measure(ffmpeg, text, t), t)) for name, t in sets.items()}  # noqa: B023
+            if os.environ.get("PICTURES") and not rows:
+                for name, found in errors.items():
+                    worst = int(np.argmin([psnr for psnr, _ in found]))
+                    show(ffmpeg, text, sets[name][worst], os.path.join(os.environ["PICTURES"], f"{name}.png"))
+            rows.append([f"`{text}`", *("%.2f, %.2f" % tuple(np.mean(found, 0)) for found in errors.values())])
     bench.print_table(["PSNR of RGB in dB, IE", *(f"{name}, {len(t)}" for name, t in sets.items())], rows)
 
 
