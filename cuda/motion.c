@@ -466,7 +466,8 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
     m->export.threads = GPUME_CUDA_EXPORT_LARGE_THREADS;
     if (a->params.block < GPUME_CUDA_EXPORT_LARGE) {
         m->export.threads = GPUME_CUDA_EXPORT_THREADS;
-        m->export.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS / GPUME_CUDA_EXPORT_LANES(a->params.block));
+        m->export.grid[0] = gpume_blocks(nb_blocks,
+                                         GPUME_CUDA_EXPORT_THREADS / GPUME_CUDA_EXPORT_LANES(a->params.block));
     }
     return launch(m, &m->export, &m->results, stream);
 }
