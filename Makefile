@@ -57,7 +57,7 @@ help:
 help-all: help
 	@echo
 	@echo 'Build:'
-	@echo '  make mpi             build gpume-mpi, which splits a film across MPI processes'
+	@echo '  make mpi             build gpume-mpi, which splits a video across MPI processes'
 	@echo '  make gpl             build a second ffmpeg under the GPL, with libx264'
 	@echo '  make SERIES=7.1      build with FFmpeg 7.1'
 	@echo '  make CROSS=aarch64   build for 64-bit Arm; CROSS=windows: for Windows'

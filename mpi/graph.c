@@ -62,7 +62,7 @@ static int check_gpume(const AVFilterContext *f)
     int ret = 0;
 
     if (gpume_has_memory(ff_gpume_filter_params(f)->algo)) {
-        av_log(NULL, AV_LOG_ERROR, "This search uses vectors of earlier frames as predictors, so a film "
+        av_log(NULL, AV_LOG_ERROR, "This search uses vectors of earlier frames as predictors, so a video "
                "cannot be searched in parts; use another search, or ffmpeg instead of gpume-mpi.\n");
         return AVERROR(ENOSYS);
     }
@@ -100,7 +100,7 @@ static int check_filters(Graph *g)
             }
             g->gpume = f;
         } else if (!is_stateless(f)) {
-            av_log(NULL, AV_LOG_ERROR, "The filter %s may need several frames, so a film cannot be searched in "
+            av_log(NULL, AV_LOG_ERROR, "The filter %s may need several frames, so a video cannot be searched in "
                    "parts after it; only filters that process each frame by itself may precede gpume.\n",
                    f->filter->name);
             return AVERROR(ENOSYS);
@@ -157,7 +157,7 @@ int graph_check(const char *filters)
 }
 
 /*
- * Refuses a film that its file wants to be cropped or rotated, unless the picture is on a device: ffmpeg would insert
+ * Refuses a video that its file wants to be cropped or rotated, unless the picture is on a device: ffmpeg would insert
  * filters.
  */
 static int check_film(const GraphConfig *cfg, const AVFrame *frame)
@@ -170,7 +170,7 @@ static int check_film(const GraphConfig *cfg, const AVFrame *frame)
     if (!crop && (!matrix || frame->hw_frames_ctx || matrix->size < sizeof(identity) ||
                   !memcmp(matrix->data, identity, sizeof(identity))))
         return 0;
-    av_log(NULL, AV_LOG_ERROR, "The file wants its film to be %s; use ffmpeg instead of gpume-mpi.\n",
+    av_log(NULL, AV_LOG_ERROR, "The file wants its video to be %s; use ffmpeg instead of gpume-mpi.\n",
            crop ? "cropped" : "rotated or mirrored");
     return AVERROR(ENOSYS);
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-/** @file Opens the file of mpi/film.h and its decoder, reads its packets, and decodes its frames. */
+/** @file Opens the file of mpi/video.h and its decoder, reads its packets, and decodes its frames. */
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "libavutil/log.h"
 #include "libavutil/mem.h"
 
-#include "mpi/film.h"
+#include "mpi/video.h"
 #include "mpi/shared.h"
 
 /** After a seek, a packet must come within this number of packets. */
@@ -142,7 +142,7 @@ static int is_hidden(const Input *in, const AVPacket *pkt)
     return in->par->codec_id == AV_CODEC_ID_VP8 && pkt->size > 0 && !(pkt->data[0] & 0x10);
 }
 
-/** Timestamps of the packets so far, as ffmpeg computes them: from the film's start on. Times are in microseconds. */
+/** Timestamps of the packets so far, as ffmpeg computes them: from the video's start on. Times are in microseconds. */
 typedef struct Clock {
     int64_t offset;         ///< offset of all timestamps
     int64_t *dts;           ///< dts of the previous packet of each stream
@@ -195,7 +195,7 @@ static int clock_set(Clock *c, const Input *in, AVPacket *pkt)
     if (*previous != AV_NOPTS_VALUE && (FFABS(dts - *previous) > most || may_jump && dts < *previous) ||
         c->last != AV_NOPTS_VALUE && FFABS(dts - c->last) > most ||
         pkt->pts != AV_NOPTS_VALUE && FFABS(av_rescale_q(pkt->pts, st->time_base, AV_TIME_BASE_Q) - dts) > most) {
-        av_log(in->fmt, AV_LOG_ERROR, "The timestamps jump at %f s, so the film cannot be searched in parts; use "
+        av_log(in->fmt, AV_LOG_ERROR, "The timestamps jump at %f s, so the video cannot be searched in parts; use "
                "ffmpeg instead of gpume-mpi.\n", dts / 1e6);
         return AVERROR_PATCHWELCOME;
     }
@@ -203,18 +203,18 @@ static int clock_set(Clock *c, const Input *in, AVPacket *pkt)
     return 0;
 }
 
-static int add_packet(Input *in, Film *film, Clock *clock, unsigned *size)
+static int add_packet(Input *in, Video *video, Clock *clock, unsigned *size)
 {
     AVPacket *pkt = in->pkt;
     const int key = !!(pkt->flags & AV_PKT_FLAG_KEY);
-    FilmPacket *p = av_fast_realloc(film->packets, size, (film->nb_packets + 1) * sizeof(*p));
+    VideoPacket *p = av_fast_realloc(video->packets, size, (video->nb_packets + 1) * sizeof(*p));
     int ret;
 
     if (!p)
         return AVERROR(ENOMEM);
-    film->packets = p;
-    p += film->nb_packets++;
-    *p = (FilmPacket) {
+    video->packets = p;
+    p += video->nb_packets++;
+    *p = (VideoPacket) {
         .duration = pkt->duration, .file_pts = pkt->pts, .file_dts = pkt->dts, .pos = pkt->pos,
         .size = pkt->size, .key = key, .hash = key ? av_adler32_update(1, pkt->data, pkt->size) : 0,
         .shown = pkt->size && !(pkt->flags & AV_PKT_FLAG_DISCARD) && !is_hidden(in, pkt),
@@ -225,7 +225,7 @@ static int add_packet(Input *in, Film *film, Clock *clock, unsigned *size)
     return ret;
 }
 
-int input_scan(Input *in, Film *film)
+int input_scan(Input *in, Video *video)
 {
     const AVIOContext *pb = in->fmt->pb;
     Clock clock;
@@ -241,7 +241,7 @@ int input_scan(Input *in, Film *film)
     while (ret >= 0 && (ret = av_read_frame(in->fmt, in->pkt)) >= 0) {
         if (in->pkt->stream_index == in->st->index) {
             truncated |= !!(in->pkt->flags & AV_PKT_FLAG_CORRUPT);
-            ret = add_packet(in, film, &clock, &size);
+            ret = add_packet(in, video, &clock, &size);
         } else if (in->pkt->stream_index == in->audio) {
             ret = clock_set(&clock, in, in->pkt);
         }
@@ -254,23 +254,23 @@ int input_scan(Input *in, Film *film)
         ret = truncated ? AVERROR_INVALIDDATA : pb && pb->error != AVERROR_EOF ? pb->error : 0;
     if (ret < 0)
         return ret;
-    in->next = film->nb_packets;
-    ret = film_count(film);
+    in->next = video->nb_packets;
+    ret = video_count(video);
     if (ret == AVERROR_PATCHWELCOME)
         goto no_times;
-    if (ret >= 0 && !film->nb_frames) {
+    if (ret >= 0 && !video->nb_frames) {
         av_log(in->fmt, AV_LOG_ERROR, "No frame of the file can be decoded.\n");
         ret = AVERROR_INVALIDDATA;
     }
     return ret;
 no_times:
-    av_log(in->fmt, AV_LOG_ERROR, "Some frames have no timestamps, so the film cannot be searched in parts; put "
+    av_log(in->fmt, AV_LOG_ERROR, "Some frames have no timestamps, so the video cannot be searched in parts; put "
            "it into a container with timestamps, such as .mkv or .mp4, or use ffmpeg instead of gpume-mpi.\n");
     return AVERROR_PATCHWELCOME;
 }
 
-/* Returns whether in->pkt is a packet of the film. A key packet is recognised by its data. */
-static int is_packet(const Input *in, const FilmPacket *p)
+/* Returns whether in->pkt is a packet of the video. A key packet is recognised by its data. */
+static int is_packet(const Input *in, const VideoPacket *p)
 {
     const AVPacket *pkt = in->pkt;
 
@@ -288,12 +288,12 @@ static int read_video(Input *in)
 }
 
 /*
- * Reads at most this number of packets until a packet of the film comes, and keeps it in in->pkt. Two packets of a
+ * Reads at most this number of packets until a packet of the video comes, and keeps it in in->pkt. Two packets of a
  * file can have the same data, so their positions are compared as well. Returns AVERROR_EOF if it does not come.
  */
-static int find(Input *in, const Film *film, int64_t packet, int64_t most)
+static int find(Input *in, const Video *video, int64_t packet, int64_t most)
 {
-    const FilmPacket *p = &film->packets[packet];
+    const VideoPacket *p = &video->packets[packet];
     int ret = 0;
 
     for (int64_t i = 0; i < most; i++) {
@@ -310,7 +310,7 @@ static int find(Input *in, const Film *film, int64_t packet, int64_t most)
 }
 
 /* Seeks near a packet in one of two ways, the more promising first. Returns a negative value on failure. */
-static int seek_near(Input *in, const FilmPacket *p, int way)
+static int seek_near(Input *in, const VideoPacket *p, int way)
 {
     const int by_dts = !!strstr(in->fmt->iformat->name, "mp4") ^ way;
     const int64_t time = by_dts ? p->file_dts : p->file_pts, pos = p->pos - way * MARGIN;
@@ -333,7 +333,7 @@ static int reopen(Input *in)
     return ret;
 }
 
-int input_seek(Input *in, const Film *film, int64_t packet)
+int input_seek(Input *in, const Video *video, int64_t packet)
 {
     int ret;
 
@@ -341,7 +341,7 @@ int input_seek(Input *in, const Film *film, int64_t packet)
         return 0;
     av_packet_unref(in->pkt);
     for (int way = 0; way < 2; way++)
-        if (seek_near(in, &film->packets[packet], way) >= 0 && find(in, film, packet, MAX_SEARCHED) >= 0) {
+        if (seek_near(in, &video->packets[packet], way) >= 0 && find(in, video, packet, MAX_SEARCHED) >= 0) {
             in->next = packet;
             return 0;
         }
@@ -350,7 +350,7 @@ int input_seek(Input *in, const Film *film, int64_t packet)
         return ret;
     in->next = 0;
     while (in->next < packet) {
-        ret = input_read(in, film);
+        ret = input_read(in, video);
         if (ret < 0)
             return ret == AVERROR_EOF ? GPUME_INDIVISIBLE : ret;
         av_packet_unref(in->pkt);
@@ -358,19 +358,19 @@ int input_seek(Input *in, const Film *film, int64_t packet)
     return 0;
 }
 
-int input_read(Input *in, const Film *film)
+int input_read(Input *in, const Video *video)
 {
-    const FilmPacket *p;
+    const VideoPacket *p;
     int ret = 0;
 
     /* a seek may have read the packet already */
     if (!in->pkt->data && !in->pkt->side_data_elems)
         ret = read_video(in);
     if (ret < 0)
-        return ret != AVERROR_EOF ? ret : in->next < film->nb_packets ? GPUME_INDIVISIBLE : ret;
-    if (in->next >= film->nb_packets)
+        return ret != AVERROR_EOF ? ret : in->next < video->nb_packets ? GPUME_INDIVISIBLE : ret;
+    if (in->next >= video->nb_packets)
         return GPUME_INDIVISIBLE;
-    p = &film->packets[in->next];
+    p = &video->packets[in->next];
     if (!is_packet(in, p))
         return GPUME_INDIVISIBLE;
     in->pkt->pts      = p->pts;

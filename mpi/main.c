@@ -5,7 +5,7 @@
 
 /**
  * @file
- * gpume-mpi: searches the motion vectors of a film with many processes.
+ * gpume-mpi: searches the motion vectors of a video with many processes.
  */
 
 #include <stdio.h>
@@ -25,7 +25,7 @@
 typedef struct Run {
     const Options *options;
     Shared shared;
-    Film film;
+    Video video;
     Input in;
     Segments segments;
     GraphConfig graph_cfg;
@@ -50,11 +50,11 @@ static int start(Run *r)
     return ret < 0 ? ret : shared_agree(s, shared_open_device(s, o->cuda));
 }
 
-/* Opens the film on every rank; rank 0 reads its packets. */
+/* Opens the video on every rank; rank 0 reads its packets. */
 static int open_film(Run *r)
 {
     Shared *s = &r->shared;
-    Film *f = &r->film;
+    Video *f = &r->video;
     int ret = input_open(&r->in, r->options->input, r->graph_cfg.threads, s->cuda);
 
     if (ret < 0 ||
@@ -77,7 +77,7 @@ static int open_outputs(Run *r)
     return ret < 0 ? ret : shared_broadcast(s, r->segments.folder, sizeof(r->segments.folder));
 }
 
-/* Computes a checksum of the film, the filters and the kind of output. */
+/* Computes a checksum of the video, the filters and the kind of output. */
 static int hash_segments(Run *r)
 {
     struct AVMurMur3 *ctx = av_murmur3_alloc();
@@ -87,7 +87,7 @@ static int hash_segments(Run *r)
     if (!ctx)
         return AVERROR(ENOMEM);
     av_murmur3_init(ctx);
-    av_murmur3_update(ctx, r->film.hash, HASH_SIZE);
+    av_murmur3_update(ctx, r->video.hash, HASH_SIZE);
     av_murmur3_update(ctx, (const uint8_t *)filters, strlen(filters));
     av_murmur3_update(ctx, (const uint8_t *)format, sizeof(format));
     av_murmur3_final(ctx, r->segments.hash);
@@ -102,7 +102,7 @@ static int hash_segments(Run *r)
 static int probe(Run *r)
 {
     Shared *s = &r->shared;
-    Film *film = &r->film;
+    Video *video = &r->video;
     const GpumeParams *p;
     int future = 0, ret;
 
@@ -110,7 +110,7 @@ static int probe(Run *r)
     r->graph_cfg.par       = r->in.par;
     r->graph_cfg.sink      = &r->sink;
     r->search = (Search) {
-        .shared = s, .film = film, .in = &r->in, .graph_cfg = &r->graph_cfg, .segments = &r->segments,
+        .shared = s, .video = video, .in = &r->in, .graph_cfg = &r->graph_cfg, .segments = &r->segments,
         .picture = &r->picture,
     };
     r->sink = search_sink(&r->search);
@@ -119,10 +119,10 @@ static int probe(Run *r)
     if (ret >= 0) {
         p = ff_gpume_filter_params(r->search.graph.gpume);
         for (int i = 0; i < p->nb_references; i++) {
-            film->past = FFMAX(film->past, -p->distance[i]);
+            video->past = FFMAX(video->past, -p->distance[i]);
             future     = FFMAX(future, p->distance[i]);
         }
-        film->shared       = film->past + future;
+        video->shared       = video->past + future;
         r->segments.params = *p;
     }
     ret = shared_agree(s, ret);
@@ -131,7 +131,7 @@ static int probe(Run *r)
     if (ret >= 0)
         ret = shared_broadcast(s, &r->search.first_packet, sizeof(r->search.first_packet));
     if (ret >= 0)
-        film_trim(film, r->search.first_packet);
+        video_trim(video, r->search.first_packet);
     return ret;
 }
 
@@ -141,7 +141,7 @@ static int plan(Run *r)
     int ret = r->options->resume ? segments_load(&r->segments) : AVERROR(ENOENT);
 
     if (ret == AVERROR(ENOENT)) {
-        ret = film_divide(&r->film, r->shared.size, r->options->segment);
+        ret = video_divide(&r->video, r->shared.size, r->options->segment);
         if (ret >= 0)
             ret = segments_create(&r->segments);
     }
@@ -152,21 +152,21 @@ static int plan(Run *r)
 static int verify(Run *r, uint8_t *finished, int *todo, int *nb_todo)
 {
     Shared *s = &r->shared;
-    const Film *film = &r->film;
+    const Video *video = &r->video;
 
-    for (int i = s->rank; r->options->resume && i < film->nb_segments; i += s->size) {
+    for (int i = s->rank; r->options->resume && i < video->nb_segments; i += s->size) {
         Record record;
 
         finished[i] = record_load(&r->segments, i, &record) >= 0 && record_is_intact(&r->segments, &record);
     }
     s->progress = (Progress) { .start = av_gettime_relative() };
     *nb_todo = 0;
-    if (shared_error(s, MPI_Allreduce(MPI_IN_PLACE, finished, film->nb_segments, MPI_UINT8_T, MPI_MAX,
+    if (shared_error(s, MPI_Allreduce(MPI_IN_PLACE, finished, video->nb_segments, MPI_UINT8_T, MPI_MAX,
                                       MPI_COMM_WORLD), "MPI_Allreduce") < 0)
         return AVERROR_EXTERNAL;
-    for (int i = 0; i < film->nb_segments; i++)
+    for (int i = 0; i < video->nb_segments; i++)
         if (finished[i])
-            s->progress.done_before += film_first(film, i + 1) - film_first(film, i);
+            s->progress.done_before += video_first(video, i + 1) - video_first(video, i);
         else
             todo[(*nb_todo)++] = i;
     return 0;
@@ -176,7 +176,7 @@ static int verify(Run *r, uint8_t *finished, int *todo, int *nb_todo)
 static int search(Run *r, int progress)
 {
     Shared *s = &r->shared;
-    Film *f = &r->film;
+    Video *f = &r->video;
     uint8_t *finished;
     int *todo, nb = 0;
     int ret = shared_agree(s, !s->rank ? plan(r) : 0);
@@ -223,7 +223,7 @@ static int run(Run *r)
     };
     r->outputs  = (Outputs) { .cfg = cfg, .shared = s, .segments = &r->segments };
     r->segments = (Segments) {
-        .shared = s, .film = &r->film, .fd = -1,
+        .shared = s, .video = &r->video, .fd = -1,
         .stats_format = o->stats_file ? ff_gpume_stats_format(&cfg) : -1,
         .kind = !o->mv_file ? KIND_NONE : ff_gpume_mv_format(&cfg) == GPUME_MV_NPY ? KIND_NPY : KIND_CSV,
     };
@@ -233,7 +233,7 @@ static int run(Run *r)
         ret = outputs_assemble(&r->outputs);
     if (s->rank)
         return ret;
-    if (ret >= 0 && r->film.nb_segments == 1 && s->size > 1)
+    if (ret >= 0 && r->video.nb_segments == 1 && s->size > 1)
         shared_report(s, -1, "%s was searched by one rank: it is too short, or has no key frames at which it can be "
                       "divided", o->input);
     if (ret < 0)
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
     search_free(&r.search);
     segments_close(&r.segments);
     outputs_close(&r.outputs);
-    film_free(&r.film);
+    video_free(&r.video);
     input_close(&r.in);
     shared_close(&r.shared);
     MPI_Finalize();

@@ -40,7 +40,7 @@ static const int log_levels[] = { AV_LOG_QUIET, AV_LOG_ERROR, AV_LOG_WARNING, AV
 #define OFFSET(field) offsetof(Options, field)
 static const Option table[] = {
     { "-i", TEXT, OFFSET(input),
-      .help = "FILE  the film" },
+      .help = "FILE  the video" },
     { "-vf", TEXT, OFFSET(filters),
       .help = "CHAIN  a chain of filters that ends with gpume=OPTIONS; filters before gpume must process "
               "each frame by itself" },
@@ -59,7 +59,7 @@ static const Option table[] = {
     { "--no-overwrite", FLAG, OFFSET(overwrite), 0,
       .help = " fail if a file exists" },
     { "--segment", NUMBER, OFFSET(segment), .max = 1 << 30,
-      .help = "N  minimum number of frames of a segment [by the length of the film and the number of ranks]" },
+      .help = "N  minimum number of frames of a segment [by the length of the video and the number of ranks]" },
     { "--threads", NUMBER, OFFSET(threads), .max = 1024,
       .help = "N  threads of each rank [its share of the cores]" },
     { "--progress", CHOICE, OFFSET(progress), -1, progress,
@@ -73,9 +73,9 @@ static const Option table[] = {
 
 void options_usage(void)
 {
-    puts("usage: mpirun -n RANKS gpume-mpi -i FILM -vf gpume=OPTIONS --mv-file FILE [--stats-file FILE]\n\n"
-         "Searches the motion vectors of a film with many processes. Writes the same files as\n"
-         "ffmpeg -i FILM -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null -\n");
+    puts("usage: mpirun -n RANKS gpume-mpi -i VIDEO -vf gpume=OPTIONS --mv-file FILE [--stats-file FILE]\n\n"
+         "Searches the motion vectors of a video with many processes. Writes the same files as\n"
+         "ffmpeg -i VIDEO -vf gpume=OPTIONS:mv_file=FILE:stats_file=FILE -f null -\n");
     for (int i = 0; i < FF_ARRAY_ELEMS(table); i++)
         if (table[i].help)
             printf("  %s %s\n", table[i].name, table[i].help);

@@ -59,25 +59,25 @@ int outputs_check(Outputs *o)
 /* Counts the pictures. Neighbouring segments must have decoded the same key frame. */
 static int check_records(Outputs *o)
 {
-    Film *film = o->segments->film;
+    Video *video = o->segments->video;
     Record r, previous = { 0 };
     int64_t nb_frames = 0;
 
-    for (int i = 0; i < film->nb_segments; i++) {
+    for (int i = 0; i < video->nb_segments; i++) {
         if (record_load(o->segments, i, &r) < 0) {
             shared_report(o->shared, i, "could not read its record in %s", o->segments->folder);
             return AVERROR(EIO);
         }
         if (i && memcmp(r.first, previous.last, HASH_SIZE) ||
-            film->nb_segments > 1 && r.nb_frames != film_first(film, i + 1) - film_first(film, i)) {
-            shared_report(o->shared, i, "two ranks have decoded a key frame differently, so the film cannot be "
+            video->nb_segments > 1 && r.nb_frames != video_first(video, i + 1) - video_first(video, i)) {
+            shared_report(o->shared, i, "two ranks have decoded a key frame differently, so the video cannot be "
                           "searched in parts; use ffmpeg instead of gpume-mpi");
             return GPUME_INDIVISIBLE;
         }
         nb_frames += r.nb_frames;
         previous   = r;
     }
-    film->nb_frames = nb_frames;
+    video->nb_frames = nb_frames;
     return 0;
 }
 
@@ -115,7 +115,7 @@ static int join(Outputs *o, GpumeFile *file, const char *path, const char *name)
 
     if (ret >= 0 && file == &o->mv)
         ff_gpume_csv_header(file->f);
-    for (int i = 0; i < o->segments->film->nb_segments && ret >= 0; i++)
+    for (int i = 0; i < o->segments->video->nb_segments && ret >= 0; i++)
         ret = append(o, file, name, i, buf);
     av_free(buf);
     return ret < 0 ? ret : ff_gpume_file_flush(file);
@@ -126,7 +126,7 @@ static int write_npy_header(Outputs *o)
     const Segments *s = o->segments;
     uint8_t header[GPUME_NPY_HEADER_SIZE];
 
-    ff_gpume_npy_header(header, s->film->nb_frames, &s->params);
+    ff_gpume_npy_header(header, s->video->nb_frames, &s->params);
     return segments_write(s, -1, 0, header, sizeof(header));
 }
 

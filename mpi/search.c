@@ -154,7 +154,7 @@ static int prepare_graph(Search *s, const AVFrame *frame, int begins)
     if (memcmp(&picture, s->picture, sizeof(picture)) ||
         s->graph.graph && hw_frames != s->graph.hw_frames && !begins) {
         shared_report(s->shared, s->segment, "frame %"PRId64" is %dx%d %s, unlike the first frame; ffmpeg would "
-                      "begin new files there, so gpume-mpi cannot search this film",
+                      "begin new files there, so gpume-mpi cannot search this video",
                       s->number + 1, picture.width, picture.height, av_get_pix_fmt_name(picture.sw_format));
         return AVERROR(ENOSYS);
     }
@@ -220,7 +220,7 @@ static int handle_key_frame(Search *s, const AVFrame *frame)
     const int ret = hash_picture(frame, s->key);
 
     if (s->waiting)
-        s->number = s->film->segments[s->segment].number;
+        s->number = s->video->segments[s->segment].number;
     else
         s->segment++;
     s->waiting = 0;
@@ -234,8 +234,8 @@ static int check_frame(Search *s, const AVFrame *frame)
 {
     if (!frame->decode_error_flags && !(frame->flags & AV_FRAME_FLAG_CORRUPT))
         return 0;
-    /* the picture needs one before the key frame; in the whole film it may be correct */
-    if (s->film->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
+    /* the picture needs one before the key frame; in the whole video it may be correct */
+    if (s->video->nb_segments > 1 && s->segment && frame->decode_error_flags & FF_DECODE_ERROR_MISSING_REFERENCE)
         return indivisible(s, "a picture refers to one before the key frame");
     shared_report(s->shared, s->segment, "frame %"PRId64" could not be decoded: the input is damaged or truncated",
                   s->number + 1);
@@ -246,16 +246,16 @@ static int check_frame(Search *s, const AVFrame *frame)
 static int take_frame(Search *s, AVFrame *frame)
 {
     const int64_t packet = (intptr_t)frame->opaque - 1;
-    const Film *film = s->film;
-    const int begins = s->waiting && (!s->segment || packet == film->segments[s->segment].packet);
-    const FilmSegment *next = s->segment + 1 < film->nb_segments ? &film->segments[s->segment + 1] : NULL;
+    const Video *video = s->video;
+    const int begins = s->waiting && (!s->segment || packet == video->segments[s->segment].packet);
+    const VideoSegment *next = s->segment + 1 < video->nb_segments ? &video->segments[s->segment + 1] : NULL;
     int ret;
 
     if (s->done || s->waiting && !begins)
         return 0;
     if (!begins && next && (packet == next->packet) != (s->number == next->number))
         return indivisible(s, "the number of pictures differs from the number of packets");
-    if (frame->pts != film->packets[packet].pts || !begins && frame->pts <= s->last_pts)
+    if (frame->pts != video->packets[packet].pts || !begins && frame->pts <= s->last_pts)
         return indivisible(s, "the timestamps are not those of the order of presentation");
     s->last_pts = frame->pts;
     ret = av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
@@ -263,14 +263,14 @@ static int take_frame(Search *s, AVFrame *frame)
         ret = handle_key_frame(s, frame);
     if (ret >= 0)
         ret = check_frame(s, frame);
-    if (ret >= 0 && s->number == film_first(film, s->segment))
+    if (ret >= 0 && s->number == video_first(video, s->segment))
         ret = begin_rows(s);
     if (ret >= 0 && s->rows)
         s->rows->record.nb_frames++;
     if (ret >= 0)
         ret = push(s, frame, begins);
     /* this was the last picture that the next segment shares, and another rank has the next segment */
-    if (ret >= 0 && s->segment > s->last && s->number == film->segments[s->segment].number + film->shared) {
+    if (ret >= 0 && s->segment > s->last && s->number == video->segments[s->segment].number + video->shared) {
         s->done = 1;
         ret = end_rows(s);
     }
@@ -278,8 +278,8 @@ static int take_frame(Search *s, AVFrame *frame)
 }
 
 /*
- * Returns whether the film's first picture has not come yet. Until then, errors of the decoder are ignored, because the
- * first packets may refer to pictures before the film.
+ * Returns whether the video's first picture has not come yet. Until then, errors of the decoder are ignored, because
+ * the first packets may refer to pictures before the video.
  */
 static int is_before_start(const Search *s)
 {
@@ -322,8 +322,8 @@ static int decide(Search *s)
 {
     int ret;
 
-    if (s->next != UNDECIDED || s->last + 1 >= s->film->nb_segments ||
-        s->in->next <= s->film->segments[s->last + 1].packet)
+    if (s->next != UNDECIDED || s->last + 1 >= s->video->nb_segments ||
+        s->in->next <= s->video->segments[s->last + 1].packet)
         return 0;
     ret = take(s, &s->next);
     if (ret >= 0 && s->next == s->last + 1) {
@@ -338,13 +338,13 @@ static int end_of_stream(Search *s)
     int ret = send(s, NULL);
 
     if (ret >= 0 && !s->done) {
-        const int parts = s->film->nb_segments;
+        const int parts = s->video->nb_segments;
 
         if (s->waiting && parts == 1) {
             shared_report(s->shared, s->segment, "the decoder returned no frame");
             return AVERROR_INVALIDDATA;
         }
-        if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->film->nb_frames)
+        if (s->waiting || s->segment != parts - 1 || parts > 1 && s->number != s->video->nb_frames)
             return indivisible(s, "the last frames differ from those of the whole stream");
         s->nb_frames = s->number;
         s->done      = 1;
@@ -357,7 +357,7 @@ static int end_of_stream(Search *s)
 static int run(Search *s, int segment)
 {
     const int level = av_log_get_level();
-    const Film *film = s->film;
+    const Video *video = s->video;
     int ret;
 
     s->segment = s->last = segment;
@@ -365,15 +365,15 @@ static int run(Search *s, int segment)
     s->waiting = 1;
     s->done    = 0;
     avcodec_flush_buffers(s->in->dec);
-    ret = input_seek(s->in, film, film->segments[segment].packet);
+    ret = input_seek(s->in, video, video->segments[segment].packet);
     while (ret >= 0 && !s->done) {
-        const int64_t late = s->waiting ? film->segments[segment].packet :
-                             s->segment + 1 < film->nb_segments ? film->segments[s->segment + 1].last :
-                             film->nb_packets;
+        const int64_t late = s->waiting ? video->segments[segment].packet :
+                             s->segment + 1 < video->nb_segments ? video->segments[s->segment + 1].last :
+                             video->nb_packets;
 
         if (s->in->next > late + MAX_DELAY)
             return indivisible(s, "a key frame is missing");
-        ret = input_read(s->in, film);
+        ret = input_read(s->in, video);
         if (ret == AVERROR_EOF) {
             ret = end_of_stream(s);
             break;
@@ -382,14 +382,14 @@ static int run(Search *s, int segment)
             ret = decide(s);
         /* references of pictures that are shown before the key frame are missing, and the decoder says so; but these
          * pictures belong to another segment */
-        if (segment && s->in->next <= film->segments[segment].last + MUTED_AFTER)
+        if (segment && s->in->next <= video->segments[segment].last + MUTED_AFTER)
             av_log_set_level(FFMIN(level, AV_LOG_FATAL));
         if (ret >= 0)
             ret = send(s, s->in->pkt);
         av_log_set_level(level);
         av_packet_unref(s->in->pkt);
         /* all packets of this rank's segments have been read */
-        if (ret >= 0 && s->next != UNDECIDED && !s->done && s->in->next > film->segments[s->last + 1].last) {
+        if (ret >= 0 && s->next != UNDECIDED && !s->done && s->in->next > video->segments[s->last + 1].last) {
             ret = send(s, NULL);
             if (ret >= 0 && !s->done)
                 ret = indivisible(s, "a key frame is missing");
@@ -404,14 +404,14 @@ static int run(Search *s, int segment)
 int search_probe(Search *s, Picture *picture)
 {
     AVFrame *frame = s->in->frame;
-    int ret = input_seek(s->in, s->film, 0);
+    int ret = input_seek(s->in, s->video, 0);
 
     while (ret >= 0) {
         ret = avcodec_receive_frame(s->in->dec, frame);
         if (ret >= 0 || ret == AVERROR_EOF)
             break;
-        ret = input_read(s->in, s->film);
-        /* errors are about packets that refer to pictures before the film */
+        ret = input_read(s->in, s->video);
+        /* errors are about packets that refer to pictures before the video */
         if (ret >= 0 && s->in->pkt->size)
             avcodec_send_packet(s->in->dec, s->in->pkt);
         else if (ret == AVERROR_EOF)
@@ -448,7 +448,7 @@ int search_run(Search *s)
         ret = report_frames(s, 0);
     if (ret < 0 && ret != AVERROR_EXIT) {
         shared_report(s->shared, s->failed >= 0 ? s->failed : s->segment, "%s", ret == GPUME_INDIVISIBLE ?
-                      "the film decodes differently in parts than as a whole; use ffmpeg instead of gpume-mpi" :
+                      "the video decodes differently in parts than as a whole; use ffmpeg instead of gpume-mpi" :
                       av_err2str(ret));
         shared_add(s->shared, SHARED_STOP, 1, NULL);
     }

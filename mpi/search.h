@@ -6,7 +6,7 @@
 /**
  * @file
  * The work of a rank. A rank takes segments while there are any, decodes them, and sends their pictures through one
- * graph, segment after segment. It keeps the fields of the pictures that belong to its segments (mpi/film.h), and
+ * graph, segment after segment. It keeps the fields of the pictures that belong to its segments (mpi/video.h), and
  * drops the fields of pictures that serve only as references.
  */
 
@@ -17,7 +17,7 @@
 
 #include "libavfilter/gpume/output/output.h"
 
-#include "mpi/film.h"
+#include "mpi/video.h"
 #include "mpi/graph.h"
 #include "mpi/segments.h"
 #include "mpi/shared.h"
@@ -31,11 +31,11 @@ typedef struct PendingPicture {
 typedef struct Search {
     /* set by the caller */
     Shared *shared;
-    const Film *film;
+    const Video *video;
     Input *in;
     const GraphConfig *graph_cfg;   ///< configuration of the graph; its sink is search_sink() of this struct
     const Segments *segments;
-    const Picture *picture; ///< properties of the pictures of the film
+    const Picture *picture; ///< properties of the pictures of the video
     const int *todo;        ///< the segments to search, in order
 
     Graph graph;
@@ -51,7 +51,7 @@ typedef struct Search {
     int done;               ///< the last picture of the run has come
     int64_t number;         ///< number of the next picture, from 0 on
     int64_t last_pts;       ///< timestamp of the last picture
-    int64_t nb_frames;      ///< number of frames of the film; INT64_MAX until its end is known
+    int64_t nb_frames;      ///< number of frames of the video; INT64_MAX until its end is known
     int64_t nb_pushed;
     int64_t nb_unreported;  ///< frames that have not been added to the counter yet
     int64_t report_time;    ///< time of the last report, microseconds

@@ -105,7 +105,7 @@ end:
     return ret;
 }
 
-/* Returns AVERROR(ENOENT) if the file is absent or damaged, AVERROR(EINVAL) if it belongs to another film. */
+/* Returns AVERROR(ENOENT) if the file is absent or damaged, AVERROR(EINVAL) if it belongs to another video. */
 static int load(const Segments *s, const char *name, int number, uint8_t **data, size_t *size)
 {
     char *path = segments_path(s, name, number);
@@ -143,7 +143,7 @@ int segments_create(const Segments *s)
     errno = 0;
     if (mkdir(s->folder, 0777) && errno != EEXIST)
         return segments_error(s, -1, "create", s->folder);
-    return save(s, "plan", -1, s->film->segments, s->film->nb_segments * sizeof(*s->film->segments));
+    return save(s, "plan", -1, s->video->segments, s->video->nb_segments * sizeof(*s->video->segments));
 }
 
 int segments_load(const Segments *s)
@@ -153,13 +153,13 @@ int segments_load(const Segments *s)
     int ret = load(s, "plan", -1, &data, &size);
 
     if (ret == AVERROR(EINVAL))
-        shared_report(s->shared, -1, "%s belongs to another film or other options; run without --resume to remove it",
+        shared_report(s->shared, -1, "%s belongs to another video or other options; run without --resume to remove it",
                       s->folder);
     if (ret < 0)
         return ret;
-    av_free(s->film->segments);
-    s->film->segments    = (FilmSegment *)data;
-    s->film->nb_segments = size / sizeof(*s->film->segments);
+    av_free(s->video->segments);
+    s->video->segments    = (VideoSegment *)data;
+    s->video->nb_segments = size / sizeof(*s->video->segments);
     return 0;
 }
 
@@ -195,7 +195,7 @@ int segments_write(const Segments *s, int segment, int64_t offset, const uint8_t
 int64_t segments_offset(const Segments *s, int segment)
 {
     return GPUME_NPY_HEADER_SIZE +
-           film_first(s->film, segment) * s->params.nb_references * (int64_t)gpume_npy_field_size(&s->params);
+           video_first(s->video, segment) * s->params.nb_references * (int64_t)gpume_npy_field_size(&s->params);
 }
 
 /* Adds the bytes of a file to a checksum. @param size -1: up to the end of the file */

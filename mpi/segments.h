@@ -11,7 +11,7 @@
  *   csv-N, stats-N  the vectors of segment N as CSV, and its statistics
  *   segment-N       the record of segment N, written when the segment has been searched.
  *                   A segment is finished if and only if this file exists and is valid
- * The plan and the records have a checksum of the film and the options that they belong to.
+ * The plan and the records have a checksum of the video and the options that they belong to.
  * Functions return 0, or a negative AVERROR code after a message.
  */
 
@@ -24,7 +24,7 @@
 
 #include "libavfilter/gpume/output/format.h"
 
-#include "mpi/film.h"
+#include "mpi/video.h"
 #include "mpi/shared.h"
 
 /** The kind of output for vectors. */
@@ -33,12 +33,12 @@ enum Kind { KIND_NONE, KIND_NPY, KIND_CSV };
 /** The output of all segments. */
 typedef struct Segments {
     const Shared *shared;
-    Film *film;
+    Video *video;
     char folder[PATH_MAX];
     int kind;               ///< enum Kind
     int stats_format;       ///< enum GpumeStatsFormat; -1: no statistics
     GpumeParams params;     ///< parameters of the search, with those of the picture
-    uint8_t hash[HASH_SIZE];    ///< checksum of the film, the filters and the kind of output
+    uint8_t hash[HASH_SIZE];    ///< checksum of the video, the filters and the kind of output
     int fd;                 ///< the file of .npy, in which each rank writes its segments; -1: not open
 } Segments;
 

@@ -33,7 +33,7 @@ enum {
 
 /** The progress bar of rank 0. */
 typedef struct Progress {
-    int64_t nb_frames;      ///< frames of the film; 0: there is no progress bar
+    int64_t nb_frames;      ///< frames of the video; 0: there is no progress bar
     int64_t done_before;    ///< frames that an earlier run has finished
     int64_t start, last;    ///< microseconds
 } Progress;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Compares gpume-mpi with 1 to 4 ranks with one ffmpeg, byte for byte: containers, groups of
 # pictures, searches, directions, references and formats; ranks that are killed, and resumed runs;
-# wrong arguments, films that cannot be searched in parts, and faults.
+# wrong arguments, videos that cannot be searched in parts, and faults.
 #
 # usage: tests/mpi.sh RESULTS SERIES
 # GPUME_SEED chooses the points in time at which ranks are killed.
@@ -159,7 +159,7 @@ references() {
         done
     done
     i=0
-    # open groups of pictures, no timestamps, groups of one frame; a film shorter than the distance
+    # open groups of pictures, no timestamps, groups of one frame; a video shorter than the distance
     ffmpeg -i ../intra.mkv -c:v ffv1 -g 1 single.mkv
     ffmpeg -i single.mkv -c copy -frames:v 5 short.mkv
     for clip in ../open.mp4 ../open.ts ../h264.mp4 ../simple.avi ../variable.mkv single.mkv short.mkv; do
@@ -255,7 +255,7 @@ kills() {
         dd of=many.npy.gpume-part/data bs=1 seek=1000 conv=notrunc 2> /dev/null
     # a run with other options does not resume it
     ranks 2 -i long.mkv -vf gpume=algo=ds --mv-file many.npy --resume
-    check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another film or other options' err
+    check mpi/resume-other "$(said | tail -n 1)" grep -q 'belongs to another video or other options' err
     ranks 4 -i long.mkv -vf "$filter" --mv-file many.npy --stats-file many.log --resume --progress yes
     check mpi/resume-goes-on "$(said | tail -n 1)" eval 'cmp -s one.npy many.npy && cmp -s one.log many.log && [ ! -e many.npy.gpume-part ]'
     check mpi/progress "no progress bar" grep -q '/300 frames, .* frames/s, 4 ranks, 0:.* left' err
@@ -313,13 +313,13 @@ faults() {
     # shellcheck disable=SC2016  # check evaluates it
     check mpi/no-overwrite "$(said | head -n 1)" eval 'grep -q "File exists" err && [ "$(cat kept.npy)" = old ]'
 
-    # Films whose timestamps are not sufficient.
+    # Videos whose timestamps are not sufficient.
     for clip in open.avi raw.h264; do
         refused "no-times-$clip" 'Some frames have no timestamps' -i ../$clip -vf gpume --mv-file many.npy
     done
     refused wrong-times 'use ffmpeg instead of gpume-mpi' -i ../wrong.mp4 -vf gpume --mv-file many.npy
     ffmpeg -display_rotation 90 -i ../open.mp4 -c copy rotated.mp4
-    refused rotated 'wants its film to be rotated' -i rotated.mp4 -vf gpume --mv-file many.npy
+    refused rotated 'wants its video to be rotated' -i rotated.mp4 -vf gpume --mv-file many.npy
     refused jump 'The timestamps jump at' -i ../jump.ts -vf gpume --mv-file many.npy
 
     # Input that is cut off, and input that is damaged in the middle.
@@ -348,7 +348,7 @@ faults() {
     fi
 }
 
-echo 'This is no film.' > tests.txt
+echo 'This is no video.' > tests.txt
 parts="${PARTS:-containers searches references gpu formats kills faults}"
 all_results=$results
 for part in $parts; do

@@ -5,8 +5,8 @@
 
 /**
  * @file
- * A file, and its film as all ranks know it: packets in decoding order, and segments in which the film is searched.
- * Rank 0 reads all packets once and sends the film to the other ranks.
+ * A file, and its video as all ranks know it: packets in decoding order, and segments in which the video is searched.
+ * Rank 0 reads all packets once and sends the video to the other ranks.
  *
  * A segment is decoded from a key frame on. The fields of a segment are the fields of the pictures whose
  * references are all in the decoded part. The past references of the first pictures may lie before the key
@@ -17,8 +17,8 @@
  * Functions return 0 or a negative AVERROR code. Functions of FFmpeg have printed the reason.
  */
 
-#ifndef GPUME_MPI_FILM_H
-#define GPUME_MPI_FILM_H
+#ifndef GPUME_MPI_VIDEO_H
+#define GPUME_MPI_VIDEO_H
 
 #include <stdint.h>
 
@@ -29,7 +29,7 @@
 #define HASH_SIZE 16
 
 /** A packet of the video, numbered from the first packet of the file. */
-typedef struct FilmPacket {
+typedef struct VideoPacket {
     int64_t pts, dts;       ///< timestamps that ffmpeg passes to the decoder
     int64_t duration;
     int64_t file_pts, file_dts;     ///< timestamps in the file
@@ -38,50 +38,50 @@ typedef struct FilmPacket {
     uint32_t hash;          ///< Adler-32 of a key packet's data
     uint8_t key;
     uint8_t shown;          ///< the decoder outputs a picture for the packet
-} FilmPacket;
+} VideoPacket;
 
-typedef struct FilmSegment {
+typedef struct VideoSegment {
     int64_t packet;         ///< number of the packet of the key frame
     int64_t last;           ///< the last packet that is decoded for the segment before
     int64_t number;         ///< number of the key frame in the order of presentation, from 0 on
-} FilmSegment;
+} VideoSegment;
 
-typedef struct Film {
-    FilmPacket *packets;
+typedef struct Video {
+    VideoPacket *packets;
     int64_t nb_packets;
     int64_t nb_frames;      ///< number of pictures that the decoder outputs
     int past;               ///< the largest distance of a past reference, in pictures
     int shared;             ///< pictures that two segments decode: the largest past plus future distance
-    FilmSegment *segments;
+    VideoSegment *segments;
     int nb_segments;
     uint8_t hash[HASH_SIZE];    ///< checksum of all packets
-} Film;
+} Video;
 
 /**
  * Counts the pictures when all packets are known.
  * @return AVERROR_PATCHWELCOME if a picture has no timestamp of its own; or AVERROR(ENOMEM)
  */
-int film_count(Film *film);
+int video_count(Video *video);
 
 /**
- * Counts again without the pictures that the decoder drops because they refer to pictures before the film.
+ * Counts again without the pictures that the decoder drops because they refer to pictures before the video.
  * @param first number of the packet of the first picture that the decoder outputs
  */
-void film_trim(Film *film, int64_t first);
+void video_trim(Video *video, int64_t first);
 
 /**
- * Divides the film at key frames, finely enough that all ranks finish at about the same time. Each segment has
+ * Divides the video at key frames, finely enough that all ranks finish at about the same time. Each segment has
  * more pictures than two segments share, so that no picture is shared by three.
  * @param nb_ranks number of ranks that search
  * @param least    minimum number of frames of a segment; 0: automatic
  * @return 0 or AVERROR(ENOMEM)
  */
-int film_divide(Film *film, int nb_ranks, int64_t least);
+int video_divide(Video *video, int nb_ranks, int64_t least);
 
 /** Returns the number of the first picture whose fields belong to a segment, or nb_frames for segment nb_segments. */
-int64_t film_first(const Film *film, int segment);
+int64_t video_first(const Video *video, int segment);
 
-void film_free(Film *film);
+void video_free(Video *video);
 
 /** A file and the decoder of its video. */
 typedef struct Input {
@@ -103,23 +103,23 @@ typedef struct Input {
 int input_open(Input *in, const char *path, int threads, AVBufferRef *device);
 
 /**
- * Reads and counts all packets from the start. The film must be empty.
+ * Reads and counts all packets from the start. The video must be empty.
  * @return AVERROR_PATCHWELCOME if its timestamps are not sufficient
  */
-int input_scan(Input *in, Film *film);
+int input_scan(Input *in, Video *video);
 
 /**
  * Seeks to a packet: the next input_read() reads it.
  * @return GPUME_INDIVISIBLE if it is not found
  */
-int input_seek(Input *in, const Film *film, int64_t packet);
+int input_seek(Input *in, const Video *video, int64_t packet);
 
 /**
- * Reads the next packet of the video to in->pkt, with the timestamps of the film, and its number plus 1 as opaque.
- * @return AVERROR_EOF at the end; GPUME_INDIVISIBLE if the packet is not the packet of the film
+ * Reads the next packet of the video to in->pkt, with the timestamps of the video, and its number plus 1 as opaque.
+ * @return AVERROR_EOF at the end; GPUME_INDIVISIBLE if the packet is not the packet of the video
  */
-int input_read(Input *in, const Film *film);
+int input_read(Input *in, const Video *video);
 
 void input_close(Input *in);
 
-#endif /* GPUME_MPI_FILM_H */
+#endif /* GPUME_MPI_VIDEO_H */
