@@ -7,9 +7,9 @@
  * @file
  * A plugin for VapourSynth (API 4): each function runs a clip through a filter in a graph of libavfilter.
  *
- * A graph processes a stream, but the frames of a clip can be requested in any order. A lane is a graph that
+ * A graph processes a stream, but the frames of a clip can be requested in any order. A run is a graph that
  * frames are fed to. It starts before the requested frame, with all earlier frames on which that depends, and
- * continues while the following frames are requested. A function has two lanes, for scripts that read a clip at
+ * continues while the following frames are requested. A function has two runs, for scripts that read a clip at
  * two places. Output frames that were not requested are kept for a while. Only when the graph runs does it turn
  * out how many frames after the requested one it needs. Missing ones are requested then; for further output
  * frames as many are requested at once.
@@ -108,8 +108,8 @@ static int is_repeat(const Clip *c, int m, VSFrameContext *ctx)
 }
 
 /*
- * Finds the input frame at which a lane must start for the output frame at input frame m: c->past frames earlier,
- * where repeats do not count. The lane must not start at a repeat.
+ * Finds the input frame at which a run must start for the output frame at input frame m: c->past frames earlier,
+ * where repeats do not count. The run must not start at a repeat.
  * @param exact set to the first input frame for which this start is early enough
  * @return an input frame, or AVERROR(EAGAIN) after more have been requested
  */
@@ -134,15 +134,15 @@ static int find_start(const Clip *c, int m, Request *r, VSFrameContext *ctx, int
 }
 
 /*
- * Returns a lane that reaches an output frame if it is fed with the input frames from first on; otherwise the lane
- * that has not been used for the longest time. @param goes_on set to whether the lane can continue
+ * Returns a run that reaches an output frame if it is fed with the input frames from first on; otherwise the run
+ * that has not been used for the longest time. @param goes_on set to whether the run can continue
  */
-static Lane *choose_lane(Clip *c, int64_t n, int first, int *goes_on)
+static Run *choose_run(Clip *c, int64_t n, int first, int *goes_on)
 {
-    Lane *oldest = &c->lanes[0];
+    Run *oldest = &c->runs[0];
 
-    for (int i = 0; i < MAX_LANES; i++) {
-        Lane *l = &c->lanes[i];
+    for (int i = 0; i < MAX_RUNS; i++) {
+        Run *l = &c->runs[i];
 
         if (l->graph && l->next_out <= n && l->exact_from <= n && (l->next_in >= first || l->flushed)) {
             *goes_on = 1;
@@ -155,11 +155,11 @@ static Lane *choose_lane(Clip *c, int64_t n, int first, int *goes_on)
     return oldest;
 }
 
-/* Returns whether an output frame is one that a lane has just passed, so that those before it will be wanted next. */
+/* Returns whether an output frame is one that a run has just passed, so that those before it will be wanted next. */
 static int is_backwards(const Clip *c, int64_t n)
 {
-    for (int i = 0; i < MAX_LANES; i++)
-        if (c->lanes[i].graph && n < c->lanes[i].exact_from && n >= c->lanes[i].exact_from - MAX_KEPT / 2)
+    for (int i = 0; i < MAX_RUNS; i++)
+        if (c->runs[i].graph && n < c->runs[i].exact_from && n >= c->runs[i].exact_from - MAX_KEPT / 2)
             return 1;
     return 0;
 }
@@ -169,7 +169,7 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
 {
     const int m = input_of(c, n);
     int goes_on, exact, start, back = 0, ret = 0;
-    Lane *lane;
+    Run *run;
 
     *out = kept_frame(c, n, ctx);
     if (*out)
@@ -179,39 +179,39 @@ static int make_frame(Clip *c, int64_t n, Request *r, VSFrameContext *ctx, const
         *out = ret < 0 ? NULL : kept_frame(c, n, ctx);
         return *out || ret < 0 ? ret : AVERROR_BUG;
     }
-    lane = choose_lane(c, n, r->first, &goes_on);
+    run = choose_run(c, n, r->first, &goes_on);
     if (!goes_on) {
         if (is_backwards(c, n))
             back = FFMIN(BACKWARDS, (MAX_KEPT - STEP) * (int64_t)c->in.numFrames / c->out.numFrames);
         start = find_start(c, FFMAX(m - back, 0), r, ctx, &exact);
         if (start < 0)
             return start;
-        ret = start_lane(c, lane, start, exact, ctx);
+        ret = start_run(c, run, start, exact, ctx);
     }
-    lane->used = ++c->clock;
-    while (ret >= 0 && lane->next_out <= n) {
-        ret = pull(c, lane);
-        if (ret != AVERROR(EAGAIN) || lane->flushed)
+    run->used = ++c->clock;
+    while (ret >= 0 && run->next_out <= n) {
+        ret = pull(c, run);
+        if (ret != AVERROR(EAGAIN) || run->flushed)
             continue;
-        if (lane->next_in >= r->end && lane->next_in < c->in.numFrames) {
-            const int end = FFMIN(lane->next_in + STEP, c->in.numFrames);
+        if (run->next_in >= r->end && run->next_in < c->in.numFrames) {
+            const int end = FFMIN(run->next_in + STEP, c->in.numFrames);
 
             request(c, r->end, end, ctx);
             r->end   = end;
             c->ahead = FFMAX(c->ahead, end - m - 1);
             return ret;
         }
-        ret = feed(c, lane, ctx);
+        ret = feed(c, run, ctx);
     }
     *out = kept_frame(c, n, ctx);
     /* with some ratios of rates, a frame is missing at the end: repeats the last one */
-    if (!*out && ret == AVERROR_EOF && lane->last)
-        *out = c->vs->addFrameRef(lane->last);
+    if (!*out && ret == AVERROR_EOF && run->last)
+        *out = c->vs->addFrameRef(run->last);
     if (*out) {
-        c->ahead = FFMAX(c->ahead - 1, lane->next_in - 1 - m);
+        c->ahead = FFMAX(c->ahead - 1, run->next_in - 1 - m);
         return 0;
     }
-    close_lane(c, lane);
+    close_run(c, run);
     return ret < 0 && ret != AVERROR(EAGAIN) ? ret : AVERROR_BUG;
 }
 
@@ -253,8 +253,8 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
 {
     Clip *c = data;
 
-    for (int i = 0; i < MAX_LANES; i++)
-        close_lane(c, &c->lanes[i]);
+    for (int i = 0; i < MAX_RUNS; i++)
+        close_run(c, &c->runs[i]);
     for (int i = 0; i < MAX_KEPT; i++) {
         vs->freeFrame(c->kept[i].frame);
         vs->freeMap(c->kept[i].fields);
@@ -265,14 +265,14 @@ static void VS_CC free_clip(void *data, VSCore *core, const VSAPI *vs)
     av_free(c);
 }
 
-/* Sets the number of earlier frames on which an output frame depends, from the options of a lane's filter. */
-static void set_past(Clip *c, const Lane *lane)
+/* Sets the number of earlier frames on which an output frame depends, from the options of a run's filter. */
+static void set_past(Clip *c, const Run *run)
 {
     int64_t radius = 0, passes = 0, gap = 0, repeats = 0;
     double sigma = 0;
 
-    for (int i = 0; i < lane->graph->nb_filters; i++) {
-        AVFilterContext *f = lane->graph->filters[i];
+    for (int i = 0; i < run->graph->nb_filters; i++) {
+        AVFilterContext *f = run->graph->filters[i];
 
         if (strcmp(f->filter->name, functions[c->kind].filter))
             continue;
@@ -329,10 +329,10 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *kind, VSCore *core, 
     if (c->kind == FPS)
         c->out.numFrames = FFMIN(output_of(c, c->in.numFrames, AV_ROUND_UP), INT_MAX);
     /* reports errors in options before a frame is requested */
-    ret = open_lane(c, &c->lanes[0], NULL);
+    ret = open_run(c, &c->runs[0], NULL);
     if (ret >= 0)
-        set_past(c, &c->lanes[0]);
-    close_lane(c, &c->lanes[0]);
+        set_past(c, &c->runs[0]);
+    close_run(c, &c->runs[0]);
     if (ret < 0) {
         say_error(text, sizeof(text), functions[c->kind].name, ret);
         vs->mapSetError(out, text);

@@ -25,7 +25,7 @@
 #include "libavfilter/avfilter.h"
 #include "libavfilter/vf_gpume.h"
 
-#define MAX_LANES 2
+#define MAX_RUNS 2
 /** Maximum number of output frames that are kept. */
 #define MAX_KEPT  48
 /** Number of input frames that are requested at once when some are missing. */
@@ -43,23 +43,23 @@ typedef struct PluginFunction {
 } PluginFunction;
 
 /** A graph to which frames are fed. */
-typedef struct Lane {
-    AVFilterGraph *graph;       ///< NULL: the lane is closed
+typedef struct Run {
+    AVFilterGraph *graph;       ///< NULL: the run is closed
     AVFilterContext *source, *sink;
     int next_in;                ///< next input frame
     int64_t next_out;           ///< next output frame
     int64_t exact_from;         ///< first output frame that is the same as if all input frames had been fed
     int flushed;
-    int64_t first;              ///< STABILIZE: the frame at which the lane has started
+    int64_t first;              ///< STABILIZE: the frame at which the run has started
     int has_path;               ///< STABILIZE: whether the motion of a frame was found
-    unsigned used;              ///< value of Clip.clock when the lane was last used
+    unsigned used;              ///< value of Clip.clock when the run was last used
     const VSFrame *last;        ///< last output frame
     AVFifo *fields;             ///< VECTORS: properties of the next output frames
     GpumeSink results;
     int of_fields;              ///< VECTORS: frames are fields, and vectors are those of the scene
     int tff;                    ///< VECTORS: whether the top field is first; negative: the property _Field tells
     const VSAPI *vs;
-} Lane;
+} Run;
 
 /** A filter of a chain. Its options are never pasted into a text, so they can be nothing but options. */
 typedef struct ChainFilter {
@@ -83,8 +83,8 @@ typedef struct Clip {
     int by_shot;                ///< STABILIZE: frames depend on all frames before them in their shot
     int by_combed;              ///< DEINTERLACE: frames that are not combed pass unchanged
     int needs_order;            ///< DEINTERLACE: frames must say which field is first
-    int of_fields, tff;         ///< VECTORS: as in Lane
-    Lane lanes[MAX_LANES];
+    int of_fields, tff;         ///< VECTORS: as in Run
+    Run runs[MAX_RUNS];
     unsigned clock;
     struct { int64_t n; const VSFrame *frame; VSMap *fields; } kept[MAX_KEPT];
     int next_kept;
@@ -121,13 +121,13 @@ int plane_of(const Clip *c, int plane);
 int check_order(const Clip *c, const VSFrame *f, int number);
 /** Returns a frame of libavutil with the content of a frame of VapourSynth and a reference to it, or NULL. */
 AVFrame *import_frame(const Clip *c, const VSFrame *f, int64_t pts);
-/** Returns a frame of VapourSynth with the content of an output frame of a lane. */
+/** Returns a frame of VapourSynth with the content of an output frame of a run. */
 const VSFrame *export_frame(const Clip *c, AVFrame *frame);
 int64_t property(const Clip *c, const VSMap *map, const char *key, int64_t otherwise);
 
 /* fields.c: motion fields */
 
-/** Converts a result of gpume to frame properties, which its lane keeps until the frame is output. */
+/** Converts a result of gpume to frame properties, which its run keeps until the frame is output. */
 int take_result(void *opaque, const GpumeResult *r, const GpumeStats *stats);
 
 /* analyse.c: vectors in the form of MVUtensils */
@@ -137,30 +137,30 @@ void VS_CC create_analysis(const VSMap *in, VSMap *out, void *kind, VSCore *core
 /** Creates the filter of SCDETECT. */
 void VS_CC create_scenes(const VSMap *in, VSMap *out, void *kind, VSCore *core, const VSAPI *vs);
 
-/* lanes.c: graphs to which frames are fed */
+/* runs.c: graphs to which frames are fed */
 
-void close_lane(const Clip *c, Lane *lane);
+void close_run(const Clip *c, Run *run);
 /** Opens a graph for frames like this one. @param frame NULL: only to check and read options */
-int open_lane(Clip *c, Lane *lane, const AVFrame *frame);
+int open_run(Clip *c, Run *run, const AVFrame *frame);
 /** Returns the input frame at, or before, the time of an output frame. */
 int input_of(const Clip *c, int64_t n);
 /** Returns the output frame of FPS at the time of an input frame. */
 int64_t output_of(const Clip *c, int64_t m, enum AVRounding rounding);
 /**
- * Starts a lane at an input frame.
+ * Starts a run at an input frame.
  * @param exact the first input frame whose output is the same as if all input frames had been fed
  */
-int start_lane(Clip *c, Lane *lane, int first, int exact, VSFrameContext *ctx);
-int feed(Clip *c, Lane *lane, VSFrameContext *ctx);
-/** Gets the next output frame of a lane. @return 0; AVERROR(EAGAIN): it needs more input; AVERROR_EOF; other errors */
-int pull(Clip *c, Lane *lane);
+int start_run(Clip *c, Run *run, int first, int exact, VSFrameContext *ctx);
+int feed(Clip *c, Run *run, VSFrameContext *ctx);
+/** Gets the next output frame of a run. @return 0; AVERROR(EAGAIN): it needs more input; AVERROR_EOF; other errors */
+int pull(Clip *c, Run *run);
 
 /* stabilize.c: the order of frames of Stabilize */
 
 /** Sets on which frames an output frame depends, from the options of the filter. */
 void set_shots(Clip *c, void *filter);
 /** Finds out from an output frame where a shot begins. */
-void note_shot(const Clip *c, Lane *lane, int64_t n, const AVFrame *frame);
+void note_shot(const Clip *c, Run *run, int64_t n, const AVFrame *frame);
 /** Makes frames up to an output frame. @return 0, AVERROR(EAGAIN) after frames were requested, or another error */
 int advance_shot(Clip *c, int64_t n, Request *r, VSFrameContext *ctx);
 

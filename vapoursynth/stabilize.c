@@ -6,7 +6,7 @@
 /**
  * @file
  * The clip of Stabilize in any order. A frame may depend on all frames of its shot before it, by the zoom, a key frame
- * or the path. A lane starts some frames earlier. If it does not find the beginning of the shot, it starts again, twice
+ * or the path. A run starts some frames earlier. If it does not find the beginning of the shot, it starts again, twice
  * as far back. Input frames are requested a few at a time and released when they have been fed.
  */
 
@@ -17,7 +17,7 @@
 #include "libavfilter/buffersink.h"
 #include "libavutil/opt.h"
 
-/** Maximum number of frames before the requested one at which a lane starts. */
+/** Maximum number of frames before the requested one at which a run starts. */
 #define MAX_BACK 1000
 
 void set_shots(Clip *c, void *filter)
@@ -34,28 +34,28 @@ void set_shots(Clip *c, void *filter)
     c->by_shot = mode || border == 1 || !border && zoom <= 0;
 }
 
-void note_shot(const Clip *c, Lane *lane, int64_t n, const AVFrame *frame)
+void note_shot(const Clip *c, Run *run, int64_t n, const AVFrame *frame)
 {
     const AVDictionaryEntry *begins = av_dict_get(frame->metadata, "lavfi.mvstab.begins", NULL, 0);
     const AVDictionaryEntry *inliers = av_dict_get(frame->metadata, "lavfi.mvstab.inliers", NULL, 0);
 
-    /* the first frames tell nothing while the path is held: frames before the lane may have begun that */
-    if (lane->has_path && begins && strtol(begins->value, NULL, 10))
-        lane->exact_from = FFMIN(lane->exact_from, n);
-    if (lane->has_path || !inliers || strtod(inliers->value, NULL) <= 0)
+    /* the first frames tell nothing while the path is held: frames before the run may have begun that */
+    if (run->has_path && begins && strtol(begins->value, NULL, 10))
+        run->exact_from = FFMIN(run->exact_from, n);
+    if (run->has_path || !inliers || strtod(inliers->value, NULL) <= 0)
         return;
-    lane->has_path = 1;
+    run->has_path = 1;
     if (!c->by_shot)
-        lane->exact_from = FFMIN(lane->exact_from, n - 1 + c->past);
+        run->exact_from = FFMIN(run->exact_from, n - 1 + c->past);
 }
 
-/* Returns a lane that reaches an output frame; otherwise the one that has not been used for the longest time. */
-static Lane *choose_lane(Clip *c, int64_t n, int *goes_on)
+/* Returns a run that reaches an output frame; otherwise the one that has not been used for the longest time. */
+static Run *choose_run(Clip *c, int64_t n, int *goes_on)
 {
-    Lane *oldest = &c->lanes[0];
+    Run *oldest = &c->runs[0];
 
-    for (int i = 0; i < MAX_LANES; i++) {
-        Lane *l = &c->lanes[i];
+    for (int i = 0; i < MAX_RUNS; i++) {
+        Run *l = &c->runs[i];
 
         *goes_on = l->graph && l->next_out <= n && n - l->next_out <= MAX_BACK &&
                    (l->exact_from <= n || l->exact_from == INT64_MAX);
@@ -67,51 +67,51 @@ static Lane *choose_lane(Clip *c, int64_t n, int *goes_on)
     return oldest;
 }
 
-/* Starts a lane some frames before an output frame. */
-static int start(Clip *c, Lane *lane, int64_t n, int64_t back, const Request *r, VSFrameContext *ctx)
+/* Starts a run some frames before an output frame. */
+static int start(Clip *c, Run *run, int64_t n, int64_t back, const Request *r, VSFrameContext *ctx)
 {
     const VSFrame *f = c->vs->getFrameFilter(r->end - 1, c->node, ctx);
     AVFrame *frame   = import_frame(c, f, 0);
-    const int ret    = frame ? open_lane(c, lane, frame) : AVERROR(ENOMEM);
+    const int ret    = frame ? open_run(c, run, frame) : AVERROR(ENOMEM);
 
     c->vs->freeFrame(f);
     av_frame_free(&frame);
-    lane->first      = lane->next_in = lane->next_out = FFMAX(n - FFMIN(back, MAX_BACK), 0);
-    lane->has_path   = 0;
-    lane->exact_from = !lane->first ? 0 : back < MAX_BACK ? INT64_MAX : lane->first + c->past;
+    run->first      = run->next_in = run->next_out = FFMAX(n - FFMIN(back, MAX_BACK), 0);
+    run->has_path   = 0;
+    run->exact_from = !run->first ? 0 : back < MAX_BACK ? INT64_MAX : run->first + c->past;
     return ret;
 }
 
 int advance_shot(Clip *c, int64_t n, Request *r, VSFrameContext *ctx)
 {
     int goes_on, ret = 0;
-    Lane *lane = choose_lane(c, n, &goes_on);
+    Run *run = choose_run(c, n, &goes_on);
 
     if (!goes_on)
-        ret = start(c, lane, n, c->past + BACKWARDS, r, ctx);
-    lane->used = ++c->clock;
-    while (ret >= 0 && lane->next_out <= n) {
-        ret = pull(c, lane);
-        if (ret >= 0 && lane->next_out > n && lane->exact_from > n)
-            ret = start(c, lane, n, 2 * (n - lane->first), r, ctx);
-        if (ret != AVERROR(EAGAIN) || lane->flushed)
+        ret = start(c, run, n, c->past + BACKWARDS, r, ctx);
+    run->used = ++c->clock;
+    while (ret >= 0 && run->next_out <= n) {
+        ret = pull(c, run);
+        if (ret >= 0 && run->next_out > n && run->exact_from > n)
+            ret = start(c, run, n, 2 * (n - run->first), r, ctx);
+        if (ret != AVERROR(EAGAIN) || run->flushed)
             continue;
-        if (lane->next_in < c->in.numFrames && (lane->next_in < r->first || lane->next_in >= r->end)) {
+        if (run->next_in < c->in.numFrames && (run->next_in < r->first || run->next_in >= r->end)) {
             c->vs->releaseFrameEarly(c->node, r->end - 1, ctx);
-            r->first = lane->next_in;
+            r->first = run->next_in;
             r->end   = FFMIN(r->first + STEP, c->in.numFrames);
             for (int i = r->first; i < r->end; i++)
                 c->vs->requestFrameFilter(i, c->node, ctx);
             return ret;
         }
-        ret = feed(c, lane, ctx);
-        /* the last one may be needed to start a lane */
-        if (lane->next_in < r->end)
-            c->vs->releaseFrameEarly(c->node, lane->next_in - 1, ctx);
+        ret = feed(c, run, ctx);
+        /* the last one may be needed to start a run */
+        if (run->next_in < r->end)
+            c->vs->releaseFrameEarly(c->node, run->next_in - 1, ctx);
     }
     if (ret >= 0)
-        c->ahead = lane->next_in - n;
+        c->ahead = run->next_in - n;
     else
-        close_lane(c, lane);
+        close_run(c, run);
     return ret;
 }

@@ -143,7 +143,7 @@ def test_repeats(make, filters, name):
 
 
 def test_many_readers():
-    """Requests from all over a clip, many at a time, more than there are lanes."""
+    """Requests from all over a clip, many at a time, more than there are runs."""
     raw, size = source(60), W * H * 3 // 2
     wanted = by_ffmpeg(raw, "mvdenoise=sigma=6:passes=1:radius=1")
     order = [n % 60 for n in range(0, 7 * 60, 7)]
@@ -309,7 +309,7 @@ def test_stabilize(make, filters, furthest):
 
 
 def test_stabilize_behind_black():
-    """A lane that starts in frames in which the path is held does not know the shot before them."""
+    """A run that starts in frames in which the path is held does not know the shot before them."""
     size, raw = W * H * 3 // 2, bytearray(shots(90))
     raw[20 * size:60 * size] = (bytes(W * H) + bytes([128]) * (W * H // 2)) * 40
     wanted = by_ffmpeg(bytes(raw), "mvstab=smoothing=3:border=mirror")
