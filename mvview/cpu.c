@@ -5,7 +5,7 @@
 
 /**
  * @file
- * Paints frames in system memory. Shapes that are not too large are drawn as stamps. Each thread draws a band
+ * Paints frames in system memory. Shapes that are not too large are drawn as masks. Each thread draws a band
  * of the picture.
  */
 
@@ -21,14 +21,14 @@
 
 /** Number of rows of samples in the smallest band that a thread draws. */
 #define BAND_ROWS 16
-/** Maximum number of stamps, and size of their table, which is at most half full so that look-ups are short. */
-#define MAX_STAMPS 8192
-#define TABLE_SIZE (2 * MAX_STAMPS)
+/** Maximum number of masks, and size of their table, which is at most half full so that look-ups are short. */
+#define MAX_MASKS 8192
+#define TABLE_SIZE (2 * MAX_MASKS)
 
 typedef struct Entry {
     uint64_t key;               ///< 0: none
     MvviewShape shape;
-    MvviewStamp stamp;
+    MvviewMask mask;
 } Entry;
 
 /** Buffers of a thread. */
@@ -49,7 +49,7 @@ typedef struct CPUPainter {
     const MvviewPicture *pic;   ///< the picture being drawn
 
     Entry *table;
-    int entries[MAX_STAMPS];    ///< indices in the table of the entries in use
+    int entries[MAX_MASKS];    ///< indices in the table of the entries in use
     int nb_entries, nb_ready;
 
     VectorColour *colours;      ///< colours of the field's vectors
@@ -59,10 +59,10 @@ typedef struct CPUPainter {
     int nb_workers;
 } CPUPainter;
 
-static void forget_stamps(CPUPainter *v)
+static void forget_masks(CPUPainter *v)
 {
     for (int i = 0; i < v->nb_entries; i++) {
-        ff_mvview_stamp_free(&v->table[v->entries[i]].stamp);
+        ff_mvview_mask_free(&v->table[v->entries[i]].mask);
         memset(&v->table[v->entries[i]], 0, sizeof(*v->table));
     }
     v->nb_entries = v->nb_ready = 0;
@@ -93,7 +93,7 @@ static av_cold void uninit(void *priv)
 {
     CPUPainter *v = priv;
 
-    forget_stamps(v);
+    forget_masks(v);
     free_workers(v);
     av_freep(&v->table);
     av_freep(&v->workers);
@@ -134,8 +134,8 @@ static int init_workers(CPUPainter *v)
     return 0;
 }
 
-/* Returns the index of a shape's stamp, and adds a stamp if there is none. -1: the shape is drawn without a stamp. */
-static int find_stamp(CPUPainter *v, const MvviewShape *shape)
+/* Returns the index of a shape's mask, and adds a mask if there is none. -1: the shape is drawn without a mask. */
+static int find_mask(CPUPainter *v, const MvviewShape *shape)
 {
     uint64_t key;
     unsigned i;
@@ -149,7 +149,7 @@ static int find_stamp(CPUPainter *v, const MvviewShape *shape)
     for (i = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 50; v->table[i].key; i = (i + 1) % TABLE_SIZE)
         if (v->table[i].key == key)
             return i;
-    if (v->nb_entries == MAX_STAMPS)
+    if (v->nb_entries == MAX_MASKS)
         return -1;
     v->table[i].key   = key;
     v->table[i].shape = *shape;
@@ -157,18 +157,18 @@ static int find_stamp(CPUPainter *v, const MvviewShape *shape)
     return i;
 }
 
-static void find_stamps(CPUPainter *v)
+static void find_masks(CPUPainter *v)
 {
     const MvviewPicture *pic = v->pic;
 
-    /* this frame may not need the stamps of earlier frames */
-    if (v->nb_entries > MAX_STAMPS / 2)
-        forget_stamps(v);
+    /* this frame may not need the masks of earlier frames */
+    if (v->nb_entries > MAX_MASKS / 2)
+        forget_masks(v);
     for (int i = 0; i < pic->nb_ops; i++)
-        pic->ops[i].entry = find_stamp(v, &pic->ops[i].shape);
+        pic->ops[i].entry = find_mask(v, &pic->ops[i].shape);
 }
 
-/* Makes the new stamps and the colours of vectors. */
+/* Makes the new masks and the colours of vectors. */
 static void prepare(void *arg, int job, int nb_jobs)
 {
     CPUPainter *v = arg;
@@ -179,7 +179,7 @@ static void prepare(void *arg, int job, int nb_jobs)
     for (int i = v->nb_ready + job; i < v->nb_entries && w->error >= 0; i += nb_jobs) {
         Entry *e = &v->table[v->entries[i]];
 
-        w->error = ff_mvview_stamp_init(&e->stamp, v->pic->canvas, w->group, &e->shape);
+        w->error = ff_mvview_mask_init(&e->mask, v->pic->canvas, w->group, &e->shape);
     }
     if (v->cfg->mode & MVVIEW_FLOW) {
         const uint32_t full = v->pic->full;
@@ -291,7 +291,7 @@ static const uint8_t *background_row(const CPUPainter *v, Worker *w, int i, int 
     if (v->cfg->background == MVVIEW_PICTURE || !c->planes[i].painted)
         return src;
     if (v->cfg->background == MVVIEW_BLACK) {
-        ff_mvview_colour(c, &ff_mvview_inks[MVVIEW_INK_BLACK], comp);
+        ff_mvview_colour(c, &ff_mvview_colours[MVVIEW_COLOUR_BLACK], comp);
     } else if (is_planar_gray(v)) {
         return v->pic->out->data[i] + y * (ptrdiff_t)v->pic->out->linesize[i];
     } else if (c->rgb) {
@@ -433,7 +433,7 @@ static void draw(void *arg, int job, int nb_jobs)
         const MvviewOp *op = &v->pic->ops[i];
 
         if (op->entry >= 0)
-            ff_mvview_stamp_draw(&v->table[op->entry].stamp, c, &band, op->x, op->y);
+            ff_mvview_mask_draw(&v->table[op->entry].mask, c, &band, op->x, op->y);
         else
             ff_mvview_shape_draw(&op->shape, c, w->group, &band, op->x, op->y);
     }
@@ -446,12 +446,12 @@ static int paint(void *priv, const MvviewPicture *pic)
 
     v->pic = pic;
     if (pic->new_canvas || !v->nb_workers) {
-        forget_stamps(v);
+        forget_masks(v);
         ret = init_workers(v);
         if (ret < 0)
             goto fail;
     }
-    find_stamps(v);
+    find_masks(v);
     if (v->cfg->mode & MVVIEW_FLOW) {
         av_fast_malloc(&v->colours, &v->colours_allocated, pic->field->nb * sizeof(*v->colours));
         ret = v->colours ? ff_mvview_field_map(pic->field) : AVERROR(ENOMEM);
@@ -470,8 +470,8 @@ static int paint(void *priv, const MvviewPicture *pic)
     return 0;
 
 fail:
-    /* some of the stamps may be incomplete */
-    forget_stamps(v);
+    /* some of the masks may be incomplete */
+    forget_masks(v);
     free_workers(v);
     return ret;
 }

@@ -300,12 +300,12 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
     memcpy(to->offset, c->offset, sizeof(to->offset));
     memcpy(to->font, ff_mvview_font, sizeof(to->font));
     fill_planes(to->planes, c, s->cfg->background);
-    for (int i = 0; i < MVVIEW_NB_INKS; i++) {
+    for (int i = 0; i < MVVIEW_NB_COLOURS; i++) {
         unsigned comp[3] = { 0 };
 
-        ff_mvview_colour(c, &ff_mvview_inks[i], comp);
+        ff_mvview_colour(c, &ff_mvview_colours[i], comp);
         for (int j = 0; j < 3; j++)
-            to->inks[i].comp[j] = comp[j];
+            to->colours[i].comp[j] = comp[j];
     }
     GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size,
                                                  ff_gpume_shell_stream(&s->shell)), "upload colours")

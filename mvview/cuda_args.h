@@ -60,7 +60,7 @@ typedef struct MvviewCudaPlane {
 typedef struct MvviewCudaCanvas {
     MvviewCudaPlane planes[MVVIEW_CUDA_PLANES];
     long long matrix[3][3], offset[3];
-    MvviewCudaColour inks[MVVIEW_NB_INKS];  ///< by enum MvviewInk
+    MvviewCudaColour colours[MVVIEW_NB_COLOURS];  ///< by enum MvviewColourName
     unsigned long long font[MVVIEW_NB_GLYPHS];
 } MvviewCudaCanvas;
 

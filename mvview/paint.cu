@@ -91,7 +91,7 @@ static __device__ __forceinline__ GpumeU32 mvview_background(const MvviewCudaPai
                                                              GpumeU32 word)
 {
     const MvviewCudaCanvas *canvas = (const MvviewCudaCanvas *)a.canvas;
-    const GpumeU16 *black = canvas->inks[MVVIEW_INK_BLACK].comp;
+    const GpumeU16 *black = canvas->colours[MVVIEW_COLOUR_BLACK].comp;
     int gray = 1 << (a.depth - 1);
 
     if (!a.has_background || p.background == MVVIEW_PICTURE)
@@ -176,10 +176,10 @@ static __device__ __forceinline__ void mvview_prepare(const MvviewCudaPaintArgs 
     s->b       = op.b;
     s->variant = op.variant;
     s->unit    = op.unit;
-    mvview_shape_inks(op.kind, op.a, op.b, op.variant, &below, &above);
+    mvview_shape_colours(op.kind, op.a, op.b, op.variant, &below, &above);
     for (int c = 0; c < 4; c++) {
-        s->below[c] = c < a.nb_comps ? canvas->inks[below].comp[c] : 0;
-        s->above[c] = c < a.nb_comps ? canvas->inks[above].comp[c] : 0;
+        s->below[c] = c < a.nb_comps ? canvas->colours[below].comp[c] : 0;
+        s->above[c] = c < a.nb_comps ? canvas->colours[above].comp[c] : 0;
     }
     if (op.kind == MVVIEW_ARROW) {
         mvview_arrow_init(&arrow, op.a, op.b, op.unit);

@@ -12,7 +12,7 @@
 #ifndef AVFILTER_GPUME_MVVIEW_PAINTER_H
 #define AVFILTER_GPUME_MVVIEW_PAINTER_H
 
-#include "libavfilter/gpume/mvview/stamp.h"
+#include "libavfilter/gpume/mvview/mask.h"
 #include "libavfilter/gpume/mvview/mvview.h"
 #include "libavfilter/gpume/picture/sequence.h"
 

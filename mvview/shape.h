@@ -39,13 +39,13 @@ enum MvviewKind {
 };
 
 /** The colours of shapes. */
-enum MvviewInk {
-    MVVIEW_INK_BLACK,
-    MVVIEW_INK_WHITE,
-    MVVIEW_INK_AMBER,
-    MVVIEW_INK_RED,
-    MVVIEW_INK_SIZES,   ///< first of the colours of blocks of up to 4, 8, 16 ... samples
-    MVVIEW_NB_INKS = MVVIEW_INK_SIZES + 6,
+enum MvviewColourName {
+    MVVIEW_COLOUR_BLACK,
+    MVVIEW_COLOUR_WHITE,
+    MVVIEW_COLOUR_AMBER,
+    MVVIEW_COLOUR_RED,
+    MVVIEW_COLOUR_SIZES,   ///< first of the colours of blocks of up to 4, 8, 16 ... samples
+    MVVIEW_NB_COLOURS = MVVIEW_COLOUR_SIZES + 6,
 };
 
 /** Weights of the dark edge of arrows, wheels and letters, and of the parts of blocks. */
@@ -290,13 +290,13 @@ GPUME_INLINE MvviewBounds mvview_shape_bounds(int kind, int a, int b, int unit)
     return mvview_text_bounds(&text, b);
 }
 
-/** Returns the colours of a shape's layers, enum MvviewInk. A wheel's upper layer has its own colours instead. */
-GPUME_INLINE void mvview_shape_inks(int kind, int a, int b, int variant, int *below, int *above)
+/** Returns the colours of a shape's layers, enum MvviewColourName. A wheel's upper layer has colours of its own. */
+GPUME_INLINE void mvview_shape_colours(int kind, int a, int b, int variant, int *below, int *above)
 {
-    *below = kind == MVVIEW_BLOCK ? MVVIEW_INK_RED : MVVIEW_INK_BLACK;
-    *above = kind == MVVIEW_BLOCK ? MVVIEW_INK_SIZES :
-             kind == MVVIEW_ARROW && variant ? MVVIEW_INK_AMBER : MVVIEW_INK_WHITE;
-    for (int size = 4; kind == MVVIEW_BLOCK && size < FFMAX(a, b) && *above < MVVIEW_NB_INKS - 1; size *= 2)
+    *below = kind == MVVIEW_BLOCK ? MVVIEW_COLOUR_RED : MVVIEW_COLOUR_BLACK;
+    *above = kind == MVVIEW_BLOCK ? MVVIEW_COLOUR_SIZES :
+             kind == MVVIEW_ARROW && variant ? MVVIEW_COLOUR_AMBER : MVVIEW_COLOUR_WHITE;
+    for (int size = 4; kind == MVVIEW_BLOCK && size < FFMAX(a, b) && *above < MVVIEW_NB_COLOURS - 1; size *= 2)
         ++*above;
 }
 

@@ -6,11 +6,11 @@
 /**
  * @file
  * Draws shapes by blending with weights. For shapes that are drawn often, such as equal arrows and
- * outlines of blocks, the weights of all planes are computed once and kept as a stamp.
+ * outlines of blocks, the weights of all planes are computed once and kept as a mask.
  */
 
-#ifndef AVFILTER_GPUME_MVVIEW_STAMP_H
-#define AVFILTER_GPUME_MVVIEW_STAMP_H
+#ifndef AVFILTER_GPUME_MVVIEW_MASK_H
+#define AVFILTER_GPUME_MVVIEW_MASK_H
 
 #include <stdint.h>
 
@@ -35,16 +35,16 @@ typedef struct MvviewRect {
     int plane;
     int x, y;           ///< samples of the plane, relative to the sample in which the shape begins
     int n, h;           ///< number of words, a multiple of MVVIEW_PAD, and number of rows
-    size_t at;          ///< position of its weights in MvviewStamp.weights
+    size_t at;          ///< position of its weights in MvviewMask.weights
 } MvviewRect;
 
-typedef struct MvviewStamp {
+typedef struct MvviewMask {
     MvviewRect *rects;
     int nb_rects, rects_allocated;
     uint8_t *weights;
     size_t size, allocated;
     int top, bottom;    ///< rows of samples that it can touch, relative to its beginning
-} MvviewStamp;
+} MvviewMask;
 
 /** The rows y0 to y1 - 1 of a frame, to which drawing is confined; y0 is a multiple of the rows of a group. */
 typedef struct MvviewBand {
@@ -58,25 +58,25 @@ typedef struct MvviewGroup MvviewGroup;
 MvviewGroup *ff_mvview_group_alloc(const MvviewCanvas *c);
 void ff_mvview_group_free(MvviewGroup **g);
 
-/** Returns whether a shape is small enough to become a stamp. */
+/** Returns whether a shape is small enough to become a mask. */
 int ff_mvview_shape_is_small(const MvviewShape *s);
 
-int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
+int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g,
                          const MvviewShape *s);
-void ff_mvview_stamp_free(MvviewStamp *stamp);
+void ff_mvview_mask_free(MvviewMask *mask);
 
-/** Draws a stamp that begins at the sample (x, y). */
-void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
+/** Draws a mask that begins at the sample (x, y). */
+void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c,
                           const MvviewBand *band, int x, int y);
 
-/** Draws a shape that is not a stamp. */
+/** Draws a shape that is not a mask. */
 void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,
                           const MvviewBand *band, int x, int y);
 
-/** Indexed by enum MvviewInk. */
-extern const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS];
+/** Indexed by enum MvviewColourName. */
+extern const MvviewColour ff_mvview_colours[MVVIEW_NB_COLOURS];
 
 /** Indexed by enum MvviewGlyph. */
 extern const unsigned long long ff_mvview_font[MVVIEW_NB_GLYPHS];
 
-#endif /* AVFILTER_GPUME_MVVIEW_STAMP_H */
+#endif /* AVFILTER_GPUME_MVVIEW_MASK_H */

@@ -10,21 +10,21 @@
 #include "libavutil/error.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/mvview/stamp.h"
+#include "libavfilter/gpume/mvview/mask.h"
 
-/** Maximum side of a stamp; longer arrows are rare, and each of them is large. */
+/** Maximum side of a mask; longer arrows are rare, and each of them is large. */
 #define MAX_SIDE 512
 /** Maximum distance from an arrow's beginning to its tip in each direction, in samples. */
 #define MAX_TIP  96
 
-const MvviewColour ff_mvview_inks[MVVIEW_NB_INKS] = {
-    [MVVIEW_INK_BLACK] = { {   0,   0,   0 },   0 },
-    [MVVIEW_INK_WHITE] = { { 255, 255, 255 }, 255 },
-    [MVVIEW_INK_AMBER] = { { 255, 208,  64 }, 200 },
-    [MVVIEW_INK_RED]   = { { 240,  24,  40 }, 255 },
-    [MVVIEW_INK_SIZES] = { { 255,  96,  64 }, 240 }, { { 255, 192,  32 }, 216 },
-                         { { 176, 232,  64 }, 192 }, { {  48, 216, 160 }, 168 },
-                         { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
+const MvviewColour ff_mvview_colours[MVVIEW_NB_COLOURS] = {
+    [MVVIEW_COLOUR_BLACK] = { {   0,   0,   0 },   0 },
+    [MVVIEW_COLOUR_WHITE] = { { 255, 255, 255 }, 255 },
+    [MVVIEW_COLOUR_AMBER] = { { 255, 208,  64 }, 200 },
+    [MVVIEW_COLOUR_RED]   = { { 240,  24,  40 }, 255 },
+    [MVVIEW_COLOUR_SIZES] = { { 255,  96,  64 }, 240 }, { { 255, 192,  32 }, 216 },
+                              { { 176, 232,  64 }, 192 }, { {  48, 216, 160 }, 168 },
+                              { {  64, 168, 255 }, 144 }, { { 152, 120, 255 }, 120 },
 };
 
 struct MvviewGroup {
@@ -38,16 +38,16 @@ struct MvviewGroup {
 };
 
 /** A colour as components. */
-typedef struct Ink {
+typedef struct Levels {
     unsigned comp[3];
-} Ink;
+} Levels;
 
-static Ink ink_of(const MvviewCanvas *c, const MvviewColour *colour)
+static Levels levels_of(const MvviewCanvas *c, const MvviewColour *colour)
 {
-    Ink ink = { { 0 } };
+    Levels levels = { { 0 } };
 
-    ff_mvview_colour(c, colour, ink.comp);
-    return ink;
+    ff_mvview_colour(c, colour, levels.comp);
+    return levels;
 }
 
 av_cold MvviewGroup *ff_mvview_group_alloc(const MvviewCanvas *c)
@@ -102,8 +102,8 @@ static void clear_group(MvviewGroup *g, const MvviewCanvas *c, int first, int la
     }
 }
 
-/* Draws ink of this weight over sample x of row r; the group must contain the sample. */
-static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *ink, int weight)
+/* Draws a colour of this weight over sample x of row r; the group must contain the sample. */
+static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Levels *colour, int weight)
 {
     const int i = x - g->x;
 
@@ -113,7 +113,7 @@ static void put(MvviewGroup *g, const MvviewCanvas *c, int r, int x, const Ink *
     g->last[r]    = FFMAX(g->last[r],  x);
     g->keep[r][i] = mvview_keep(g->keep[r][i], weight);
     for (int j = 0; j < c->nb_comps; j++)
-        g->add[j][r][i] = mvview_add(g->add[j][r][i], ink->comp[j], weight);
+        g->add[j][r][i] = mvview_add(g->add[j][r][i], colour->comp[j], weight);
 }
 
 #define GLYPH(a, b, c, d, e, f, g, h, i)                                                            \
@@ -142,7 +142,7 @@ typedef struct Outline {
     MvviewArrow arrow;
     MvviewText text;
     MvviewBounds bounds;        ///< shifted by px and py
-    Ink below, above;
+    Levels below, above;
 } Outline;
 
 static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
@@ -150,9 +150,9 @@ static Outline outline_of(const MvviewShape *s, const MvviewCanvas *c)
     Outline o = { .s = s };
     int below, above;
 
-    mvview_shape_inks(s->kind, s->a, s->b, s->variant, &below, &above);
-    o.below  = ink_of(c, &ff_mvview_inks[below]);
-    o.above  = ink_of(c, &ff_mvview_inks[above]);
+    mvview_shape_colours(s->kind, s->a, s->b, s->variant, &below, &above);
+    o.below  = levels_of(c, &ff_mvview_colours[below]);
+    o.above  = levels_of(c, &ff_mvview_colours[above]);
     o.bounds = mvview_shape_bounds(s->kind, s->a, s->b, s->unit);
     if (s->kind == MVVIEW_ARROW) {
         mvview_arrow_init(&o.arrow, s->a, s->b, s->unit);
@@ -173,7 +173,7 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
 {
     const MvviewShape *s = o->s;
     MvviewAlong along    = mvview_arrow_along(&o->arrow, first - s->px, y - s->py);
-    Ink above = o->above;
+    Levels above = o->above;
 
     for (int x = first; x <= last; x++) {
         const int dx = x - s->px, dy = y - s->py;
@@ -194,7 +194,7 @@ static void fill_row(MvviewGroup *g, const MvviewCanvas *c, const Outline *o,
             l    = mvview_wheel_layers(s->a, s->unit, away);
             if (l.above) {
                 mvview_wheel_colour(colour.rgb, &colour.shade, s->a, dx, dy, away);
-                above = ink_of(c, &colour);
+                above = levels_of(c, &colour);
             }
             break;
         case MVVIEW_NUMBER:
@@ -293,43 +293,43 @@ static int pack_row(const MvviewGroup *g, const MvviewCanvas *c, int plane, int 
 }
 
 /* Makes room for one more rectangle and its weights. */
-static int grow(MvviewStamp *stamp, size_t size)
+static int grow(MvviewMask *mask, size_t size)
 {
-    if (stamp->nb_rects == stamp->rects_allocated) {
-        const int nb = FFMAX(16, 2 * stamp->rects_allocated);
-        MvviewRect *rects = av_realloc_array(stamp->rects, nb, sizeof(*rects));
+    if (mask->nb_rects == mask->rects_allocated) {
+        const int nb = FFMAX(16, 2 * mask->rects_allocated);
+        MvviewRect *rects = av_realloc_array(mask->rects, nb, sizeof(*rects));
 
         if (!rects)
             return AVERROR(ENOMEM);
-        stamp->rects           = rects;
-        stamp->rects_allocated = nb;
+        mask->rects           = rects;
+        mask->rects_allocated = nb;
     }
-    if (stamp->size + size > stamp->allocated) {
-        const size_t wanted = FFMAX(1024, 2 * stamp->allocated) + size;
-        uint8_t *weights = av_realloc(stamp->weights, wanted);
+    if (mask->size + size > mask->allocated) {
+        const size_t wanted = FFMAX(1024, 2 * mask->allocated) + size;
+        uint8_t *weights = av_realloc(mask->weights, wanted);
 
         if (!weights)
             return AVERROR(ENOMEM);
-        stamp->weights   = weights;
-        stamp->allocated = wanted;
+        mask->weights   = weights;
+        mask->allocated = wanted;
     }
     return 0;
 }
 
-static int add_rect(MvviewStamp *stamp, const MvviewRect *rect, size_t size)
+static int add_rect(MvviewMask *mask, const MvviewRect *rect, size_t size)
 {
-    const int ret = grow(stamp, size);
+    const int ret = grow(mask, size);
 
     if (ret < 0)
         return ret;
-    stamp->rects[stamp->nb_rects]      = *rect;
-    stamp->rects[stamp->nb_rects++].at = stamp->size;
-    stamp->size += size;
+    mask->rects[mask->nb_rects]      = *rect;
+    mask->rects[mask->nb_rects++].at = mask->size;
+    mask->size += size;
     return 0;
 }
 
 /* Finds the rows from i on that are drawn faster as one rectangle. Returns the last of them. */
-static int find_rectangle(const MvviewCanvas *c, const MvviewStamp *rows, int i, MvviewRect *rect)
+static int find_rectangle(const MvviewCanvas *c, const MvviewMask *rows, int i, MvviewRect *rect)
 {
     const int step = c->planes[rows->rects[i].plane].step;
     int last = i;
@@ -355,7 +355,7 @@ static int find_rectangle(const MvviewCanvas *c, const MvviewStamp *rows, int i,
 }
 
 /* Joins rows to rectangles, plane by plane. */
-static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStamp *rows)
+static int join_rows(MvviewMask *mask, const MvviewCanvas *c, const MvviewMask *rows)
 {
     for (int plane = 0; plane < c->nb_planes; plane++) {
         const int step = c->planes[plane].step;
@@ -371,9 +371,9 @@ static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStam
                 continue;
             last     = find_rectangle(c, rows, i, &rect);
             row_size = mvview_weights_size(c, rect.n);
-            if ((ret = add_rect(stamp, &rect, rect.h * row_size)) < 0)
+            if ((ret = add_rect(mask, &rect, rect.h * row_size)) < 0)
                 return ret;
-            weights = stamp->weights + stamp->rects[stamp->nb_rects - 1].at;
+            weights = mask->weights + mask->rects[mask->nb_rects - 1].at;
             for (int j = i; j <= last; j++) {
                 const MvviewRect *row = &rows->rects[j];
 
@@ -391,7 +391,7 @@ static int join_rows(MvviewStamp *stamp, const MvviewCanvas *c, const MvviewStam
     return 0;
 }
 
-static int pack_shape(MvviewStamp *rows, const MvviewCanvas *c, MvviewGroup *g,
+static int pack_shape(MvviewMask *rows, const MvviewCanvas *c, MvviewGroup *g,
                       const MvviewShape *s)
 {
     const Outline o = outline_of(s, c);
@@ -420,24 +420,24 @@ static int pack_shape(MvviewStamp *rows, const MvviewCanvas *c, MvviewGroup *g,
     return 0;
 }
 
-int ff_mvview_stamp_init(MvviewStamp *stamp, const MvviewCanvas *c, MvviewGroup *g,
+int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g,
                          const MvviewShape *s)
 {
-    MvviewStamp rows = { 0 };
+    MvviewMask rows = { 0 };
     int ret = pack_shape(&rows, c, g, s);
 
-    stamp->top    = rows.top;
-    stamp->bottom = rows.bottom;
+    mask->top    = rows.top;
+    mask->bottom = rows.bottom;
     if (ret >= 0)
-        ret = join_rows(stamp, c, &rows);
-    ff_mvview_stamp_free(&rows);
+        ret = join_rows(mask, c, &rows);
+    ff_mvview_mask_free(&rows);
     return ret;
 }
 
-void ff_mvview_stamp_free(MvviewStamp *stamp)
+void ff_mvview_mask_free(MvviewMask *mask)
 {
-    av_freep(&stamp->rects);
-    av_freep(&stamp->weights);
+    av_freep(&mask->rects);
+    av_freep(&mask->weights);
 }
 
 /* Blends a rectangle; (x, y) is the sample of the plane at which the shape begins. */
@@ -473,18 +473,18 @@ static void draw_rect(const MvviewRect *rect, const uint8_t *weights, const Mvvi
     }
 }
 
-void ff_mvview_stamp_draw(const MvviewStamp *stamp, const MvviewCanvas *c,
+void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c,
                           const MvviewBand *band, int x, int y)
 {
     const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
 
-    if (y0 + stamp->bottom < band->y0 || y0 + stamp->top >= band->y1)
+    if (y0 + mask->bottom < band->y0 || y0 + mask->top >= band->y1)
         return;
-    for (int i = 0; i < stamp->nb_rects; i++) {
-        const MvviewRect *rect = &stamp->rects[i];
+    for (int i = 0; i < mask->nb_rects; i++) {
+        const MvviewRect *rect = &mask->rects[i];
         const MvviewPlane *p   = &c->planes[rect->plane];
 
-        draw_rect(rect, stamp->weights + rect->at, c, band,
+        draw_rect(rect, mask->weights + rect->at, c, band,
                   (x0 >> p->hsub) + rect->x, (y0 >> p->vsub) + rect->y);
     }
 }
