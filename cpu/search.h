@@ -84,6 +84,16 @@ typedef struct GpumeBlock {
     uint32_t cost;              ///< UINT32_MAX: no candidate has been tried
 } GpumeBlock;
 
+/** Searches with patterns from the vector (dx, dy) on, indexed by enum GpumeAlgo. */
+extern void (*const ff_gpume_cpu_patterns[GPUME_NB_ALGOS])(GpumeBlock *b);
+
+/** Computes costs of blocks that have no function for their width or height. */
+void ff_gpume_cpu_cost_of_parts(const GpumeBlock *b, const uint8_t *const *ref, int nb, uint32_t *cost, uint32_t limit);
+
+/** Stages of full search; they return whether the block is done. */
+int ff_gpume_cpu_stage_sea(GpumeBlock *b);
+int ff_gpume_cpu_stage_full(GpumeBlock *b);
+
 /** Prepares the parts of the block at box, which add up their costs. */
 void ff_gpume_cpu_begin_sums(GpumeBlock *b);
 
