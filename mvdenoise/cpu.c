@@ -452,7 +452,7 @@ static void combine_rows(void *arg, int worker, int start, int end)
         const GpumeSamples *own = &s->slot->noisy[GPUME_PLANE_WHOLE].components[component];
 
         if (s->step->noise[component]->sigma)
-            ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c->w, c->h, y, l->depth,
+            ff_mvdenoise_combine(&s->samples, samples, &s->results[component], c, y, l->depth,
                                  mvdenoise_log2_step(s->cfg), scratch);
         else
             s->samples.copy(samples, own->first + y * own->stride, c->w);

@@ -72,10 +72,10 @@ static unsigned candidates(MvdenoiseCandidates *dst, const GpumeCellVector *fiel
     return mask;
 }
 
-void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
-                          int y, int depth, int log2_step, void *scratch)
+void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results,
+                          const GpumeComponent *c, int y, int depth, int log2_step, void *scratch)
 {
-    const int nb   = mvdenoise_cols(w), end = mvdenoise_end_row(y, h, log2_step);
+    const int w = c->w, h = c->h, nb = mvdenoise_cols(w), end = mvdenoise_end_row(y, h, log2_step);
     const int size = depth > 10 ? sizeof(uint64_t) : sizeof(uint32_t), length = w + MVDENOISE_PATCH;
     uint8_t *sums     = scratch;
     uint32_t *weights = (uint32_t *)(sums + length * (size_t)size);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
+#include "libavfilter/gpume/picture/layout.h"
 
 /**
  * A patch in a picture: its samples are the means of two. Assembly code depends on the layout of
@@ -121,11 +122,10 @@ void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth);
 void ff_mvdenoise_samples_init_aarch64(MvdenoiseSamples *s, int depth);
 
 /**
- * Makes row y of a component of w x h samples from the patches that contain it. May write up to 7
- * more samples.
+ * Makes row y of a component from the patches that contain it. May write up to 7 more samples.
  * @param scratch 12 bytes for each sample, and for MVDENOISE_PATCH more
  */
-void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results, int w, int h,
-                          int y, int depth, int log2_step, void *scratch);
+void ff_mvdenoise_combine(const MvdenoiseSamples *s, uint16_t *dst, const MvdenoiseResults *results,
+                          const GpumeComponent *c, int y, int depth, int log2_step, void *scratch);
 
 #endif /* AVFILTER_GPUME_MVDENOISE_SAMPLES_H */
