@@ -84,9 +84,12 @@ static av_cold int open_mvdeint(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .only_first = s->mode == MODE_FRAME,
         .log_ctx    = ctx,
     };
+    int ret;
 
     ff_mvdeint_close(&s->mvdeint);
-    return ff_mvdeint_open(&s->mvdeint, &cfg);
+    ret = ff_mvdeint_open(&s->mvdeint, &cfg);
+    s->stream.sequence = ret < 0 ? NULL : ff_mvdeint_sequence(s->mvdeint);
+    return ret;
 }
 
 static av_cold int config_output(AVFilterLink *outlink)
@@ -287,21 +290,6 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     return ret < 0 ? ret : find_order(ctx, *frame, &s->input);
 }
 
-static int continues(AVFilterContext *ctx, const AVFrame *frame)
-{
-    const MvdeintContext *s = ctx->priv;
-
-    return ff_mvdeint_continues(s->mvdeint, frame);
-}
-
-static int flush(AVFilterContext *ctx)
-{
-    const MvdeintContext *s = ctx->priv;
-
-    ff_mvdeint_flush(s->mvdeint);
-    return 0;
-}
-
 static int finish(AVFilterContext *ctx)
 {
     MvdeintContext *s = ctx->priv;
@@ -314,8 +302,7 @@ static int finish(AVFilterContext *ctx)
 static int activate(AVFilterContext *ctx)
 {
     static const GpumeStreamFunctions functions = {
-        .produce = produce, .take = take, .push = push, .continues = continues, .open = open_mvdeint, .flush = flush,
-        .finish  = finish,
+        .produce = produce, .take = take, .push = push, .open = open_mvdeint, .finish = finish,
     };
     MvdeintContext *s = ctx->priv;
 

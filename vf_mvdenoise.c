@@ -191,9 +191,12 @@ static av_cold int open_mvdenoise(AVFilterContext *ctx, AVBufferRef *hw_frames)
         .opponent  = opponent_format(ctx) != AV_PIX_FMT_NONE,
         .log_ctx   = ctx,
     };
+    int ret;
 
     ff_mvdenoise_close(&s->mvdenoise);
-    return ff_mvdenoise_open(&s->mvdenoise, &cfg);
+    ret = ff_mvdenoise_open(&s->mvdenoise, &cfg);
+    s->stream.sequence = ret < 0 ? NULL : ff_mvdenoise_sequence(s->mvdenoise);
+    return ret;
 }
 
 /* Warns if no frame can change, although the options ask for it. */
@@ -444,21 +447,6 @@ static int take(AVFilterContext *ctx, AVFrame **frame)
     return 0;
 }
 
-static int continues(AVFilterContext *ctx, const AVFrame *frame)
-{
-    const MvdenoiseContext *s = ctx->priv;
-
-    return ff_mvdenoise_continues(s->mvdenoise, frame);
-}
-
-static int flush(AVFilterContext *ctx)
-{
-    const MvdenoiseContext *s = ctx->priv;
-
-    ff_mvdenoise_flush(s->mvdenoise);
-    return 0;
-}
-
 /*
  * Takes an input frame: sends it to the searcher or, if it is a repeat, queues it.
  * @param repeats whether the frame has the samples of the previous frame
@@ -537,8 +525,7 @@ static int feed(AVFilterContext *ctx, AVFrame **frame)
 static int activate(AVFilterContext *ctx)
 {
     static const GpumeStreamFunctions functions = {
-        .produce = produce, .take = take, .push = push, .continues = continues, .open = open_mvdenoise, .feed = feed,
-        .flush   = flush,
+        .produce = produce, .take = take, .push = push, .open = open_mvdenoise, .feed = feed,
     };
     MvdenoiseContext *s = ctx->priv;
 

@@ -106,9 +106,9 @@ av_cold void ff_mvdeint_close(Mvdeint **mvdeint)
     av_freep(mvdeint);
 }
 
-int ff_mvdeint_continues(const Mvdeint *s, const AVFrame *frame)
+GpumeSequence *ff_mvdeint_sequence(Mvdeint *s)
 {
-    return ff_gpume_sequence_continues(&s->sequence, frame);
+    return &s->sequence;
 }
 
 static const MvdeintBackend *backend_of(const Mvdeint *s)
@@ -322,11 +322,6 @@ int ff_mvdeint_push(Mvdeint *s, AVFrame **frame, const MvdeintInput *input, cons
 void ff_mvdeint_set_order(Mvdeint *s, int bottom_first)
 {
     s->last_input.bottom_first = bottom_first;
-}
-
-void ff_mvdeint_flush(Mvdeint *s)
-{
-    s->sequence.flushed = 1;
 }
 
 /* Returns whether a pass can make its next field. */

@@ -58,12 +58,8 @@ extern const GpumeSequenceKind ff_mvdeint_kind;
 int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg);
 void ff_mvdeint_close(Mvdeint **mvdeint);
 
-/**
- * Returns whether a frame can be added: it continues the sequence, or begins one after the last has been flushed. If
- * not, flush the sequence and make the remaining frames. If the frame cannot be added even then, it is on another
- * device, or has another pixel format on a device, and needs another Mvdeint.
- */
-int ff_mvdeint_continues(const Mvdeint *mvdeint, const AVFrame *frame);
+/** Returns the sequence, which tells whether a frame can be added. Set flushed when no more frames follow. */
+GpumeSequence *ff_mvdeint_sequence(Mvdeint *mvdeint);
 
 /**
  * Adds a frame to the sequence, or begins another sequence after the end of the last. All frames
@@ -82,9 +78,6 @@ AVFrame *ff_mvdeint_properties(const AVFrame *frame);
 
 /** Returns a new frame with the properties of a frame and, if it has any, its samples; or NULL. */
 AVFrame *ff_mvdeint_clone(const AVFrame *frame);
-
-/** Ends the sequence: no more frames follow. */
-void ff_mvdeint_flush(Mvdeint *mvdeint);
 
 /**
  * Finds the next field from which a frame can be made.

@@ -76,9 +76,9 @@ av_cold void ff_mvdenoise_close(Mvdenoise **mvdenoise)
     av_freep(mvdenoise);
 }
 
-int ff_mvdenoise_continues(const Mvdenoise *s, const AVFrame *frame)
+GpumeSequence *ff_mvdenoise_sequence(Mvdenoise *s)
 {
-    return ff_gpume_sequence_continues(&s->sequence, frame);
+    return &s->sequence;
 }
 
 static const MvdenoiseBackend *backend_of(const Mvdenoise *s)
@@ -155,11 +155,6 @@ int ff_mvdenoise_push(Mvdenoise *s, AVFrame **frame, const AVFrame *samples, int
     *frame   = NULL;
     s->sequence.nb_in++;
     return 0;
-}
-
-void ff_mvdenoise_flush(Mvdenoise *s)
-{
-    s->sequence.flushed = 1;
 }
 
 const AVFrame *ff_mvdenoise_next(const Mvdenoise *s)

@@ -45,12 +45,8 @@ extern const GpumeSequenceKind ff_mvdenoise_kind;
 int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);
 void ff_mvdenoise_close(Mvdenoise **mvdenoise);
 
-/**
- * Returns whether a frame can be added: it continues the sequence, or begins one after the last has been flushed. If
- * not, flush the sequence and make the remaining frames. If the frame cannot be added even then, it is on another
- * device, or has another pixel format on a device, and needs another Mvdenoise.
- */
-int ff_mvdenoise_continues(const Mvdenoise *mvdenoise, const AVFrame *frame);
+/** Returns the sequence, which tells whether a frame can be added. Set flushed when no more frames follow. */
+GpumeSequence *ff_mvdenoise_sequence(Mvdenoise *mvdenoise);
 
 /** Sets MvdenoiseConfig.strength for the frames that are added from now on. */
 void ff_mvdenoise_set_strength(Mvdenoise *mvdenoise, int strength);
@@ -68,9 +64,6 @@ void ff_mvdenoise_set_strength(Mvdenoise *mvdenoise, int strength);
  * @return 0, in which case the frame was taken over and *frame is NULL, or an AVERROR code
  */
 int ff_mvdenoise_push(Mvdenoise *mvdenoise, AVFrame **frame, const AVFrame *samples, int flags);
-
-/** Ends the sequence: no more frames follow. */
-void ff_mvdenoise_flush(Mvdenoise *mvdenoise);
 
 /** Returns the frame that can be made next; NULL: there is none, or more input is needed. */
 const AVFrame *ff_mvdenoise_next(const Mvdenoise *mvdenoise);

@@ -11,6 +11,18 @@
 #include "libavfilter/gpume/util/hwframes.h"
 #include "libavfilter/gpume/util/upstream.h"
 
+static int continues(AVFilterContext *ctx, const GpumeStream *s, const GpumeStreamFunctions *f, const AVFrame *frame)
+{
+    return f->continues ? f->continues(ctx, frame) : ff_gpume_sequence_continues(s->sequence, frame);
+}
+
+static int flush(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f)
+{
+    if (s->sequence)
+        s->sequence->flushed = 1;
+    return f->flush ? f->flush(ctx) : 0;
+}
+
 /* Gives the filter a frame. If the frame begins another sequence, it must wait. */
 static int take(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions *f, AVFrame **frame)
 {
@@ -18,10 +30,10 @@ static int take(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFunctions
 
     if (ret < 0 || !f->push)
         return ret;
-    if (f->continues(ctx, *frame))
+    if (continues(ctx, s, f, *frame))
         return f->push(ctx, frame);
     FFSWAP(AVFrame *, s->next, *frame);
-    return f->flush(ctx);
+    return flush(ctx, s, f);
 }
 
 /* Sends the next output frame. If there is none, begins the sequence that waits. */
@@ -31,7 +43,7 @@ static int produce(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
 
     if (ret || !s->next)
         return ret;
-    ret = f->continues(ctx, s->next) ? 0 : f->open(ctx, s->next->hw_frames_ctx);
+    ret = continues(ctx, s, f, s->next) ? 0 : f->open(ctx, s->next->hw_frames_ctx);
     if (ret >= 0)
         ret = f->push(ctx, &s->next);
     return ret < 0 ? ret : f->produce(ctx);
@@ -76,7 +88,7 @@ static int receive(AVFilterContext *ctx, GpumeStream *s, const GpumeStreamFuncti
     }
     if (ret == AVERROR_EOF) {
         s->eof = 1;
-        ret    = f->flush ? f->flush(ctx) : 0;
+        ret    = flush(ctx, s, f);
     }
     return ret < 0 ? ret : 1;
 }

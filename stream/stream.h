@@ -30,6 +30,7 @@
 /** State of a filter's input and output. Zeroed before use. */
 typedef struct GpumeStream {
     GpumeSearcher *searcher;    ///< gives frames motion vectors; NULL: they need none
+    GpumeSequence *sequence;    ///< to which push() adds frames; NULL: the filter says itself what continues it
     AVFrame *next;              ///< the frame that begins the next sequence, until all frames before it are made
     int eof;                    ///< whether no more frames follow
     int status;                 ///< status of the output at its end
@@ -48,9 +49,10 @@ typedef struct GpumeStreamFunctions {
      */
     int (*take)(AVFilterContext *ctx, AVFrame **frame);
     /**
-     * The functions of a filter of sequences; optional. push() adds a frame that continues the sequence. If
-     * a frame does not, flush() is called, and the frame is pushed when produce() has sent all frames. If it does not
-     * continue the sequence even then, open() opens the filter for frames in system memory, or for those of hw_frames.
+     * The functions of a filter of sequences; optional. push() adds a frame that continues the sequence. If a frame does
+     * not, the sequence is flushed, and the frame is pushed when produce() has sent all frames. If it does not continue
+     * the sequence even then, open() opens the filter for frames in system memory, or for those of hw_frames.
+     * continues() is only needed if GpumeStream.sequence alone does not decide.
      */
     int (*push)(AVFilterContext *ctx, AVFrame **frame);
     int (*continues)(AVFilterContext *ctx, const AVFrame *frame);

@@ -318,7 +318,7 @@ static void run_pictures(Case *c, Mvdeint *m, int on_device)
             CHECK(ret >= 0 && !f, "frame %d: %s", n, av_err2str(ret));
             av_frame_free(&f);
         } else {
-            ff_mvdeint_flush(m);
+            ff_mvdeint_sequence(m)->flushed = 1;
         }
         while (t < 2 * c->nb_frames && ff_mvdeint_next(m, &next) == 1) {
             const int passes = c->inputs[t / 2].passes;

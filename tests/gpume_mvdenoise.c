@@ -341,7 +341,7 @@ static void run_pictures(Case *c, Mvdenoise *m, int on_device)
             av_frame_free(&f);
             CHECK(!ff_mvdenoise_next(m) == (nb_out + delay > n), "picture %d comes at the wrong time", nb_out);
         } else {
-            ff_mvdenoise_flush(m);
+            ff_mvdenoise_sequence(m)->flushed = 1;
         }
         while ((next = ff_mvdenoise_next(m)) && nb_out < c->nb_frames) {
             CHECK(next->data[0] == data[nb_out], "the next picture is not %d", nb_out);
@@ -666,7 +666,7 @@ static double error_left(int radius, int passes, int sigma, double noise)
         draw_side_data(&c, n);
         ret = ff_mvdenoise_push(m, &f, NULL, 0);
         if (n == GAIN_FRAMES - 1)
-            ff_mvdenoise_flush(m);
+            ff_mvdenoise_sequence(m)->flushed = 1;
         while (ret >= 0 && ff_mvdenoise_next(m) && nb_out <= GAIN_FRAMES / 2 && (ret = ff_mvdenoise_make(m, out)) >= 0)
             nb_out++;
         av_freep(&c.blocks[n]);
