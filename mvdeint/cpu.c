@@ -32,13 +32,12 @@ enum { SCRATCH_ARRAYS = MVDEINT_MAX_CANDIDATES + 4, SCRATCH_BYTES = 4 * SCRATCH_
 
 static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
-    const MvdeintConfig *cfg = config;
     CPUBackend *s = priv;
 
-    s->cfg = cfg;
-    s->scheduler.executor = cfg->executor;
+    s->cfg = config;
+    s->scheduler.executor = s->cfg->executor;
     return 0;
 }
 

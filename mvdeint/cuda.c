@@ -111,20 +111,17 @@ static av_cold int upload_table(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvdeintConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
-    GpumeLayout layout;
     int ret;
 
     s->cfg = cfg;
-    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
-    ret = load_kernels(s, layout.depth);
+    ret = load_kernels(s, layout->depth);
     if (ret >= 0)
         ret = upload_table(s);
     ff_gpume_cuda_pop(&s->shell.cuda);

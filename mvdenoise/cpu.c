@@ -71,13 +71,12 @@ typedef struct CPUBackend {
     GpumeTaskChain chain;
 } CPUBackend;
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
-    const MvdenoiseConfig *cfg = config;
     CPUBackend *s = priv;
 
-    s->cfg = cfg;
-    s->scheduler.executor = cfg->executor;
+    s->cfg = config;
+    s->scheduler.executor = s->cfg->executor;
     return 0;
 }
 

@@ -22,7 +22,6 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 
 #include "libavfilter/gpume/mvdenoise/backend.h"
@@ -193,22 +192,19 @@ static av_cold int init_side(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvdenoiseConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
-    GpumeLayout layout;
     int ret;
 
     s->cfg = cfg;
-    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    s->bytes = layout.bytes;
+    s->bytes = layout->bytes;
     s->most  = FFMAX(2 * cfg->radius + 1, 3);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
-    ret = load_kernels(s, layout.depth);
+    ret = load_kernels(s, layout->depth);
     if (ret >= 0)
         ret = init_memory(s);
     if (ret >= 0)

@@ -63,13 +63,12 @@ typedef struct CPUBackend {
     GpumeTaskChain chain;
 } CPUBackend;
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
-    const MvfpsConfig *cfg = config;
     CPUBackend *s = priv;
 
-    s->cfg = cfg;
-    s->scheduler.executor = s->look_scheduler.executor = cfg->executor;
+    s->cfg = config;
+    s->scheduler.executor = s->look_scheduler.executor = s->cfg->executor;
     return 0;
 }
 

@@ -20,7 +20,6 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 #include "libavutil/pixdesc.h"
 
@@ -156,24 +155,21 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     return 0;
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvfpsConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
-    GpumeLayout layout;
     int hsub, vsub, ret;
 
     s->cfg = cfg;
-    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
-    hsub = layout.components[1].hsub;
-    vsub = layout.components[1].vsub;
+    hsub = layout->components[1].hsub;
+    vsub = layout->components[1].vsub;
     if (hsub > 1 || vsub > hsub) {
         av_log(cfg->log_ctx, AV_LOG_ERROR, "mvfps does not support CUDA frames with samples of format %s; "
-               "insert hwdownload before it.\n", av_get_pix_fmt_name(frames->sw_format));
+               "insert hwdownload before it.\n", av_get_pix_fmt_name(layout->format));
         return AVERROR(ENOSYS);
     }
-    s->bytes = layout.bytes;
+    s->bytes = layout->bytes;
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;

@@ -50,7 +50,7 @@ typedef struct CPUBackend {
     int nb;                     ///< number of components that are warped
 } CPUBackend;
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     CPUBackend *s = priv;
 

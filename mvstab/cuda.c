@@ -43,22 +43,19 @@ typedef struct CUDABackend {
     GpumeCudaPool pictures, tensors;
 } CUDABackend;
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvstabConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
-    GpumeLayout layout;
     int ret;
 
-    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     for (int i = 0; i < NB_KERNELS && ret >= 0; i++)
-        ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, layout.depth);
+        ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, layout->depth);
     if (ret >= 0)
-        ret = ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, layout.bytes);
+        ret = ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, layout->bytes);
     ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }

@@ -58,13 +58,12 @@ typedef struct CPUBackend {
     MvstereoPainter painter;
 } CPUBackend;
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
-    const MvstereoConfig *cfg = config;
     CPUBackend *s = priv;
 
-    s->cfg = cfg;
-    s->scheduler.executor = cfg->executor;
+    s->cfg = config;
+    s->scheduler.executor = s->cfg->executor;
     return 0;
 }
 

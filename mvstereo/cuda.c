@@ -144,21 +144,18 @@ static av_cold int open_events(CUDABackend *s)
     return 0;
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvstereoConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDABackend *s = priv;
-    GpumeLayout layout;
     int ret;
 
     s->cfg               = cfg;
     s->shell.alternative = cfg->alternative;
-    ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
-    ret = load_kernels(s, layout.depth);
+    ret = load_kernels(s, layout->depth);
     if (ret >= 0)
         ret = open_events(s);
     ff_gpume_cuda_pop(&s->shell.cuda);

@@ -54,10 +54,11 @@ static av_cold int open_frames(Upload *u, int w, int h)
                                    FFALIGN(h, 2));
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvstereoConfig *cfg = config;
     Upload *u = priv;
+    GpumeLayout uploaded;
     int ret   = ff_gpume_cuda_create_device(&u->device, cfg->hw_device, NULL, cfg->backend < 0, cfg->log_ctx);
 
     u->cfg = cfg;
@@ -72,7 +73,8 @@ static av_cold int init(void *priv, const void *config)
     u->device_cfg             = *cfg;
     u->device_cfg.hw_frames   = u->frames;
     u->device_cfg.alternative = ALTERNATIVE;
-    return ff_mvstereo_backend_cuda.common.init(u->priv, &u->device_cfg);
+    ff_gpume_layout_init(&uploaded, AV_PIX_FMT_NV12, ANY_SIZE, ANY_SIZE);
+    return ff_mvstereo_backend_cuda.common.init(u->priv, &u->device_cfg, &uploaded);
 }
 
 static av_cold void forget(Upload *u)

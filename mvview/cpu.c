@@ -78,7 +78,7 @@ static void free_workers(CPUPainter *v)
     v->nb_workers = 0;
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvviewConfig *cfg = config;
     CPUPainter *v = priv;

@@ -23,7 +23,6 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
@@ -114,10 +113,9 @@ static av_cold int init_device(CUDAPainter *s, int depth)
                                LONGEST_OFFSET + 2 * sizeof(unsigned), "colours");
 }
 
-static av_cold int init(void *priv, const void *config)
+static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
 {
     const MvviewConfig *cfg = config;
-    const AVHWFramesContext *frames = (const AVHWFramesContext *)cfg->hw_frames->data;
     CUDAPainter *s = priv;
     int ret;
 
@@ -125,7 +123,7 @@ static av_cold int init(void *priv, const void *config)
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
-    ret = init_device(s, av_pix_fmt_desc_get(frames->sw_format)->comp[0].depth > 8 ? 16 : 8);
+    ret = init_device(s, layout->depth > 8 ? 16 : 8);
     ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
 }

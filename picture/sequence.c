@@ -47,6 +47,7 @@ av_cold int ff_gpume_sequence_open(GpumeSequence *s, const GpumeSequenceKind *ki
                                    const void *cfg, void *log_ctx)
 {
     const AVHWFramesContext *frames = hw_frames ? (const AVHWFramesContext *)hw_frames->data : NULL;
+    GpumeLayout layout = { 0 };
 
     s->layout.format = AV_PIX_FMT_NONE;
     s->sw_format     = ff_gpume_sw_format(hw_frames);
@@ -55,7 +56,9 @@ av_cold int ff_gpume_sequence_open(GpumeSequence *s, const GpumeSequenceKind *ki
     if (!s->backend)
         return AVERROR(ENOSYS);
     s->priv = av_mallocz(s->backend->priv_size);
-    return s->priv ? s->backend->init(s->priv, cfg) : AVERROR(ENOMEM);
+    if (frames)
+        ff_gpume_layout_init(&layout, frames->sw_format, frames->width, frames->height);
+    return s->priv ? s->backend->init(s->priv, cfg, &layout) : AVERROR(ENOMEM);
 }
 
 av_cold void ff_gpume_sequence_close(GpumeSequence *s)

@@ -35,8 +35,11 @@ typedef struct GpumeFrameBackend {
     size_t priv_size;
     /** Whether the backend works on frames with samples of this format, which the filter supports. */
     int  (*supports)(enum AVPixelFormat sw_format);      // optional
-    /** @param cfg the configuration of the filter, which stays valid until uninit() */
-    int  (*init)(void *priv, const void *cfg);
+    /**
+     * @param cfg    the configuration of the filter, which stays valid until uninit()
+     * @param layout that of hardware frames, whose format does not change later
+     */
+    int  (*init)(void *priv, const void *cfg, const GpumeLayout *layout);
     /** Forgets all pictures, and sets the layout of the following ones, which stays valid. */
     int  (*set_layout)(void *priv, const GpumeLayout *layout);     // optional
     /** Is also called after init() has failed. */
