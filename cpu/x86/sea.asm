@@ -38,11 +38,7 @@ SECTION .text
 ; LOAD_DWORDS dst, address, register of zeros, bits: loads a sample to every dword
 %macro LOAD_DWORDS 4
 %if cpuflag(avx2)
-%if %4 == 8
     pmovzxbd    %1, %2
-%else
-    pmovzxwd    %1, %2
-%endif
 %else
 %if %4 == 8
     movd        %1, %2
@@ -93,8 +89,8 @@ cglobal gpume_sea_columns_%1, 6, 6, 7, dst, sums, add, sub, n, shift
     RET
 %endmacro
 
+INIT_XMM sse2
 ; void gpume_sea_add(uint16_t *dst, const uint16_t *a, const uint16_t *b, ptrdiff_t n)
-%macro ADD_SUMS 0
 cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     add         nq, nq
     add       dstq, nq
@@ -103,7 +99,7 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     neg         nq
 .loop:
 %assign OFFSET 0
-%rep 32 / mmsize
+%rep 2
     movu        m0, [aq+nq+OFFSET]
     movu        m1, [bq+nq+OFFSET]
     paddw       m0, m1
@@ -113,7 +109,6 @@ cglobal gpume_sea_add, 4, 4, 2, dst, a, b, n
     add         nq, 32
     jl .loop
     RET
-%endmacro
 
 ; BROADCAST dst, address: broadcasts a dword
 %macro BROADCAST 2
@@ -370,7 +365,6 @@ cglobal gpume_sea_join, 3, 11, 12, p, i, kept, nw, ne, sw, se, dst, end, mask, m
 INIT_XMM sse2
 COLUMNS 8
 COLUMNS 16
-ADD_SUMS
 BOUND 0
 BOUND 1
 JOIN
@@ -382,8 +376,6 @@ BOUND 1
 %if HAVE_AVX2_EXTERNAL
 INIT_YMM avx2
 COLUMNS 8
-COLUMNS 16
-ADD_SUMS
 BOUND 0
 BOUND 1
 JOIN
