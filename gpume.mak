@@ -34,7 +34,7 @@ gpume_objects   = $(patsubst %.c,gpume/$(1)/%.o,$(if $(GPUME_CUDA-yes),         
 gpume_arch      = $(foreach E,c asm S,$(patsubst %.$(E),gpume/$(1)/$(2)/%.o,$(call gpume_sources,$(1)/$(2),$(E))))
 # FFmpeg's lists of such objects, and their folders. Arm of 32 bits has NEON, too.
 GPUME_ARCHS    := x86 aarch64
-GPUME_ARCH      = $(if $(HAVE_X86ASM),X86ASM-OBJS x86) $(if $(ARCH_AARCH64),NEON-OBJS aarch64)
+GPUME_ARCH      = $(if $(and $(ARCH_X86_64),$(HAVE_X86ASM)),X86ASM-OBJS x86) $(if $(ARCH_AARCH64),NEON-OBJS aarch64)
 
 GPUME_COMMON   := $(foreach D,$(call gpume_folders,common),$(call gpume_objects,$(D))) \
                   $(if $(GPUME_CUDA-yes),cuda/load_helper.o)

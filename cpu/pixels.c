@@ -6,13 +6,13 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/core/propagation.h"
 #include "libavfilter/gpume/cpu/pixels.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 #define PIXELS_DEPTH(bits, Sum)                                                             \
 static void halve_##bits(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n)           \
@@ -145,9 +145,5 @@ av_cold void ff_gpume_pixels_init(GpumePixels *pixels, int depth)
 {
     *pixels = depth > 8 ? pixels_16 : pixels_8;
 
-#if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_pixels_init_x86(pixels, depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_gpume_pixels_init_aarch64(pixels, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_gpume_pixels_init, pixels, depth);
 }

@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
@@ -126,9 +126,5 @@ av_cold void ff_gpume_sad_init(GpumeCost *cost, int depth)
 {
     *cost = depth > 8 ? sad_16 : sad_8;
 
-#if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_sad_init_x86(cost, depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_gpume_sad_init_aarch64(cost, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_gpume_sad_init, cost, depth);
 }

@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/macros.h"
 
 #include "libavfilter/gpume/cpu/cost.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 #define PIXEL_8(p, x)  (p)[x]
 #define PIXEL_16(p, x) AV_RN16((p) + 2 * (x))
@@ -100,9 +100,5 @@ av_cold void ff_gpume_satd_init(GpumeCost *cost, int depth)
 {
     *cost = depth > 8 ? costs_16 : costs_8;
 
-#if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_satd_init_x86(cost, depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_gpume_satd_init_aarch64(cost, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_gpume_satd_init, cost, depth);
 }

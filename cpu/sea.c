@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/cpu/sea.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 /** Distance in bytes; the processor does not prefetch the sums of two planes by itself. */
 #define PREFETCH_DISTANCE 512
@@ -143,11 +143,7 @@ av_cold void ff_gpume_sea_init(GpumeSea *s, const GpumeParams *p)
     s->bound_and_store = bound_and_store;
     s->join    = join;
 
-#if ARCH_X86_64 && HAVE_X86ASM
-    ff_gpume_sea_init_x86(s, p->depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_gpume_sea_init_aarch64(s, p->depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_gpume_sea_init, s, p->depth);
 }
 
 av_cold void ff_gpume_sea_init_larger(GpumeSea *s, const GpumeSea *smaller)

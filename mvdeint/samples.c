@@ -15,6 +15,7 @@
 #include "libavutil/thread.h"
 
 #include "libavfilter/gpume/mvdeint/samples.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 const uint8_t ff_mvdeint_window[3][MVDEINT_BLOCK] = { MVDEINT_WINDOW };
 
@@ -150,11 +151,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         SET(16);
     else
         SET(8);
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvdeint_samples_init_x86(s, depth);
-#elif ARCH_AARCH64
-    ff_mvdeint_samples_init_aarch64(s, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvdeint_samples_init, s, depth);
 }
 
 void ff_mvdeint_estimate_8(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)

@@ -13,6 +13,7 @@
 #include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdenoise/samples.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 /* Window of a patch: weights of its samples, larger in the middle. */
 static const uint8_t window[MVDENOISE_PATCH][MVDENOISE_PATCH] = {
@@ -124,9 +125,5 @@ av_cold void ff_mvdenoise_samples_init(MvdenoiseSamples *s, int depth)
         .copy       = depth > 8  ? copy_16   : copy_8,
         .store      = depth > 8  ? store_16  : store_8,
     };
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvdenoise_samples_init_x86(s, depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_mvdenoise_samples_init_aarch64(s, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvdenoise_samples_init, s, depth);
 }

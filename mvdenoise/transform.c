@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/intreadwrite.h"
@@ -14,6 +13,7 @@
 
 #include "libavfilter/gpume/mvdenoise/over_time.h"
 #include "libavfilter/gpume/mvdenoise/transform.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 /** Wiener gains for each ratio between a coefficient and sigma, times 32768. */
 static int gains[MVDENOISE_RATIOS];
@@ -107,9 +107,5 @@ av_cold void ff_mvdenoise_transform_init(MvdenoiseTransform *t, int depth)
         .wiener     = depth > 10 ? wiener_32     : wiener_16,
         .back       = depth > 10 ? back_32       : back_16,
     };
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvdenoise_transform_init_x86(t, depth);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_mvdenoise_transform_init_aarch64(t, depth);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvdenoise_transform_init, t, depth);
 }

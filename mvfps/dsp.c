@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/intreadwrite.h"
 
 #include "libavfilter/gpume/mvfps/dsp.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 /* sinc with a window of three lobes (Duchon 1979), and Catmull-Rom spline, at sixteenths of a sample; the sum is 64 */
 const int8_t ff_mvfps_long_taps[16][6] = {
@@ -147,9 +147,5 @@ av_cold void ff_mvfps_dsp_init(MvfpsDsp *dsp, int bytes)
         .sum_distances   = sum_distances,
         .field_penalties = mvfps_field_penalties,
     };
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvfps_dsp_init_x86(dsp, bytes);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_mvfps_dsp_init_aarch64(dsp, bytes);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvfps_dsp_init, dsp, bytes);
 }

@@ -11,6 +11,7 @@
 #include "libavutil/common.h"
 
 #include "libavfilter/gpume/mvstereo/dsp.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 /* number of neighbours in a census of 7x7 */
 static_assert((2 * MVSTEREO_CENSUS_R + 1) * (2 * MVSTEREO_CENSUS_R + 1) - 1 == 4 * MVSTEREO_NIBBLES,
@@ -118,9 +119,5 @@ av_cold void ff_mvstereo_dsp_init(MvstereoDSP *dsp)
         .sum             = sum,
         .weighted_median = weighted_median,
     };
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvstereo_dsp_init_x86(dsp);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_mvstereo_dsp_init_aarch64(dsp);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvstereo_dsp_init, dsp);
 }

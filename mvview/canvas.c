@@ -17,6 +17,7 @@
 
 #include "libavfilter/gpume/mvview/canvas.h"
 #include "libavfilter/gpume/mvview/shape.h"
+#include "libavfilter/gpume/util/assembly.h"
 
 int ff_mvview_format_supported(enum AVPixelFormat format)
 {
@@ -202,11 +203,7 @@ av_cold int ff_mvview_canvas_init(MvviewCanvas *c, const AVFrame *frame, enum AV
     c->blend    = c->bytes == 1 ? blend_8 : c->swapped ? blend_swapped_16 : blend_16;
     c->blend_8  = blend_words_8;
     c->blend_16 = blend_words_16;
-#if ARCH_X86 && HAVE_X86ASM
-    ff_mvview_canvas_init_x86(c);
-#elif ARCH_AARCH64 && HAVE_NEON
-    ff_mvview_canvas_init_aarch64(c);
-#endif
+    GPUME_INIT_ASSEMBLY(ff_mvview_canvas_init, c);
     return 1;
 }
 

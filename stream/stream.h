@@ -49,9 +49,9 @@ typedef struct GpumeStreamFunctions {
      */
     int (*take)(AVFilterContext *ctx, AVFrame **frame);
     /**
-     * The functions of a filter of sequences; optional. push() adds a frame that continues the sequence. If a frame does
-     * not, the sequence is flushed, and the frame is pushed when produce() has sent all frames. If it does not continue
-     * the sequence even then, open() opens the filter for frames in system memory, or for those of hw_frames.
+     * The functions of a filter of sequences; optional. push() adds a frame that continues the sequence. If a frame
+     * does not, the sequence is flushed, and the frame is pushed when produce() has sent all frames. If it does not
+     * continue the sequence even then, open() opens the filter for frames in system memory, or for those of hw_frames.
      * continues() is only needed if GpumeStream.sequence alone does not decide.
      */
     int (*push)(AVFilterContext *ctx, AVFrame **frame);

@@ -417,7 +417,6 @@ cglobal gpume_sad_around_8_%1, 6, 12, 16, cur, curstride, centre, stride, h, sad
     SAD %1, 128
 %endmacro
 
-%if ARCH_X86_64
 INIT_XMM sse2
 SAD_NARROW  8
 SAD_WIDE    8
@@ -443,5 +442,4 @@ SAD_MEANS  64
 SAD_AROUND  64
 SAD_MEANS 128
 SAD_AROUND 128
-%endif
 %endif

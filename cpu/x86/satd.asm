@@ -301,7 +301,6 @@ cglobal gpume_satd_pair_%1, 5, 12, 11, cur0, curstride, ref0, refstride, cost, \
     RET
 %endmacro
 
-%if ARCH_X86_64
 INIT_XMM sse2
 SATD  8, 4
 SATD  8, 8
@@ -316,5 +315,4 @@ SATD  8, 8
 SATD 16, 8
 SATD_PAIR 4
 SATD_PAIR 8
-%endif
 %endif

@@ -5,7 +5,6 @@
 ; SPDX-License-Identifier: LGPL-2.1-or-later
 ;*****************************************************************************
 
-
 %include "libavutil/x86/x86util.asm"
 
 struc Bounds
@@ -361,7 +360,6 @@ cglobal gpume_sea_join, 3, 11, 12, p, i, kept, nw, ne, sw, se, dst, end, mask, m
     RET
 %endmacro
 
-%if ARCH_X86_64
 INIT_XMM sse2
 COLUMNS 8
 COLUMNS 16
@@ -379,5 +377,4 @@ COLUMNS 8
 BOUND 0
 BOUND 1
 JOIN
-%endif
 %endif

@@ -81,8 +81,6 @@ taps_w: TAPS dw
 
 SECTION .text
 
-%if ARCH_X86_64
-
 ; offsets in MvdeintRow
 %define ROW_CANDIDATE(i, field) rowq + 16 + 24 * (i) + field
 %define ROW_DEPTH    4
@@ -1428,5 +1426,3 @@ cglobal mvdeint_match_16, 8, 9, 14, 13 * 32, dst, dst_stride, src, stride, fx, f
     dec             hd
     jg .down
     RET
-
-%endif

@@ -3,14 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
 
 #include "libavfilter/gpume/mvdeint/samples.h"
 
-#if ARCH_X86_64
 void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
 void ff_mvdeint_combine_16_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse);
 void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
@@ -115,11 +113,9 @@ static void match_16(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, pt
 {
     ff_mvdeint_match_16_avx2(dst, 2 * dst_stride, src, stride, fx, fy, h, ((1 << depth) - 1) << 4);
 }
-#endif
 
 av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
 {
-#if ARCH_X86_64
     if (!EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
     s->mean  = mean;
@@ -144,5 +140,4 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     s->compare    = ff_mvdeint_compare_8_avx2;
     s->residual   = ff_mvdeint_residual_8_avx2;
     s->mix        = ff_mvdeint_mix_8_avx2;
-#endif
 }

@@ -48,8 +48,6 @@ low_words:  times 8 dd 0xffff
 
 SECTION .text
 
-%if ARCH_X86_64
-
 INIT_YMM avx2
 ; unsigned mvdenoise_candidates(MvdenoiseCandidates *dst, const GpumeCellVector *field, const MvdenoiseSpot *spot)
 cglobal mvdenoise_candidates, 3, 3, 10, dst, field, spot
@@ -354,5 +352,3 @@ cglobal mvdenoise_add_10, 6, 8, 4, sums, weights, samples, patch_weights, nb, wi
     je .half
 .end:
     RET
-
-%endif

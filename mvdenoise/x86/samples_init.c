@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
@@ -22,7 +21,6 @@ void ff_mvdenoise_add_10_avx2(void *sums, uint32_t *weights, const uint16_t *sam
 
 av_cold void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth)
 {
-#if ARCH_X86_64
     const int cpu_flags = av_get_cpu_flags();
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
@@ -34,5 +32,4 @@ av_cold void ff_mvdenoise_samples_init_x86(MvdenoiseSamples *s, int depth)
     if (depth > 10)
         return;
     s->add = ff_mvdenoise_add_10_avx2;
-#endif
 }

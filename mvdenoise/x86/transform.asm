@@ -173,8 +173,6 @@ DCT 9, \
 
 SECTION .text
 
-%if ARCH_X86_64
-
 ; Computes sums of two products, and shifts them right. %1: dst; %2: clobbered; %3: factors; %4, %5: pairs of words, low
 ; and high halves of lanes; %6: shift; %7: rounding
 %macro PRODUCTS 7
@@ -837,5 +835,3 @@ cglobal mvdenoise_over_space_16, 5, 7, 16, coefs, patches, stride, nb, base, a, 
     dec         nbd
     jg .loop
     RET
-
-%endif

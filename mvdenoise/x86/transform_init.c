@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
@@ -22,7 +21,6 @@ void ff_mvdenoise_back_10_avx2(uint16_t *dst, const void *coefs, int base, int m
 
 av_cold void ff_mvdenoise_transform_init_x86(MvdenoiseTransform *t, int depth)
 {
-#if ARCH_X86_64
     const int cpu_flags = av_get_cpu_flags();
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
@@ -35,5 +33,4 @@ av_cold void ff_mvdenoise_transform_init_x86(MvdenoiseTransform *t, int depth)
     t->threshold  = ff_mvdenoise_threshold_10_avx2;
     t->wiener     = ff_mvdenoise_wiener_10_avx2;
     t->back       = ff_mvdenoise_back_10_avx2;
-#endif
 }

@@ -94,8 +94,6 @@ no_vector:  times 8 dd 1 << 31
 
 SECTION .text
 
-%if ARCH_X86_64
-
 ; Sums the words of an xmm register. %1: dst, a general register; %2: src, clobbered; %3: clobbered
 %macro SUM_WORDS 3
     pmaddwd     %2, [ones_w]
@@ -841,5 +839,3 @@ cglobal mvfps_field_penalties, 7, 8, 16, penalties, v, nb, fields, x, y, part, f
     sub         nbd, 8
     jg .loop
     RET
-
-%endif

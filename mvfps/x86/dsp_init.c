@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
@@ -28,7 +27,6 @@ void ff_mvfps_sum_distances_avx2(int *sums, const MvfpsVector *v, int nb, const 
 void ff_mvfps_field_penalties_avx2(int *penalties, const MvfpsVector *v, int nb, const MvfpsFields *fields, int x,
                                    int y, int part);
 
-#if ARCH_X86_64
 static_assert(MVFPS_MOST_TRUST == 3584 && MVFPS_VALUE_BITS == 2, "dsp.asm has them so");
 static_assert(offsetof(MvfpsFields, rows) == 4 && offsetof(MvfpsFields, before_future) == 8 &&
               offsetof(MvfpsFields, after_past) == 16 && offsetof(MvfpsFields, before_past) == 24 &&
@@ -44,11 +42,9 @@ static void field_penalties(int *penalties, const MvfpsVector *v, int nb, const 
     else
         mvfps_field_penalties(penalties, v, nb, f, x, y, part);
 }
-#endif
 
 av_cold void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes)
 {
-#if ARCH_X86_64
     const int cpu_flags = av_get_cpu_flags();
 
     if (!EXTERNAL_AVX2_FAST(cpu_flags))
@@ -65,5 +61,4 @@ av_cold void ff_mvfps_dsp_init_x86(MvfpsDsp *dsp, int bytes)
     dsp->add             = ff_mvfps_add_8_avx2;
     dsp->divide          = ff_mvfps_divide_8_avx2;
     dsp->store           = ff_mvfps_store_8_avx2;
-#endif
 }

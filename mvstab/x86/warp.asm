@@ -26,7 +26,6 @@ d_round_12: times 4 dd (0x8000 << 12) + (1 << 11)
 
 SECTION .text
 
-%if ARCH_X86_64
 INIT_YMM avx2
 
 ; The eight dwords of m%1 become terms of sample number %2 from src on. Clobbers m5 to m9.
@@ -132,4 +131,3 @@ cglobal mvstab_warp_%1, 6, 10, 13, dst, src, stride, taps, n, max, p, x, y, stri
 
 WARP 8
 WARP 16
-%endif

@@ -40,8 +40,6 @@ low_6:      times 16 db 0x3f
 
 SECTION .text
 
-%if ARCH_X86_64
-
 INIT_YMM avx2
 ; Loads the row of distances of a nibble of the left view, and advances lq to the next nibble. Clobbers c.
 %macro NIBBLE 1 ; dst
@@ -389,5 +387,3 @@ cglobal mvstereo_weighted_median, 1, 13, 12, 2592, arg, dst, disp, lum, val, str
     sub            nbq, 16
     jg .samples
     RET
-
-%endif

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/cpu.h"
 #include "libavutil/x86/cpu.h"
@@ -17,12 +16,10 @@ void ff_mvstereo_weighted_median_avx2(const MvstereoMedian *m);
 
 av_cold void ff_mvstereo_dsp_init_x86(MvstereoDSP *dsp)
 {
-#if ARCH_X86_64
     if (!EXTERNAL_AVX2_FAST(av_get_cpu_flags()))
         return;
     dsp->costs           = ff_mvstereo_costs_avx2;
     dsp->path            = ff_mvstereo_path_avx2;
     dsp->sum             = ff_mvstereo_sum_avx2;
     dsp->weighted_median = ff_mvstereo_weighted_median_avx2;
-#endif
 }
