@@ -87,7 +87,7 @@ static av_always_inline void FUNC(transform_over_time)(COEF *dst, const COEF *sr
             int sum = 1 << MVDENOISE_LOG2_TIME >> 1;
 
             for (int j = 0; j < nb; j++)
-                sum += over_time[nb - 1][k][j] * src[64 * step * j + i];
+                sum += mvdenoise_over_time[nb - 1][k][j] * src[64 * step * j + i];
             dst[64 * k + i] = sum >> MVDENOISE_LOG2_TIME;
         }
 }
@@ -116,7 +116,7 @@ static void FUNC(back_over_time)(COEF *dst, const COEF *coefs, int nb, int own)
     for (int i = 0; i < 64; i++)
         sum[i] = 1 << MVDENOISE_LOG2_TIME >> 1;
     for (int k = 0; k < nb; k++) {
-        const int factor = over_time[nb - 1][k][own];
+        const int factor = mvdenoise_over_time[nb - 1][k][own];
 
         for (int i = 0; i < 64; i++)
             sum[i] += factor * coefs[64 * k + i];

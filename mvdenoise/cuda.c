@@ -160,7 +160,7 @@ static av_cold int init_memory(CUDABackend *s)
     for (int nb = 1; nb <= most; nb++)
         for (int k = 0; k < nb; k++)
             for (int j = 0; j < nb; j++)
-                table[((nb - 1) * most + k) * most + j] = over_time[nb - 1][k][j];
+                table[((nb - 1) * most + k) * most + j] = mvdenoise_over_time[nb - 1][k][j];
     for (int i = 0; i <= MVDENOISE_RATIOS; i++)
         table[most * most * most + i] = mvdenoise_gain(FFMIN(i, MVDENOISE_RATIOS - 1));
     GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,

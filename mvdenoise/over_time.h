@@ -11,12 +11,14 @@
 #ifndef AVFILTER_GPUME_MVDENOISE_OVER_TIME_H
 #define AVFILTER_GPUME_MVDENOISE_OVER_TIME_H
 
-#include <stdint.h>
-
 #include "libavfilter/gpume/mvdenoise/arithmetic.h"
 
-/* DCTs of 1 to 9 values, times 1024 */
-static const int16_t over_time[MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK] = {
+#ifndef MVDENOISE_TABLE
+#define MVDENOISE_TABLE static const
+#endif
+
+/** DCTs of 1 to 9 values, times 1024. */
+MVDENOISE_TABLE short mvdenoise_over_time[MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK][MVDENOISE_MAX_STACK] = {
     { { 1024 } },
     { { 724, 724 },
       { 724, -724 } },

@@ -11,6 +11,9 @@
 
 #include "libavfilter/gpume/mvdenoise/device.cuh"
 
+#define MVDENOISE_TABLE static __device__ const
+#include "libavfilter/gpume/mvdenoise/over_time.h"
+
 #define MOST   (GPUME_CUDA_VARIANT % 10)
 #define SECOND (GPUME_CUDA_VARIANT / 10)
 /** Index of the current picture, which is in the middle. */
@@ -139,24 +142,9 @@ static __device__ __forceinline__ int rank_of(const Stack &s, int i)
     return gpume_popcount(s.exist & ((1u << (i - (i > OWN))) - 1)) + (i > OWN);
 }
 
-/** Returns 1024 sqrt(2 / MOST) cos(pi n / (2 MOST)), rounded, from which matrices over time are made. */
-static __device__ __forceinline__ int cosine(int n)
-{
-    const int of_3[] = { 836, 724, 418, 0 }, of_5[] = { 648, 616, 524, 381, 200, 0 };
-    const int of_7[] = { 547, 534, 493, 428, 341, 237, 122, 0 };
-    const int of_9[] = { 483, 475, 454, 418, 370, 310, 241, 165, 84, 0 };
-    const int *table = MOST == 3 ? of_3 : MOST == 5 ? of_5 : MOST == 7 ? of_7 : of_9;
-
-    n %= 4 * MOST;
-    n = n > 2 * MOST ? 4 * MOST - n : n;
-    return n > MOST ? -table[2 * MOST - n] : table[n];
-}
-
 /** Transforms stacks of MOST patches, the most frequent number, over time. The matrix is symmetric. */
 static __device__ __forceinline__ void over_whole(int c[MOST][8])
 {
-    const int mean = MOST == 3 ? 591 : MOST == 5 ? 458 : MOST == 7 ? 387 : 341;
-
     GPUME_UNROLL for (int i = 0; i < 8; i++) {
         int both[2][MOST / 2], middle = c[OWN][i];
 
@@ -168,9 +156,9 @@ static __device__ __forceinline__ void over_whole(int c[MOST][8])
             int sum = 1 << MVDENOISE_LOG2_TIME >> 1;
 
             GPUME_UNROLL for (int j = 0; j < OWN; j++)
-                sum += (k ? cosine((2 * j + 1) * k) : mean) * both[k & 1][j];
+                sum += mvdenoise_over_time[MOST - 1][k][j] * both[k & 1][j];
             if (!(k & 1))
-                sum += (k ? cosine(MOST * k) : mean) * middle;
+                sum += mvdenoise_over_time[MOST - 1][k][OWN] * middle;
             c[k][i] = sum >> MVDENOISE_LOG2_TIME;
         }
     }

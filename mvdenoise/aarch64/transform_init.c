@@ -26,15 +26,15 @@ void ff_mvdenoise_back_10_neon(uint16_t *dst, const void *coefs, int base, int m
 /* the factors of the inverse transform are a column of the matrix */
 static unsigned threshold(void *dst, const void *coefs, int nb, int own, int mean, int other)
 {
-    return ff_mvdenoise_threshold_10_neon(dst, coefs, nb, &over_time[nb - 1][0][own], mean, other);
+    return ff_mvdenoise_threshold_10_neon(dst, coefs, nb, &mvdenoise_over_time[nb - 1][0][own], mean, other);
 }
 
 static unsigned wiener(void *dst, const void *coefs, int nb, int own, int most, int reciprocal)
 {
-    return ff_mvdenoise_wiener_10_neon(dst, coefs, nb, &over_time[nb - 1][0][own], most, reciprocal);
+    return ff_mvdenoise_wiener_10_neon(dst, coefs, nb, &mvdenoise_over_time[nb - 1][0][own], most, reciprocal);
 }
 
-static_assert(sizeof(over_time[0][0]) == 18 && MVDENOISE_LOG2_TIME == 10, "transform_neon.S has them so");
+static_assert(sizeof(mvdenoise_over_time[0][0]) == 18 && MVDENOISE_LOG2_TIME == 10, "transform_neon.S has them so");
 
 av_cold void ff_mvdenoise_transform_init_aarch64(MvdenoiseTransform *t, int depth)
 {
