@@ -20,7 +20,6 @@
  * that returns to its pool is idle on every stream.
  */
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
 #include "libavutil/common.h"

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libavutil/avstring.h"
-#include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
 #include "mpi/outputs.h"

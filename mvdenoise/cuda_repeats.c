@@ -7,7 +7,6 @@
 
 #include <stdint.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
 #include "libavutil/mem.h"

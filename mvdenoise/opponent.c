@@ -5,7 +5,6 @@
 
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
-#include "libavutil/error.h"
 #include "libavutil/macros.h"
 #include "libavutil/pixdesc.h"
 

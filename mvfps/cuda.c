@@ -16,7 +16,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"

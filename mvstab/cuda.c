@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "config.h"
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"

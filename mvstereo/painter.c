@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include "libavutil/common.h"
 #include "libavutil/intfloat.h"
 #include "libavutil/intreadwrite.h"
 

@@ -11,7 +11,6 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/error.h"
