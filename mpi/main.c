@@ -122,7 +122,7 @@ static int probe(Run *r)
             video->past = FFMAX(video->past, -p->distance[i]);
             future     = FFMAX(future, p->distance[i]);
         }
-        video->shared       = video->past + future;
+        video->shared      = video->past + future;
         r->segments.params = *p;
     }
     ret = shared_agree(s, ret);

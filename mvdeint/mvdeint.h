@@ -25,11 +25,7 @@ typedef struct MvdeintConfig {
     int refs;                   ///< fields on each side, 1 to MVDEINT_MAX_REFS
     int only_first;             ///< whether no frames are made of second fields
     int max_in_flight;          ///< number of searches of a pass; 0: as many as are best
-    /**
-     * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
-     * after ff_mvdeint_open().
-     */
-    AVBufferRef *hw_frames;
+    const AVBufferRef *hw_frames;   ///< AVHWFramesContext of frames on a device; NULL: frames in system memory
     void *log_ctx;
 } MvdeintConfig;
 

@@ -29,11 +29,7 @@ typedef struct MvdenoiseConfig {
     int dense;                  ///< whether rows of patches are half as far apart
     unsigned planes;            ///< bit mask of the planes that are denoised
     int opponent;               ///< whether frames have opponent colours, whose noise was clipped in RGB
-    /**
-     * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
-     * after ff_mvdenoise_open().
-     */
-    const AVBufferRef *hw_frames;
+    const AVBufferRef *hw_frames;   ///< AVHWFramesContext of frames on a device; NULL: frames in system memory
     void *log_ctx;
 } MvdenoiseConfig;
 

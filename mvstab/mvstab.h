@@ -35,11 +35,7 @@ typedef struct MvstabConfig {
     int smoothing;              ///< 1 to MVSTAB_MAX_RADIUS
     MvstabLimits limits;
     double zoom;                ///< 0: found
-    /**
-     * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
-     * after ff_mvstab_open().
-     */
-    const AVBufferRef *hw_frames;
+    const AVBufferRef *hw_frames;   ///< AVHWFramesContext of frames on a device; NULL: frames in system memory
     void *log_ctx;
 } MvstabConfig;
 

@@ -45,11 +45,7 @@ typedef struct MvstereoConfig {
     enum MvstereoOutput output;
     int legend;                 ///< whether to paint the scale of colours
     int64_t depth_one;          ///< depth at a disparity of 1/16, in units of the output
-    /**
-     * AVHWFramesContext of the frames, or NULL for frames in system memory. Need not stay valid
-     * after ff_mvstereo_open().
-     */
-    const AVBufferRef *hw_frames;
+    const AVBufferRef *hw_frames;   ///< AVHWFramesContext of frames on a device; NULL: frames in system memory
     /** Where views in system memory are matched: an enum GpumeBackendId, or -1: on a GPU if one can be opened. */
     int backend;
     AVBufferRef *hw_device;     ///< AVHWDeviceContext of the filter graph, for backend, or NULL; as hw_frames

@@ -419,8 +419,7 @@ static int pack_shape(MvviewMask *rows, const MvviewCanvas *c, MvviewGroup *g,
     return 0;
 }
 
-int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g,
-                         const MvviewShape *s)
+int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g, const MvviewShape *s)
 {
     MvviewMask rows = { 0 };
     int ret = pack_shape(&rows, c, g, s);
@@ -472,8 +471,7 @@ static void draw_rect(const MvviewRect *rect, const uint8_t *weights, const Mvvi
     }
 }
 
-void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c,
-                          const MvviewBand *band, int x, int y)
+void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c, const MvviewBand *band, int x, int y)
 {
     const int x0 = x & -(1 << c->hsub), y0 = y & -(1 << c->vsub);
 

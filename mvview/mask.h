@@ -61,13 +61,11 @@ void ff_mvview_group_free(MvviewGroup **g);
 /** Returns whether a shape is small enough to become a mask. */
 int ff_mvview_shape_is_small(const MvviewShape *s);
 
-int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g,
-                         const MvviewShape *s);
+int ff_mvview_mask_init(MvviewMask *mask, const MvviewCanvas *c, MvviewGroup *g, const MvviewShape *s);
 void ff_mvview_mask_free(MvviewMask *mask);
 
 /** Draws a mask that begins at the sample (x, y). */
-void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c,
-                          const MvviewBand *band, int x, int y);
+void ff_mvview_mask_draw(const MvviewMask *mask, const MvviewCanvas *c, const MvviewBand *band, int x, int y);
 
 /** Draws a shape that is not a mask. */
 void ff_mvview_shape_draw(const MvviewShape *s, const MvviewCanvas *c, MvviewGroup *g,

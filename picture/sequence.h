@@ -76,7 +76,7 @@ enum AVPixelFormat ff_gpume_sequence_hw_format(const GpumeSequenceKind *kind, in
 
 /**
  * Opens the backend for frames in system memory, or for frames like some hardware frames.
- * @param hw_frames AVHWFramesContext, or NULL: frames are in system memory
+ * @param hw_frames AVHWFramesContext, which need not stay valid; NULL: frames are in system memory
  * @param cfg       for GpumeFrameBackend.init()
  * @return 0, AVERROR(ENOSYS) with a message if there is no backend for such frames, or another AVERROR code; close the
  *         sequence in all cases
