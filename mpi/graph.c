@@ -145,12 +145,10 @@ int graph_check(const char *filters)
     if (g.graph)
         ret = avfilter_graph_create_filter(&g.source, avfilter_get_by_name("buffer"), "in",
                                            "video_size=16x16:pix_fmt=gray:time_base=1/25", NULL, g.graph);
-    if (ret >= 0)
-        ret = avfilter_graph_create_filter(&g.sink, avfilter_get_by_name("buffersink"), "out",
-                                           NULL, NULL, g.graph);
-    if (ret >= 0)
-        ret = parse(&g, filters);
-    if (ret >= 0)
+    if (ret >= 0 &&
+        (ret = avfilter_graph_create_filter(&g.sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL,
+                                            g.graph)) >= 0 &&
+        (ret = parse(&g, filters)) >= 0)
         ret = check_filters(&g);
     graph_close(&g);
     return ret;

@@ -171,25 +171,20 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         };
         s->size += (size_t)c->w * c->h;
     }
-    ret = ff_gpume_cuda_describe_gray(&s->luma, &s->shell.cuda, l);
-    if (ret >= 0)
-        ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates");
+    if ((ret = ff_gpume_cuda_describe_gray(&s->luma, &s->shell.cuda, l)) < 0 ||
+        (ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates")) < 0)
+        return ret;
     for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->slots[i], GPUME_CUDA_DEVICE, s->padding.size, "a frame");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->samples, GPUME_CUDA_DEVICE,
-                                  MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t), "compensated pictures");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->known, GPUME_CUDA_DEVICE, MVDEINT_MAX_CANDIDATES * s->size,
-                                  "compensated pictures");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->vectors, GPUME_CUDA_DEVICE,
-                                  MVDEINT_MAX_CANDIDATES * s->cells.cols * (size_t)s->cells.rows * sizeof(uint32_t),
-                                  "vectors");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->areas, GPUME_CUDA_DEVICE,
-                                  VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
-    return ret;
+        ret = ff_gpume_shell_memory(&s->shell, &s->slots[i], s->padding.size, "a frame");
+    if (ret < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->samples, MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t),
+                                     "compensated pictures")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->known, MVDEINT_MAX_CANDIDATES * s->size,
+                                     "compensated pictures")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->vectors, MVDEINT_MAX_CANDIDATES * s->cells.cols *
+                                     (size_t)s->cells.rows * sizeof(uint32_t), "vectors")) < 0)
+        return ret;
+    return ff_gpume_shell_memory(&s->shell, &s->areas, VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
 }
 
 static int set_layout(void *priv, const GpumeLayout *layout)

@@ -203,10 +203,8 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
-    ret = load_kernels(s, layout->depth);
-    if (ret >= 0)
-        ret = init_memory(s);
-    if (ret >= 0)
+    if ((ret = load_kernels(s, layout->depth)) >= 0 &&
+        (ret = init_memory(s)) >= 0)
         ret = init_side(s);
     ff_gpume_cuda_pop(&s->shell.cuda);
     return ret;
@@ -263,13 +261,11 @@ static int get_measures(CUDABackend *s)
 {
     int ret;
 
-    ret = ff_gpume_shell_memory(&s->shell, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins");
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->measured, s->nb_blocks[0] * sizeof(MvdenoiseBlock), "blocks");
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->means,
-                                    2 * sizeof(uint16_t) * s->blocks[0].c[0].cols * s->blocks[0].c[0].rows, "means");
-    if (ret < 0)
+    if ((ret = ff_gpume_shell_memory(&s->shell, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->measured, s->nb_blocks[0] * sizeof(MvdenoiseBlock),
+                                     "blocks")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols *
+                                     s->blocks[0].c[0].rows, "means")) < 0)
         return ret;
     s->nb_measured = 0;
     GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->bins.data, 0, s->bins.size, ff_gpume_shell_stream(&s->shell)),
@@ -299,13 +295,11 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
                              MVDENOISE_CUDA_STACK_ROWS, &s->nb_patches);
     for (int i = 0; i < 2; i++)
         s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, MVDENOISE_CUDA_ROW, 1, &s->nb_blocks[i]);
-    ret = ff_gpume_shell_memory(&s->shell, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES * sizeof(uint16_t),
-                                "patches");
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &s->weights, s->nb_patches * sizeof(uint16_t), "weights");
-    if (ret >= 0 && !s->cfg->sigma)
-        ret = get_measures(s);
-    return ret;
+    if ((ret = ff_gpume_shell_memory(&s->shell, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES *
+                                     sizeof(uint16_t), "patches")) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &s->weights, s->nb_patches * sizeof(uint16_t), "weights")) < 0)
+        return ret;
+    return s->cfg->sigma ? 0 : get_measures(s);
 }
 
 static int set_layout(void *priv, const GpumeLayout *layout)
@@ -462,19 +456,15 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
         any   |= has[n];
     }
     /* the side stream may still read the slot's old data, for the estimates of that picture and of the next one */
-    ret = wait_for_noise(s, slot);
-    if (ret >= 0)
-        ret = wait_for_noise(s, next_slot(s, slot));
-    if (ret >= 0)
-        ret = ff_gpume_shell_memory(&s->shell, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
-                                    "a picture");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, samples, slot->noisy.data);
-    if (ret >= 0 && radius)
-        ret = make_halves(s, slot->noisy.data);
-    if (ret >= 0 && any)
-        ret = read_fields(s, slot, frame);
-    return ret < 0 ? ret : find_noise(s, number, before, radius && has[radius - 1]);
+    if ((ret = wait_for_noise(s, slot)) < 0 ||
+        (ret = wait_for_noise(s, next_slot(s, slot))) < 0 ||
+        (ret = ff_gpume_shell_memory(&s->shell, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
+                                     "a picture")) < 0 ||
+        (ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, samples, slot->noisy.data)) < 0 ||
+        radius && (ret = make_halves(s, slot->noisy.data)) < 0 ||
+        any && (ret = read_fields(s, slot, frame)) < 0)
+        return ret;
+    return find_noise(s, number, before, radius && has[radius - 1]);
 }
 
 static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *samples, int before, int *has,
@@ -558,20 +548,18 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     if (!step->out)
         ret = ff_gpume_shell_memory(&s->shell, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
                                     "a pilot");
-    if (ret >= 0)
-        ret = wait_for_noise(s, current);
-    /* this estimate may have changed the curve of the current picture */
-    if (ret >= 0)
-        ret = wait_for_noise(s, next_slot(s, current));
-    if (ret >= 0 && step->keep)
+    /* the estimate of the next picture may have changed the curve of the current one */
+    if (ret < 0 ||
+        (ret = wait_for_noise(s, current)) < 0 ||
+        (ret = wait_for_noise(s, next_slot(s, current))) < 0)
+        return ret;
+    if (step->keep)
         return combine(s, step);
-    if (ret >= 0 && radius)
-        ret = find_matches(s, step, &args);
-    if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args);
-    if (ret >= 0)
-        ret = combine(s, step);
-    return ret < 0 || step->out || !radius ? ret : make_halves(s, current->pilot.data);
+    if (radius && (ret = find_matches(s, step, &args)) < 0 ||
+        (ret = ff_gpume_shell_launch(&s->shell, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args)) < 0 ||
+        (ret = combine(s, step)) < 0)
+        return ret;
+    return step->out || !radius ? 0 : make_halves(s, current->pilot.data);
 }
 
 static int make(void *priv, const MvdenoiseStep *step)

@@ -77,10 +77,9 @@ static int set_layout(void *priv, const GpumeLayout *l)
     forget(s);
     s->layout = l;
     ff_gpume_cuda_padding_set(&s->padding, l);
-    ret = ff_gpume_cuda_describe_gray(&s->gray, &s->shell.cuda, l);
-    if (ret >= 0)
-        ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "pictures");
-    if (ret >= 0)
+    if ((ret = ff_gpume_cuda_describe_gray(&s->gray, &s->shell.cuda, l)) >= 0 &&
+        (ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size,
+                                       "pictures")) >= 0)
         ret = ff_gpume_cuda_pool_init(&s->tensors, &s->shell.cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                       nb_blocks * sizeof(MvstabTensor), "tensors");
     return ff_gpume_shell_leave(&s->shell, ret);

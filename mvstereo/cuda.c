@@ -353,11 +353,11 @@ static int match(CUDABackend *s, MvstereoCudaArgs *a)
     int ret = find_least(s, a);
 
     s->shell.launches[DROP].shared = gpume_divide_up(a->w, 32) * (4 + 32 * 2);
-    if (ret >= 0)
-        ret = launch_columns(s, stream, CHECK, a->w, a->h, 1, a);
-    if (ret >= 0)
-        ret = launch_columns(s, stream, JOIN, a->w, a->h, 1, a);
-    return ret < 0 ? ret : launch(s, DROP, 1, a->h, 1, a);
+    if (ret < 0 ||
+        (ret = launch_columns(s, stream, CHECK, a->w, a->h, 1, a)) < 0 ||
+        (ret = launch_columns(s, stream, JOIN, a->w, a->h, 1, a)) < 0)
+        return ret;
+    return launch(s, DROP, 1, a->h, 1, a);
 }
 
 /* Extends the range by that of this pair. */
@@ -436,13 +436,12 @@ static int match_half(CUDABackend *s)
     a->fill             = 1;
     s->map.args.half     = a->disparity;
     s->map.args.half_min = min;
-    ret = make_features(s, stream, a);
-    if (ret >= 0)
-        ret = match(s, a);
-    if (ret >= 0)
-        ret = smooth_and_paint(s, a);
-    return ret < 0 ? ret : ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuStreamWaitEvent(stream, s->reached, 0),
-                                                "wait for features");
+    if ((ret = make_features(s, stream, a)) < 0 ||
+        (ret = match(s, a)) < 0 ||
+        (ret = smooth_and_paint(s, a)) < 0)
+        return ret;
+    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(stream, s->reached, 0), "wait for features")
+    return 0;
 }
 
 /* Ends the search of the left view, and sets what is known of the pair before. */
@@ -564,11 +563,11 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     s->map.args.fill   = s->cfg->fill;
     s->map.args.counts = MVSTEREO_CUDA_AGREEMENT;
     ret = s->map.args.base ? match_half(s) : make_features(s, ff_gpume_shell_stream(&s->shell), &s->map.args);
-    if (ret >= 0)
-        ret = match(s, &s->map.args);
-    if (ret >= 0)
-        ret = finish(s, pair, out);
-    return ret < 0 ? ret : read_agreement(s);
+    if (ret < 0 ||
+        (ret = match(s, &s->map.args)) < 0 ||
+        (ret = finish(s, pair, out)) < 0)
+        return ret;
+    return read_agreement(s);
 }
 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)

@@ -185,6 +185,7 @@ static av_cold void divide(MvstereoMatcher *m)
 av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *executor, int w, int h, int min,
                                      int span, int range, int rows)
 {
+    const size_t nb = w * (size_t)h;
     int ret;
 
     ff_mvstereo_matcher_close(m);
@@ -202,22 +203,19 @@ av_cold int ff_mvstereo_matcher_open(MvstereoMatcher *m, const GpumeExecutor *ex
     m->left_plane  = FFALIGN(w, 16);
     m->right_first = FFMAX(-min, 0);
     m->right_plane = FFALIGN(m->right_first + w + FFMAX(min + span, 0) + MVSTEREO_LANES, 16);
-    ret = ff_mvstereo_plane_alloc(&m->disparity, w, h, sizeof(int16_t));
+    if ((ret = ff_mvstereo_plane_alloc(&m->disparity, w, h, sizeof(int16_t))) < 0 ||
+        (ret = ff_mvstereo_plane_alloc(&m->even, w, h, 1)) < 0 ||
+        (ret = get(&m->features[0], MVSTEREO_FEATURES * m->left_plane, h)) < 0 ||
+        (ret = get(&m->features[1], MVSTEREO_FEATURES * m->right_plane, h)) < 0 ||
+        (ret = get(&m->confidence, w, h)) < 0)
+        goto fail;
+    m->right_index = av_malloc_array(nb, sizeof(*m->right_index));
+    m->base        = range < span ? av_malloc_array(nb, sizeof(*m->base)) : NULL;
+    ret = m->right_index && (m->base || range == span) ? get_band(m) : AVERROR(ENOMEM);
     if (ret >= 0)
-        ret = ff_mvstereo_plane_alloc(&m->even, w, h, 1);
-    if (ret >= 0)
-        ret = get(&m->features[0], MVSTEREO_FEATURES * m->left_plane, h);
-    if (ret >= 0)
-        ret = get(&m->features[1], MVSTEREO_FEATURES * m->right_plane, h);
-    if (ret >= 0)
-        ret = get(&m->confidence, w, h);
-    if (ret >= 0) {
-        m->right_index = av_malloc_array(w * (size_t)h, sizeof(*m->right_index));
-        m->base        = range < span ? av_malloc_array(w * (size_t)h, sizeof(*m->base)) : NULL;
-        ret = m->right_index && (m->base || range == span) ? get_band(m) : AVERROR(ENOMEM);
-    }
-    if (ret < 0)
-        ff_mvstereo_matcher_close(m);
+        return ret;
+fail:
+    ff_mvstereo_matcher_close(m);
     return ret;
 }
 
