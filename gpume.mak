@@ -108,11 +108,14 @@ TESTPROGS-$(CONFIG_GPUME_FILTER) += gpume_compare       \
                                     $(if $(GPUME_CUDA-yes),$(call GPUME_POSIX,gpume_bench))
 
 # What the test programs share; one of them lets calls fail.
-GPUME_TEST_PROGS = $(addprefix libavfilter/tests/, gpume_compare gpume_hint_constant gpume_filter_streams gpume_robustness gpume_me_hint gpume_mvdeint gpume_mvdenoise gpume_mvfps gpume_mvstab gpume_mvstereo gpume_mvview gpume_soak gpume_unit)
+GPUME_FILTER_PROGS = $(addprefix libavfilter/tests/gpume_,mvdeint mvdenoise mvfps mvstab mvstereo mvview filter_streams)
+GPUME_TEST_PROGS = $(GPUME_FILTER_PROGS) \
+    $(addprefix libavfilter/tests/gpume_,compare hint_constant me_hint robustness soak unit)
 TESTOBJS += $(if $(CONFIG_GPUME_FILTER), gpume_fail.o gpume_harness.o gpume_filter_harness.o)
 $(GPUME_TEST_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_harness.o
-$(addprefix libavfilter/tests/, gpume_hint_constant$(EXESUF) gpume_filter_streams$(EXESUF) gpume_robustness$(EXESUF) gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstab$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF)): libavfilter/tests/gpume_fail.o
-$(addprefix libavfilter/tests/, gpume_mvdeint$(EXESUF) gpume_mvdenoise$(EXESUF) gpume_mvfps$(EXESUF) gpume_mvstab$(EXESUF) gpume_mvstereo$(EXESUF) gpume_mvview$(EXESUF) gpume_filter_streams$(EXESUF)): libavfilter/tests/gpume_filter_harness.o
+$(addsuffix $(EXESUF),$(GPUME_FILTER_PROGS) $(addprefix libavfilter/tests/gpume_,hint_constant robustness)): \
+    libavfilter/tests/gpume_fail.o
+$(GPUME_FILTER_PROGS:%=%$(EXESUF)): libavfilter/tests/gpume_filter_harness.o
 
 # The benchmark (bench/README.md): one program in parts, with its own kernels.
 GPUME_BENCH_PTX  = gpume_bench_ceilings gpume_bench_seed
