@@ -19,7 +19,7 @@
 #include "libavfilter/gpume/mvfps/difference.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/core/scene.h"
-#include "libavfilter/gpume/picture/held.h"
+#include "libavfilter/gpume/picture/held_frame.h"
 #include "libavfilter/gpume/util/tasks.h"
 
 /** Fields of a frame: into the previous and into the next picture. */
@@ -27,7 +27,7 @@ enum { PAST, FUTURE, NB_FIELDS };
 
 /** A frame of a pair, and data derived from it that is kept while the frame is in a pair. */
 typedef struct Side {
-    GpumeHeld held;
+    GpumeHeldFrame held;
     GpumePadded picture;
     GpumeDetail detail;
     int has_detail;             ///< whether the detail is that of this frame

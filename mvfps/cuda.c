@@ -29,7 +29,7 @@
 #include "libavfilter/gpume/device/shell.h"
 #include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
-#include "libavfilter/gpume/picture/held.h"
+#include "libavfilter/gpume/picture/held_frame.h"
 
 GPUME_SHELL_MODULES(MVFPS_CUDA_MODULES)
 
@@ -74,7 +74,7 @@ enum { PAST, FUTURE, NB_FIELDS };
 
 /** A frame of a pair, and data derived from it that is kept while the frame is in a pair. */
 typedef struct Side {
-    GpumeHeld held;
+    GpumeHeldFrame held;
     GpumeCellField fields[NB_FIELDS];
     GpumeCudaBuffer picture, cells;
     GpumeCudaBuffer small;      ///< detail of the small picture, followed by its means
