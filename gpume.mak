@@ -23,7 +23,7 @@ GPUME_CUDA-$(if $(CONFIG_FFNVCODEC),$(CONFIG_CUDA_NVCC)) = yes
 # The objects of a folder: every source. Those that only CUDA needs are the ones in the folder
 # cuda and those called cuda*.c; where there is no CUDA, stubs.c takes their place.
 gpume_sources   = $(patsubst $(GPUME_DIR)/$(1)/%,%,$(wildcard $(GPUME_DIR)/$(1)/*.$(2)))
-gpume_cuda      = $(if $(filter cuda device,$(1)),%,cuda%)
+gpume_cuda      = $(if $(filter cuda cuda_common,$(1)),%,cuda%)
 gpume_objects   = $(patsubst %.c,gpume/$(1)/%.o,$(if $(GPUME_CUDA-yes),                     \
                       $(filter-out stubs.c %_template.c,$(call gpume_sources,$(1),c)),      \
                       $(filter-out $(filter-out stubs.c,$(filter $(call gpume_cuda,$(1)),   \

@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_CUDA_DEVICE_CUH
 #define AVFILTER_GPUME_CUDA_DEVICE_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/field/field_args.h"

@@ -13,7 +13,7 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/cuda/search_args.h"
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 #include "libavfilter/gpume/cuda/modules.h"
 
 /** State that predictive searches keep from one search to the next. */

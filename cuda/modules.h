@@ -15,7 +15,7 @@
 
 #ifndef GPUME_DEVICE_CODE
 #include "libavfilter/gpume/core/searches.h"
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 #endif
 
 /**

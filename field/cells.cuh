@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_FIELD_CELLS_CUH
 #define AVFILTER_GPUME_FIELD_CELLS_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/field/cells_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 

@@ -19,7 +19,7 @@
 #define DECLARE(name, ...) GPUME_CUDA_DECLARE(name)
 GPUME_FIELD_MODULES(DECLARE)
 
-av_cold int ff_gpume_cuda_cells_init(GpumeShell *s, GpumeCudaCells *c)
+av_cold int ff_gpume_cuda_cells_init(GpumeCudaFilter *s, GpumeCudaCells *c)
 {
     static const GpumeCudaCode codes[] = {
 #define MODULE(name, ...) GPUME_CUDA_CODE(name),
@@ -37,7 +37,7 @@ av_cold void ff_gpume_cuda_cells_forget(GpumeCudaCells *c)
     ff_gpume_cuda_free(&c->maps);
 }
 
-av_cold void ff_gpume_cuda_cells_uninit(GpumeShell *s, GpumeCudaCells *c)
+av_cold void ff_gpume_cuda_cells_uninit(GpumeCudaFilter *s, GpumeCudaCells *c)
 {
     ff_gpume_cuda_unload(&s->cuda, &c->map);
     ff_gpume_cuda_unload(&s->cuda, &c->read);
@@ -66,7 +66,7 @@ static void copy_job(void *opaque, int job, int nb_jobs)
 }
 
 /* Queues the upload of a frame's vectors. */
-static int upload(GpumeShell *s, const GpumeExecutor *executor, const AVFrameSideData *sd, GpumeCudaUpload **up)
+static int upload(GpumeCudaFilter *s, const GpumeExecutor *executor, const AVFrameSideData *sd, GpumeCudaUpload **up)
 {
     int ret;
 
@@ -82,7 +82,7 @@ static int upload(GpumeShell *s, const GpumeExecutor *executor, const AVFrameSid
  * Finds the vectors of a frame's fields on the device, and sets sources[] to them. If they are not
  * on the device, *up is set to the upload that sends them.
  */
-static int find_vectors(GpumeShell *s, const GpumeExecutor *executor, const AVFrame *frame,
+static int find_vectors(GpumeCudaFilter *s, const GpumeExecutor *executor, const AVFrame *frame,
                         const GpumeCellField *fields, int nb, GpumeCellSource *sources, GpumeCudaUpload **up)
 {
     const GpumeFieldSet *set  = ff_gpume_frame_fields(frame);
@@ -106,15 +106,17 @@ static int find_vectors(GpumeShell *s, const GpumeExecutor *executor, const AVFr
     return 0;
 }
 
-static int launch(GpumeShell *s, GpumeCudaLaunch *l, int nb, int nb_fields, GpumeCudaCellsArgs *args, const char *what)
+static int launch(GpumeCudaFilter *s, GpumeCudaLaunch *l, int nb, int nb_fields, GpumeCudaCellsArgs *args,
+                  const char *what)
 {
     l->grid[0] = gpume_divide_up(nb, GPUME_CUDA_CELL_THREADS);
     l->grid[1] = nb_fields;
-    return ff_gpume_shell_check(s, ff_gpume_cuda_launch(&s->cuda, l, 1, args, ff_gpume_shell_stream(s)), what);
+    return ff_gpume_cuda_filter_check(s, ff_gpume_cuda_launch(&s->cuda, l, 1, args, ff_gpume_cuda_filter_stream(s)),
+                                      what);
 }
 
 /* Provides zeroed maps for lists. */
-static int get_maps(GpumeShell *s, GpumeCudaCells *c, const GpumeCellField *fields, int nb, size_t size,
+static int get_maps(GpumeCudaFilter *s, GpumeCudaCells *c, const GpumeCellField *fields, int nb, size_t size,
                     GpumeCudaCellsArgs *args)
 {
     int ret;
@@ -123,11 +125,12 @@ static int get_maps(GpumeShell *s, GpumeCudaCells *c, const GpumeCellField *fiel
         if (!fields[i].is_list || !fields[i].nb)
             continue;
         if (!c->maps.data) {
-            ret = ff_gpume_shell_memory(s, &c->maps, GPUME_CUDA_CELL_FIELDS * size, "maps");
+            ret = ff_gpume_cuda_filter_memory(s, &c->maps, GPUME_CUDA_CELL_FIELDS * size, "maps");
             if (ret < 0)
                 return ret;
-            GPUME_SHELL_TRY(s, cuMemsetD8Async(c->maps.data, 0, c->maps.size, ff_gpume_shell_stream(s)),
-                            "clear maps")
+            if ((ret = GPUME_CUDA_CALL(s, cuMemsetD8Async(c->maps.data, 0, c->maps.size,
+                                                          ff_gpume_cuda_filter_stream(s)), "clear maps")) < 0)
+                return ret;
         }
         args->fields[i].map = c->maps.data + i * size;
         args->vectors       = args->fields[i].mvs;
@@ -136,7 +139,7 @@ static int get_maps(GpumeShell *s, GpumeCudaCells *c, const GpumeCellField *fiel
     return 0;
 }
 
-int ff_gpume_cuda_cells_read(GpumeShell *s, GpumeCudaCells *c, const GpumeExecutor *executor, const AVFrame *frame,
+int ff_gpume_cuda_cells_read(GpumeCudaFilter *s, GpumeCudaCells *c, const GpumeExecutor *executor, const AVFrame *frame,
                              const GpumeCellField *fields, int nb, CUdeviceptr to)
 {
     GpumeCudaCellsArgs args = { .to = to };

@@ -12,7 +12,7 @@
 #ifndef AVFILTER_GPUME_FIELD_CUDA_CELLS_H
 #define AVFILTER_GPUME_FIELD_CUDA_CELLS_H
 
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/field/cuda_args.h"
 #include "libavfilter/gpume/util/executor.h"
@@ -25,7 +25,7 @@ typedef struct GpumeCudaCells {
 } GpumeCudaCells;
 
 /** Loads the kernels into the current context. @return 0 or an AVERROR code with a message */
-int ff_gpume_cuda_cells_init(GpumeShell *s, GpumeCudaCells *c);
+int ff_gpume_cuda_cells_init(GpumeCudaFilter *s, GpumeCudaCells *c);
 
 /**
  * Finds a field of a frame, as ff_gpume_cells_find() does, if one launch can handle its vectors.
@@ -43,13 +43,13 @@ int ff_gpume_cuda_cells_find(GpumeCellField *f, const GpumeCells *cells, const A
  *                 written
  * @return 0 or an AVERROR code with a message
  */
-int ff_gpume_cuda_cells_read(GpumeShell *s, GpumeCudaCells *c, const GpumeExecutor *executor, const AVFrame *frame,
+int ff_gpume_cuda_cells_read(GpumeCudaFilter *s, GpumeCudaCells *c, const GpumeExecutor *executor, const AVFrame *frame,
                              const GpumeCellField *fields, int nb, CUdeviceptr to);
 
 /** Frees the maps, because the number of cells changes. No kernel may be in flight. */
 void ff_gpume_cuda_cells_forget(GpumeCudaCells *c);
 
 /** Unloads the kernels from the current context. */
-void ff_gpume_cuda_cells_uninit(GpumeShell *s, GpumeCudaCells *c);
+void ff_gpume_cuda_cells_uninit(GpumeCudaFilter *s, GpumeCudaCells *c);
 
 #endif /* AVFILTER_GPUME_FIELD_CUDA_CELLS_H */

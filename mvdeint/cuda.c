@@ -19,7 +19,7 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/field/cells.h"
 #include "libavfilter/gpume/mvdeint/backend.h"
 #include "libavfilter/gpume/mvdeint/cuda_args.h"
@@ -27,7 +27,7 @@
 #include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 
-GPUME_SHELL_MODULES(MVDEINT_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVDEINT_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -40,7 +40,7 @@ enum Kernel {
     NB_KERNELS
 };
 
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [FIRST]   = { "first",   0, MVDEINT_CUDA_THREADS, MVDEINT_CUDA_FIRST_SHARED,
                                "estimate a field" },
     [EDGES]   = { "edges",   0, MVDEINT_CUDA_THREADS, 0, "repeat edges" },
@@ -60,7 +60,7 @@ static const MvdeintModel models[MVDEINT_MAX_PASSES] = { MVDEINT_MODELS };
 typedef struct CUDABackend {
     const MvdeintConfig *cfg;
     const GpumeLayout *layout;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
 
     /* the following depend on the layout */
     GpumeCells cells;
@@ -81,19 +81,19 @@ typedef struct CUDABackend {
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     for (int i = 0; i < NB_KERNELS; i++) {
-        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, depth);
+        const int ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernels[i], modules, depth);
 
         if (ret < 0)
             return ret;
     }
-    return ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, depth > 8 ? 2 : 1);
+    return ff_gpume_cuda_padding_init(&s->gpu.cuda, &s->padding, depth > 8 ? 2 : 1);
 }
 
 /* Uploads the tables. The caller has pushed the CUDA context. */
 static av_cold int upload_table(CUDABackend *s)
 {
     uint16_t *table;
-    int ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+    int ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   MVDEINT_CUDA_TABLE * sizeof(*table), "tables");
 
     if (ret < 0)
@@ -105,9 +105,8 @@ static av_cold int upload_table(CUDABackend *s)
     memcpy(table + MVDEINT_CUDA_TAPS, ff_mvdeint_taps, sizeof(ff_mvdeint_taps));
     for (int i = MVDEINT_LEAST_KNOWN; i <= MVDEINT_MAX_WEIGHTS; i++)
         table[MVDEINT_CUDA_RECIPROCALS + i] = mvdeint_reciprocal(i);
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
-                                               ff_gpume_shell_stream(&s->shell)), "upload tables")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                                                      ff_gpume_cuda_filter_stream(&s->gpu)), "upload tables");
 }
 
 static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
@@ -117,13 +116,13 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     int ret;
 
     s->cfg = cfg;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout->depth);
     if (ret >= 0)
         ret = upload_table(s);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
@@ -152,7 +151,7 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 
     ff_gpume_cuda_padding_set(&s->padding, l);
     if (s->padding.size > INT32_MAX / 4) {
-        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
+        av_log(s->gpu.cuda.log_ctx, AV_LOG_ERROR, "mvdeint does not support CUDA frames as large as %dx%d in this "
                "format; insert hwdownload before it.\n", l->w, l->h);
         return AVERROR(ENOSYS);
     }
@@ -171,39 +170,39 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
         };
         s->size += (size_t)c->w * c->h;
     }
-    if ((ret = ff_gpume_cuda_describe_gray(&s->luma, &s->shell.cuda, l)) < 0 ||
-        (ret = ff_gpume_cuda_pool_init(&s->pool, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates")) < 0)
+    if ((ret = ff_gpume_cuda_describe_gray(&s->luma, &s->gpu.cuda, l)) < 0 ||
+        (ret = ff_gpume_cuda_pool_init(&s->pool, &s->gpu.cuda, GPUME_CUDA_DEVICE, s->padding.size, "estimates")) < 0)
         return ret;
     for (int i = 0; i < MVDEINT_SLOTS && ret >= 0; i++)
-        ret = ff_gpume_shell_memory(&s->shell, &s->slots[i], s->padding.size, "a frame");
+        ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->slots[i], s->padding.size, "a frame");
     if (ret < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->samples, MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t),
-                                     "compensated pictures")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->known, MVDEINT_MAX_CANDIDATES * s->size,
-                                     "compensated pictures")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->vectors, MVDEINT_MAX_CANDIDATES * s->cells.cols *
-                                     (size_t)s->cells.rows * sizeof(uint32_t), "vectors")) < 0)
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->samples, MVDEINT_MAX_CANDIDATES * s->size * sizeof(uint16_t),
+                                           "compensated pictures")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->known, MVDEINT_MAX_CANDIDATES * s->size,
+                                           "compensated pictures")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->vectors, MVDEINT_MAX_CANDIDATES * s->cells.cols *
+                                           (size_t)s->cells.rows * sizeof(uint32_t), "vectors")) < 0)
         return ret;
-    return ff_gpume_shell_memory(&s->shell, &s->areas, VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
+    return ff_gpume_cuda_filter_memory(&s->gpu, &s->areas, VOTES + (MVDEINT_MAX_CANDIDATES + 1) * nb_areas(s), "votes");
 }
 
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvdeint", layout->w, layout->h);
+    const int ret = ff_gpume_cuda_filter_enter_resized(&s->gpu, "mvdeint", layout->w, layout->h);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, change_layout(s, layout));
 }
 
 static int load(void *priv, int slot, const AVFrame *frame, int later)
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
-    ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, frame, s->slots[slot].data);
-    return ff_gpume_shell_leave(&s->shell, ret);
+    ret = ff_gpume_cuda_padded_load(&s->gpu.cuda, &s->padding, s->layout, frame, s->slots[slot].data);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 static AVFrame *alloc(void *priv)
@@ -225,9 +224,9 @@ static int repeat_edges(CUDABackend *s, const AVFrame *estimate)
     const GpumeLayout *l = s->layout;
     MvdeintCudaEdgesArgs args = { s->components, picture_of(estimate) };
 
-    return ff_gpume_shell_launch(&s->shell, EDGES,
-                                 gpume_divide_up(2 * GPUME_PAD * (l->w + 2 * GPUME_PAD + l->h), MVDEINT_CUDA_THREADS),
-                                 1, l->nb_components, &args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, EDGES,
+                                       gpume_divide_up(2 * GPUME_PAD * (l->w + 2 * GPUME_PAD + l->h),
+                                                       MVDEINT_CUDA_THREADS), 1, l->nb_components, &args);
 }
 
 /* Makes the first estimate of a field. The caller has pushed the CUDA context. */
@@ -240,8 +239,8 @@ static int estimate_field(CUDABackend *s, const MvdeintFirst *f)
         .table = s->table.data, .parity = f->parity, .is_second = f->is_second, .is_alone = f->is_alone,
         .is_progressive = f->is_progressive, .depth = l->depth,
     };
-    const int ret = ff_gpume_shell_launch(&s->shell, FIRST, gpume_divide_up(l->w, 32),
-                                          gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
+    const int ret = ff_gpume_cuda_filter_launch(&s->gpu, FIRST, gpume_divide_up(l->w, 32),
+                                                gpume_divide_up(l->h, MVDEINT_CUDA_WARPS), l->nb_components, &args);
 
     return ret < 0 ? ret : repeat_edges(s, f->out);
 }
@@ -249,12 +248,12 @@ static int estimate_field(CUDABackend *s, const MvdeintFirst *f)
 static int estimate(void *priv, const MvdeintFirst first[2])
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
     ret = estimate_field(s, &first[0]);
-    return ff_gpume_shell_leave(&s->shell, ret < 0 ? ret : estimate_field(s, &first[1]));
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret < 0 ? ret : estimate_field(s, &first[1]));
 }
 
 /*
@@ -292,17 +291,17 @@ static int match(CUDABackend *s, const MvdeintStep *step)
     }
     if (!present)
         return 0;
-    ret = ff_gpume_shell_launch(&s->shell, ROUND,
-                                gpume_divide_up(s->cells.cols * s->cells.rows * MVDEINT_CUDA_MATCH_LANES,
-                                                MVDEINT_CUDA_THREADS), 1, 1, &args);
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, ROUND,
+                                      gpume_divide_up(s->cells.cols * s->cells.rows * MVDEINT_CUDA_MATCH_LANES,
+                                                      MVDEINT_CUDA_THREADS), 1, 1, &args);
     if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, MATCH,
-                                    gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
-                                    s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
+        ret = ff_gpume_cuda_filter_launch(&s->gpu, MATCH,
+                                          gpume_divide_up((s->cells.cols + 1) * lanes, MVDEINT_CUDA_THREADS),
+                                          s->cells.rows + 1, groups * MVDEINT_MAX_CANDIDATES, &args);
     matching.present = present;
     if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, MATCHING,
-                                    gpume_divide_up(nb_areas(s), MVDEINT_CUDA_THREADS), 1, 1, &matching);
+        ret = ff_gpume_cuda_filter_launch(&s->gpu, MATCHING,
+                                          gpume_divide_up(nb_areas(s), MVDEINT_CUDA_THREADS), 1, 1, &matching);
     return ret < 0 ? ret : present;
 }
 
@@ -324,8 +323,8 @@ static int combine(CUDABackend *s, MvdeintCudaCombineArgs *args, const AVFrame *
     args->depth      = l->depth;
     for (int i = 0; i < l->nb_components && frame; i++)
         args->planes[i] = ff_gpume_cuda_component(&s->padding, l, i, frame, 0);
-    return ff_gpume_shell_launch(&s->shell, COMBINE, gpume_divide_up(l->w, 32),
-                                 gpume_divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components, args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, COMBINE, gpume_divide_up(l->w, 32),
+                                       gpume_divide_up(l->h, MVDEINT_CUDA_LINES), l->nb_components, args);
 }
 
 static int make(void *priv, const MvdeintStep *step)
@@ -336,7 +335,7 @@ static int make(void *priv, const MvdeintStep *step)
         .first = picture_of(step->first), .intra = picture_of(step->intra), .out = picture_of(step->out),
         .parity = step->parities[MVDEINT_MAX_REFS],
     };
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
@@ -346,25 +345,25 @@ static int make(void *priv, const MvdeintStep *step)
         ret = combine(s, &args, step->frame);
     if (ret >= 0 && step->out)
         ret = repeat_edges(s, step->out);
-    return ff_gpume_shell_leave(&s->shell, ret);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 static int put(void *priv, AVFrame *frame, const AVFrame *estimate)
 {
     CUDABackend *s = priv;
     MvdeintCudaCombineArgs args = { .own = picture_of(estimate), .copies = 1 };
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, combine(s, &args, frame));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, combine(s, &args, frame));
 }
 
 static int copy(void *priv, AVFrame *frame, int slot)
 {
     CUDABackend *s = priv;
     MvdeintCudaCombineArgs args = { .own = s->slots[slot].data, .copies = 1 };
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, combine(s, &args, frame));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, combine(s, &args, frame));
 }
 
 /* Frees the memory on the device, which is idle. */
@@ -373,14 +372,14 @@ static av_cold void close_device(void *priv)
     CUDABackend *s = priv;
 
     ff_gpume_cuda_free(&s->table);
-    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
+    ff_gpume_cuda_padding_uninit(&s->gpu.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_shell_close(&s->shell, close_device, s);
+    ff_gpume_cuda_filter_close(&s->gpu, close_device, s);
     forget(s);
 }
 

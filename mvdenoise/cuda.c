@@ -28,12 +28,12 @@
 #include "libavfilter/gpume/mvdenoise/modules.h"
 #include "libavfilter/gpume/mvdenoise/over_time.h"
 #include "libavfilter/gpume/mvdenoise/unclip.h"
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/interpolation.h"
 
-GPUME_SHELL_MODULES(MVDENOISE_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVDENOISE_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -51,7 +51,7 @@ enum Kernel {
  * The variants of FIRST and SECOND are increased by the largest number of patches of a stack. MATCH
  * has a variant for each kind of samples. Shared memory depends on the options, see shared_of().
  */
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [HALVES]   = { "halves",   0, MVDENOISE_CUDA_THREADS, 0, "make half samples" },
     [MEASURE]  = { "measure",  0, MVDENOISE_CUDA_THREADS, 0, "measure the noise" },
     [ESTIMATE] = { "estimate", 0, MVDENOISE_CUDA_ESTIMATE_THREADS, 0, "estimate the noise" },
@@ -77,7 +77,7 @@ typedef struct Slot {
 typedef struct CUDABackend {
     const MvdenoiseConfig *cfg;
     const GpumeLayout *layout;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
     int bytes;                      ///< bytes of a sample
     int most;                       ///< largest number of patches of a stack for which there are kernels
 
@@ -124,22 +124,22 @@ static av_cold int match_variant(const CUDABackend *s, int depth)
 {
     if (depth > 8)
         return depth > MVDENOISE_CUDA_NARROW;
-    return s->shell.cuda.capability < 61 ? 0 : 2;
+    return s->gpu.cuda.capability < 61 ? 0 : 2;
 }
 
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     const int match = match_variant(s, depth);
-    int ret = ff_gpume_cuda_cells_init(&s->shell, &s->reader);
+    int ret = ff_gpume_cuda_cells_init(&s->gpu, &s->reader);
 
     for (int i = 0; i < NB_KERNELS && ret >= 0; i++) {
-        GpumeShellKernel kernel = kernels[i];
+        GpumeCudaFilterKernel kernel = kernels[i];
 
         kernel.variant += i == FIRST || i == SECOND ? s->most : i == MATCH ? match : 0;
         kernel.shared   = shared_of(s, i, match == 1);
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
+        ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernel, modules, depth);
     }
-    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
+    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->gpu.cuda, &s->padding, s->bytes);
 }
 
 /* Allocates memory that does not depend on the layout, and uploads tables. The caller has pushed the CUDA context. */
@@ -149,9 +149,9 @@ static av_cold int init_memory(CUDABackend *s)
     int32_t *table;
     int ret;
 
-    if ((ret = ff_gpume_shell_memory(&s->shell, &s->estimate, sizeof(MvdenoiseCudaEstimate), "an estimate")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->noise, (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise")) < 0 ||
-        (ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+    if ((ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->estimate, sizeof(MvdenoiseCudaEstimate), "an estimate")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->noise, (MVDENOISE_MAX_SLOTS + 1) * NOISE_SIZE, "noise")) < 0 ||
+        (ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                    MVDENOISE_CUDA_TABLE(most) * sizeof(*table), "tables")) < 0)
         return ret;
     table = s->table.pinned;
@@ -162,12 +162,15 @@ static av_cold int init_memory(CUDABackend *s)
                 table[((nb - 1) * most + k) * most + j] = mvdenoise_over_time[nb - 1][k][j];
     for (int i = 0; i <= MVDENOISE_RATIOS; i++)
         table[most * most * most + i] = mvdenoise_gain(FFMIN(i, MVDENOISE_RATIOS - 1));
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
-                    ff_gpume_shell_stream(&s->shell)), "upload tables")
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->estimate.data, 0, s->estimate.size,
-                    ff_gpume_shell_stream(&s->shell)), "clear an estimate")
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->noise.data, 0, s->noise.size, ff_gpume_shell_stream(&s->shell)),
-                    "clear noise")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                                                          ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "upload tables")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->estimate.data, 0, s->estimate.size,
+                                                        ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "clear an estimate")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->noise.data, 0, s->noise.size,
+                                                        ff_gpume_cuda_filter_stream(&s->gpu)), "clear noise")) < 0)
+        return ret;
     return 0;
 }
 
@@ -178,12 +181,15 @@ static av_cold int init_side(CUDABackend *s)
 
     if (s->cfg->sigma)
         return 0;
-    GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")
-    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuStreamCreate(&s->side, CU_STREAM_NON_BLOCKING), "create a stream")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuEventCreate(&s->loaded, CU_EVENT_DISABLE_TIMING), "create an event")) < 0)
+        return ret;
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++)
-        GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->slots[i].estimated, GPUME_CUDA_WAITED), "create an event")
+        if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventCreate(&s->slots[i].estimated, GPUME_CUDA_WAITED),
+                                   "create an event")) < 0)
+            return ret;
     for (int i = 0; i < MVDENOISE_MAX_SLOTS; i++) {
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->slots[i].curves, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                   GPUME_COMPONENTS * sizeof(MvdenoiseCurve), "estimates");
         if (ret < 0)
             return ret;
@@ -200,13 +206,13 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     s->cfg = cfg;
     s->bytes = layout->bytes;
     s->most  = FFMAX(2 * cfg->radius + 1, 3);
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     if ((ret = load_kernels(s, layout->depth)) >= 0 &&
         (ret = init_memory(s)) >= 0)
         ret = init_side(s);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
@@ -261,29 +267,28 @@ static int get_measures(CUDABackend *s)
 {
     int ret;
 
-    if ((ret = ff_gpume_shell_memory(&s->shell, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->measured, s->nb_blocks[0] * sizeof(MvdenoiseBlock),
-                                     "blocks")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols *
-                                     s->blocks[0].c[0].rows, "means")) < 0)
+    if ((ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->bins, GPUME_COMPONENTS * sizeof(MvdenoiseBins), "bins")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->measured, s->nb_blocks[0] * sizeof(MvdenoiseBlock),
+                                           "blocks")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->means, 2 * sizeof(uint16_t) * s->blocks[0].c[0].cols *
+                                           s->blocks[0].c[0].rows, "means")) < 0)
         return ret;
     s->nb_measured = 0;
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->bins.data, 0, s->bins.size, ff_gpume_shell_stream(&s->shell)),
-                    "clear bins")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->bins.data, 0, s->bins.size,
+                                                    ff_gpume_cuda_filter_stream(&s->gpu)), "clear bins");
 }
 
 /* Adapts the memory to a new layout. The caller has pushed the CUDA context; the stream of the frames is idle. */
 static int change_layout(CUDABackend *s, const GpumeLayout *l)
 {
-    int ret = s->layout && s->side ? ff_gpume_shell_wait(&s->shell, s->side) : 0;
+    int ret = s->layout && s->side ? ff_gpume_cuda_filter_wait(&s->gpu, s->side) : 0;
 
     if (ret < 0)
         return ret;
     /* kernels have 32-bit offsets into a copy */
     ff_gpume_cuda_padding_set(&s->padding, l);
     if (s->padding.size > UINT32_MAX / GPUME_NB_PLANES) {
-        av_log(s->shell.cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
+        av_log(s->gpu.cuda.log_ctx, AV_LOG_ERROR, "mvdenoise does not support CUDA frames as large as %dx%d in this "
                "format; insert hwdownload before it.\n", l->w, l->h);
         return AVERROR(ENOSYS);
     }
@@ -295,9 +300,9 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
                              MVDENOISE_CUDA_STACK_ROWS, &s->nb_patches);
     for (int i = 0; i < 2; i++)
         s->block_grid[i] = set_rows(s, &s->blocks[i], 3 + i, MVDENOISE_CUDA_ROW, 1, &s->nb_blocks[i]);
-    if ((ret = ff_gpume_shell_memory(&s->shell, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES *
-                                     sizeof(uint16_t), "patches")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->weights, s->nb_patches * sizeof(uint16_t), "weights")) < 0)
+    if ((ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->results, s->nb_patches * (size_t)MVDENOISE_SAMPLES *
+                                           sizeof(uint16_t), "patches")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->weights, s->nb_patches * sizeof(uint16_t), "weights")) < 0)
         return ret;
     return s->cfg->sigma ? 0 : get_measures(s);
 }
@@ -305,9 +310,9 @@ static int change_layout(CUDABackend *s, const GpumeLayout *l)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvdenoise", layout->w, layout->h);
+    const int ret = ff_gpume_cuda_filter_enter_resized(&s->gpu, "mvdenoise", layout->w, layout->h);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, change_layout(s, layout));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, change_layout(s, layout));
 }
 
 /* Makes half samples of a copy. With the context pushed. */
@@ -319,9 +324,10 @@ static int make_halves(CUDABackend *s, CUdeviceptr copy)
     };
     const int around = MVDENOISE_CUDA_BEFORE + MVDENOISE_CUDA_BEHIND;
 
-    return ff_gpume_shell_launch(&s->shell, HALVES, gpume_divide_up(gpume_divide_up((l->w + around) * l->bytes, 4), 32),
-                  gpume_divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_HALVED), l->nb_components,
-                  &args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, HALVES,
+                                       gpume_divide_up(gpume_divide_up((l->w + around) * l->bytes, 4), 32),
+                                       gpume_divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_HALVED),
+                                       l->nb_components, &args);
 }
 
 /* Makes the cells of the fields that were found. The context is pushed. */
@@ -330,9 +336,9 @@ static int read_fields(CUDABackend *s, Slot *slot, const AVFrame *frame)
     const int nb = 2 * s->cfg->radius;
     int ret;
 
-    ret = ff_gpume_shell_memory(&s->shell, &slot->cells,
-                                nb * sizeof(uint32_t) * s->cells.cols * s->cells.rows, "cells");
-    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->shell, &s->reader, &s->cfg->executor, frame, s->fields, nb,
+    ret = ff_gpume_cuda_filter_memory(&s->gpu, &slot->cells,
+                                      nb * sizeof(uint32_t) * s->cells.cols * s->cells.rows, "cells");
+    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->gpu, &s->reader, &s->cfg->executor, frame, s->fields, nb,
                                                     slot->cells.data);
 }
 
@@ -359,8 +365,9 @@ static int wait_for_noise(CUDABackend *s, Slot *slot)
 
     if (!slot->is_estimating)
         return 0;
-    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(ff_gpume_shell_stream(&s->shell), slot->estimated, 0),
-                    "wait for an estimate")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuStreamWaitEvent(ff_gpume_cuda_filter_stream(&s->gpu), slot->estimated, 0),
+                               "wait for an estimate")) < 0)
+        return ret;
     slot->is_estimating = 0;
     return 0;
 }
@@ -387,7 +394,7 @@ static int measure(CUDABackend *s, int slot, int before, CUdeviceptr means)
                            (s->cfg->radius - 1) * (size_t)s->cells.cols * s->cells.rows * sizeof(uint32_t);
         }
         if (s->block_grid[i])
-            ret = ff_gpume_shell_launch_on(&s->shell, s->side, MEASURE, s->block_grid[i], 1, 1, &args);
+            ret = ff_gpume_cuda_filter_launch_on(&s->gpu, s->side, MEASURE, s->block_grid[i], 1, 1, &args);
     }
     return ret;
 }
@@ -419,23 +426,27 @@ static int find_noise(CUDABackend *s, int slot, int before, int has_field)
         args.nb_blocks[i] = s->blocks[0].c[i].cols * s->blocks[0].c[i].rows;
     }
     if (s->cfg->sigma)
-        return ff_gpume_shell_launch(&s->shell, ESTIMATE, args.grid, 1, 1, &args);
+        return ff_gpume_cuda_filter_launch(&s->gpu, ESTIMATE, args.grid, 1, 1, &args);
     s->nb_measured++;
     args.means        = s->means.data + (s->nb_measured & 1) * size;
     args.means_before = before < 0 ? 0 : s->means.data + !(s->nb_measured & 1) * size;
-    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->loaded, ff_gpume_shell_stream(&s->shell)), "record an event")
-    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventRecord(s->loaded, ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "record an event")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuStreamWaitEvent(s->side, s->loaded, 0), "wait for a picture")) < 0)
+        return ret;
     ret = measure(s, slot, args.has_field ? before : -1, args.means);
     if (ret < 0 ||
-        (ret = ff_gpume_shell_launch_on(&s->shell, s->side, ESTIMATE, args.grid, 1, 1, &args)) < 0)
+        (ret = ff_gpume_cuda_filter_launch_on(&s->gpu, s->side, ESTIMATE, args.grid, 1, 1, &args)) < 0)
         return ret;
     for (int i = 0; i < 2; i++) {
-        GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side),
-                        "download estimates")
+        if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync(curves->pinned, curves->data, curves->size, s->side),
+                                   "download estimates")) < 0)
+            return ret;
         /* the estimate may change the curve of the previous picture, too */
         curves = &s->slots[FFMAX(before, 0)].curves;
     }
-    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->slots[slot].estimated, s->side), "record an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventRecord(s->slots[slot].estimated, s->side), "record an event")) < 0)
+        return ret;
     s->slots[slot].is_estimating = 1;
     return 0;
 }
@@ -458,9 +469,9 @@ static int load_picture(CUDABackend *s, int number, const AVFrame *frame, const 
     /* the side stream may still read the slot's old data, for the estimates of that picture and of the next one */
     if ((ret = wait_for_noise(s, slot)) < 0 ||
         (ret = wait_for_noise(s, next_slot(s, slot))) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
-                                     "a picture")) < 0 ||
-        (ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, samples, slot->noisy.data)) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &slot->noisy, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
+                                           "a picture")) < 0 ||
+        (ret = ff_gpume_cuda_padded_load(&s->gpu.cuda, &s->padding, s->layout, samples, slot->noisy.data)) < 0 ||
         radius && (ret = make_halves(s, slot->noisy.data)) < 0 ||
         any && (ret = read_fields(s, slot, frame)) < 0)
         return ret;
@@ -471,9 +482,9 @@ static int load(void *priv, int slot, const AVFrame *frame, const AVFrame *sampl
                 MvdenoiseMeasure *measures)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, load_picture(s, slot, frame, samples, before, has));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, load_picture(s, slot, frame, samples, before, has));
 }
 
 /* Finds matches in the neighbouring pictures. The caller has pushed the CUDA context. */
@@ -489,7 +500,7 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
         .own = step->second ? s->slots[current].pilot.data : s->slots[current].noisy.data, .second = step->second,
         .depth = s->layout->depth,
     };
-    int ret = ff_gpume_shell_memory(&s->shell, now, 2 * radius * size, "matches");
+    int ret = ff_gpume_cuda_filter_memory(&s->gpu, now, 2 * radius * size, "matches");
 
     if (ret < 0)
         return ret;
@@ -504,7 +515,7 @@ static int find_matches(CUDABackend *s, const MvdenoiseStep *step, MvdenoiseCuda
         stacks->matches[MVDENOISE_MAX_RADIUS - radius + i] = args.matches[nb];
         args.nb++;
     }
-    return args.nb ? ff_gpume_shell_launch(&s->shell, MATCH, s->patch_grid, 1, 1, &args) : 0;
+    return args.nb ? ff_gpume_cuda_filter_launch(&s->gpu, MATCH, s->patch_grid, 1, 1, &args) : 0;
 }
 
 /* Combines the patches to a frame or to the pilot. The caller has pushed the CUDA context. */
@@ -523,7 +534,7 @@ static int combine(CUDABackend *s, const MvdenoiseStep *step)
         args.copy = s->slots[current].pilot.data;
     for (int i = 0; i < l->nb_components && step->out; i++)
         args.planes[i] = ff_gpume_cuda_component(&s->padding, l, i, step->out, 0);
-    return ff_gpume_shell_launch(&s->shell, COMBINE, gpume_divide_up(l->w + around, 32),
+    return ff_gpume_cuda_filter_launch(&s->gpu, COMBINE, gpume_divide_up(l->w + around, 32),
                   gpume_divide_up(l->h + around, MVDENOISE_CUDA_WARPS * MVDENOISE_CUDA_COMBINED), l->nb_components,
         &args);
 }
@@ -546,8 +557,8 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
             args.pilot[MVDENOISE_MAX_RADIUS - radius + i] = s->slots[step->slots[i]].pilot.data;
         }
     if (!step->out)
-        ret = ff_gpume_shell_memory(&s->shell, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
-                                    "a pilot");
+        ret = ff_gpume_cuda_filter_memory(&s->gpu, &current->pilot, s->padding.size * (radius ? GPUME_NB_PLANES : 1),
+                                          "a pilot");
     /* the estimate of the next picture may have changed the curve of the current one */
     if (ret < 0 ||
         (ret = wait_for_noise(s, current)) < 0 ||
@@ -556,7 +567,7 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
     if (step->keep)
         return combine(s, step);
     if (radius && (ret = find_matches(s, step, &args)) < 0 ||
-        (ret = ff_gpume_shell_launch(&s->shell, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args)) < 0 ||
+        (ret = ff_gpume_cuda_filter_launch(&s->gpu, step->second ? SECOND : FIRST, s->stack_grid, 1, 1, &args)) < 0 ||
         (ret = combine(s, step)) < 0)
         return ret;
     return step->out || !radius ? 0 : make_halves(s, current->pilot.data);
@@ -565,9 +576,9 @@ static int make_picture(CUDABackend *s, const MvdenoiseStep *step)
 static int make(void *priv, const MvdenoiseStep *step)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_picture(s, step));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, make_picture(s, step));
 }
 
 /* Waits for the estimate, which is usually complete because later pictures have been queued. */
@@ -575,24 +586,24 @@ static int get_curves(void *priv, int slot, MvdenoiseCurve *curves)
 {
     CUDABackend *s   = priv;
     const Slot *next = next_slot(s, &s->slots[slot]);
-    int ret          = ff_gpume_shell_enter(&s->shell);
+    int ret          = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
-    ret = ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuEventSynchronize(s->slots[slot].estimated),
-                               "wait for an estimate");
+    ret = ff_gpume_cuda_filter_check(&s->gpu, s->gpu.cuda.cu->cuEventSynchronize(s->slots[slot].estimated),
+                                     "wait for an estimate");
     if (ret >= 0)
-        ret = ff_gpume_shell_check(&s->shell, s->shell.cuda.cu->cuEventSynchronize(next->estimated),
-                                   "wait for an estimate");
+        ret = ff_gpume_cuda_filter_check(&s->gpu, s->gpu.cuda.cu->cuEventSynchronize(next->estimated),
+                                         "wait for an estimate");
     memcpy(curves, s->slots[slot].curves.pinned, s->layout->nb_components * sizeof(*curves));
-    return ff_gpume_shell_leave(&s->shell, ret);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 /* Frees the memory on the device. Only the stream of estimates may still be busy. */
 static av_cold void close_device(void *priv)
 {
     CUDABackend *s    = priv;
-    CudaFunctions *cu = s->shell.cuda.cu;
+    CudaFunctions *cu = s->gpu.cuda.cu;
 
     if (s->side) {
         cu->cuStreamSynchronize(s->side);
@@ -608,15 +619,15 @@ static av_cold void close_device(void *priv)
     ff_gpume_cuda_free(&s->table);
     ff_gpume_cuda_free(&s->estimate);
     ff_gpume_cuda_free(&s->noise);
-    ff_gpume_cuda_cells_uninit(&s->shell, &s->reader);
-    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
+    ff_gpume_cuda_cells_uninit(&s->gpu, &s->reader);
+    ff_gpume_cuda_padding_uninit(&s->gpu.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_shell_close(&s->shell, close_device, s);
+    ff_gpume_cuda_filter_close(&s->gpu, close_device, s);
     forget(s);
 }
 

@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_MVDENOISE_DEVICE_CUH
 #define AVFILTER_GPUME_MVDENOISE_DEVICE_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvdenoise/cuda_args.h"
 #include "libavfilter/gpume/picture/interpolation.h"
 

@@ -26,12 +26,12 @@
 #include "libavfilter/gpume/mvfps/backend.h"
 #include "libavfilter/gpume/mvfps/mci.h"
 #include "libavfilter/gpume/mvfps/modules.h"
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/field/cuda_cells.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 #include "libavfilter/gpume/picture/held_frame.h"
 
-GPUME_SHELL_MODULES(MVFPS_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVFPS_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -55,7 +55,7 @@ enum Kernel {
 #define TILE_SHARED   (MVFPS_CUDA_TILE_WARPS * MVFPS_CUDA_TILE_WORDS * sizeof(uint32_t))
 
 /* The variant of TILES depends on the size of chroma. */
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [MEANS]   = { "scene",   0, MVFPS_CUDA_SCENE_THREADS, 0, "make a small picture" },
     [DETAIL]  = { "detail",  0, MVFPS_CUDA_SCENE_THREADS, 0, "find the detail of a picture" },
     [MATCH]   = { "detail",  1, MVFPS_CUDA_SCENE_THREADS, MATCH_SHARED, "look for a cut" },
@@ -85,7 +85,7 @@ typedef struct CUDABackend {
     const MvfpsConfig *cfg;
     const GpumeLayout *layout;
     const MvfpsPair *pair;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
     int bytes;                  ///< bytes of a sample
 
     Side sides[2];
@@ -110,16 +110,16 @@ typedef struct CUDABackend {
 
 static av_cold int load_kernels(CUDABackend *s, int depth, int chroma)
 {
-    int ret = ff_gpume_cuda_cells_init(&s->shell, &s->reader);
+    int ret = ff_gpume_cuda_cells_init(&s->gpu, &s->reader);
 
     for (int i = 0; i < NB_KERNELS && ret >= 0; i++) {
-        GpumeShellKernel kernel = kernels[i];
+        GpumeCudaFilterKernel kernel = kernels[i];
 
         if (i == TILES)
             kernel.variant = chroma;
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
+        ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernel, modules, depth);
     }
-    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, s->bytes);
+    return ret < 0 ? ret : ff_gpume_cuda_padding_init(&s->gpu.cuda, &s->padding, s->bytes);
 }
 
 /* Allocates memory that does not depend on the layout, and uploads tables. The caller has pushed the CUDA context. */
@@ -128,9 +128,9 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
     uint32_t *table;
     int ret;
 
-    ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
+    ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->scene, GPUME_CUDA_DEVICE, sizeof(MvfpsCudaScene), "a sum");
     if (ret < 0 ||
-        (ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        (ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->table, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                    MVFPS_CUDA_TABLE * sizeof(*table), "tables")) < 0)
         return ret;
     table = s->table.pinned;
@@ -149,9 +149,8 @@ static av_cold int init_memory(CUDABackend *s, int hsub, int vsub)
         for (int i = 0; i < MVFPS_CELL >> vsub; i++)
             table[MVFPS_CUDA_CHROMA_Y + i] |= ff_mvfps_slope(k, i, vsub) << 8 * k;
     }
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
-                                               ff_gpume_shell_stream(&s->shell)), "upload tables")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuMemcpyHtoDAsync(s->table.data, table, s->table.size,
+                                                      ff_gpume_cuda_filter_stream(&s->gpu)), "upload tables");
 }
 
 static av_cold int init(void *priv, const void *config, const GpumeLayout *layout)
@@ -169,13 +168,13 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
         return AVERROR(ENOSYS);
     }
     s->bytes = layout->bytes;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, s->bytes == 1 ? 8 : 16, hsub + 10 * vsub);
     if (ret >= 0)
         ret = init_memory(s, hsub, vsub);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
@@ -198,7 +197,7 @@ static void forget_sides(CUDABackend *s)
 static int set_layout(void *priv, const GpumeLayout *layout)
 {
     CUDABackend *s = priv;
-    const int ret = ff_gpume_shell_enter_resized(&s->shell, "mvfps", layout->w, layout->h);
+    const int ret = ff_gpume_cuda_filter_enter_resized(&s->gpu, "mvfps", layout->w, layout->h);
 
     if (ret < 0)
         return ret;
@@ -206,7 +205,7 @@ static int set_layout(void *priv, const GpumeLayout *layout)
     s->layout = layout;
     s->cells  = mvfps_cells(layout->w, layout->h);
     ff_gpume_cuda_padding_set(&s->padding, layout);
-    return ff_gpume_shell_leave(&s->shell, 0);
+    return ff_gpume_cuda_filter_leave(&s->gpu, 0);
 }
 
 /* Copies the samples of a frame. The caller has pushed the CUDA context. */
@@ -216,11 +215,11 @@ static int load(CUDABackend *s, Side *side)
 
     if (side->held.loaded)
         return 0;
-    ret = ff_gpume_shell_memory(&s->shell, &side->picture, s->padding.size, "a picture");
+    ret = ff_gpume_cuda_filter_memory(&s->gpu, &side->picture, s->padding.size, "a picture");
     if (ret < 0)
         return ret;
     side->held.loaded = 1;
-    return ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, side->held.frame, side->picture.data);
+    return ff_gpume_cuda_padded_load(&s->gpu.cuda, &s->padding, s->layout, side->held.frame, side->picture.data);
 }
 
 /* Makes the cells of a frame's fields. The context is pushed. */
@@ -234,8 +233,8 @@ static int read_fields(CUDABackend *s, Side *side)
     side->held.read = 1;
     if (!side->fields[PAST].nb && !side->fields[FUTURE].nb)
         return 0;
-    ret = ff_gpume_shell_memory(&s->shell, &side->cells, NB_FIELDS * size, "cells");
-    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->shell, &s->reader, &s->cfg->executor, side->held.frame,
+    ret = ff_gpume_cuda_filter_memory(&s->gpu, &side->cells, NB_FIELDS * size, "cells");
+    return ret < 0 ? ret : ff_gpume_cuda_cells_read(&s->gpu, &s->reader, &s->cfg->executor, side->held.frame,
                                                     side->fields, NB_FIELDS, side->cells.data);
 }
 
@@ -289,13 +288,13 @@ static int make_detail(CUDABackend *s, Side *side)
 
     if (side->has_detail || ret < 0)
         return ret;
-    ret = ff_gpume_shell_memory(&s->shell, &side->small, FFALIGN(nb, 2) + nb * sizeof(uint16_t), "a small picture");
+    ret = ff_gpume_cuda_filter_memory(&s->gpu, &side->small, FFALIGN(nb, 2) + nb * sizeof(uint16_t), "a small picture");
     if (ret < 0)
         return ret;
     args = detail_args(s, side);
-    ret = ff_gpume_shell_launch(&s->shell, MEANS, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, MEANS, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1, &args);
     if (ret >= 0)
-        ret = ff_gpume_shell_launch(&s->shell, DETAIL, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS), 1, 1, &args);
+        ret = ff_gpume_cuda_filter_launch(&s->gpu, DETAIL, gpume_divide_up(nb, MVFPS_CUDA_SCENE_THREADS), 1, 1, &args);
     side->has_detail = ret >= 0;
     return ret;
 }
@@ -315,21 +314,22 @@ static int look_for_cut(CUDABackend *s, double threshold)
     if (ret < 0 ||
         (ret = make_detail(s, after)) < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene),
-                                               ff_gpume_shell_stream(&s->shell)), "clear a sum")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->scene.data, 0, sizeof(MvfpsCudaScene),
+                                                        ff_gpume_cuda_filter_stream(&s->gpu)), "clear a sum")) < 0)
+        return ret;
     match.before = before->small.data;
     match.after  = after->small.data;
     match.cols   = detail_args(s, after).cols;
     match.rows   = detail_args(s, after).rows;
     match.grid   = 2 * gpume_divide_up(match.cols, GPUME_DETAIL_BLOCK) *
                    gpume_divide_up(match.rows, GPUME_DETAIL_BLOCK);
-    ret = ff_gpume_shell_launch(&s->shell, MATCH, match.grid / 2, 2, 1, &match);
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, MATCH, match.grid / 2, 2, 1, &match);
     if (ret < 0)
         return ret;
     fade.before = before->picture.data + s->padding.first[0];
     fade.after  = after->picture.data  + s->padding.first[0];
     fade.grid   = FFMIN(gpume_divide_up(fade.nb, MVFPS_CUDA_SCENE_THREADS / 32), MVFPS_CUDA_SCENE_GRID);
-    return ff_gpume_shell_launch(&s->shell, FADE, fade.grid, 1, 1, &fade);
+    return ff_gpume_cuda_filter_launch(&s->gpu, FADE, fade.grid, 1, 1, &fade);
 }
 
 static unsigned long long is_cut(const CUDABackend *s)
@@ -366,9 +366,10 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
 
     if (ret < 0 ||
         (ret = load(s, after)) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->vectors, 2 * size, "vectors of a phase")) < 0 ||
-        (ret = ff_gpume_shell_memory(&s->shell, &s->sums, (size_t)s->cells.cols * s->cells.rows * sizeof(MvfpsCellSums),
-                                     "sums of samples")) < 0)
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->vectors, 2 * size, "vectors of a phase")) < 0 ||
+        (ret = ff_gpume_cuda_filter_memory(&s->gpu, &s->sums,
+                                           (size_t)s->cells.cols * s->cells.rows * sizeof(MvfpsCellSums),
+                                           "sums of samples")) < 0)
         return ret;
     vectors.before = before->picture.data + s->padding.first[0];
     vectors.after  = after->picture.data  + s->padding.first[0];
@@ -376,15 +377,16 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     vectors.sums   = s->sums.data;
     /* a thread sums a row of a cell */
     if (!s->has_sums)
-        ret = ff_gpume_shell_launch(&s->shell, SUMS, gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
-                                    fields.rows, 1, &vectors);
+        ret = ff_gpume_cuda_filter_launch(&s->gpu, SUMS,
+                                          gpume_divide_up(fields.cols * MVFPS_CELL, MVFPS_CUDA_MAP_THREADS),
+                                          fields.rows, 1, &vectors);
     s->has_sums |= ret >= 0;
     if (ret < 0 ||
-        (ret = ff_gpume_shell_launch(&s->shell, FIRST, across, fields.rows, 1, &vectors)) < 0)
+        (ret = ff_gpume_cuda_filter_launch(&s->gpu, FIRST, across, fields.rows, 1, &vectors)) < 0)
         return ret;
     vectors.from = s->vectors.data;
     vectors.to   = s->vectors.data + size;
-    ret = ff_gpume_shell_launch(&s->shell, PASS, across, fields.rows, 1, &vectors);
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, PASS, across, fields.rows, 1, &vectors);
     if (ret < 0)
         return ret;
     if (s->pair->rates.before.own && fields.before_past && fields.after_future) {
@@ -393,9 +395,9 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
             .rates = s->pair->rates, .part = vectors.part,
         };
 
-        ret = ff_gpume_shell_launch(&s->shell, OFFSETS,
-                                    gpume_divide_up(fields.cols * fields.rows, MVFPS_CUDA_MAP_THREADS), 1, 1,
-                                    &offsets);
+        ret = ff_gpume_cuda_filter_launch(&s->gpu, OFFSETS,
+                                          gpume_divide_up(fields.cols * fields.rows, MVFPS_CUDA_MAP_THREADS), 1, 1,
+                                          &offsets);
         if (ret < 0)
             return ret;
         tiles.offsets = offsets.offsets;
@@ -405,8 +407,8 @@ static int compensate(CUDABackend *s, const AVFrame *out, int part)
     for (int i = 0; i < l->nb_components; i++)
         tiles.components[i] = ff_gpume_cuda_component(&s->padding, l, i, out, before->picture.data);
     cols = gpume_divide_up(l->w + MVFPS_CELL / 2, MVFPS_CELL);
-    return ff_gpume_shell_launch(&s->shell, TILES, gpume_divide_up(cols, MVFPS_CUDA_TILE_WARPS), mvfps_tile_rows(l), 1,
-                                 &tiles);
+    return ff_gpume_cuda_filter_launch(&s->gpu, TILES, gpume_divide_up(cols, MVFPS_CUDA_TILE_WARPS), mvfps_tile_rows(l),
+                                       1, &tiles);
 }
 
 static enum MvfpsCudaMean mean_of(enum MvfpsMode mode, int part)
@@ -436,9 +438,10 @@ static int make_mean(CUDABackend *s, MvfpsCudaMeanArgs *args, const AVFrame *out
             .bytes  = c->w * c->step * l->bytes,  .h               = c->h,
         };
     }
-    return ff_gpume_shell_launch(&s->shell, MEAN,
-                                 gpume_divide_up(gpume_divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
-                                 gpume_divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb, args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, MEAN,
+                                       gpume_divide_up(gpume_divide_up(l->components[0].w * l->bytes, 4) + 1, 32),
+                                       gpume_divide_up(l->h, GPUME_CUDA_COPY_ROWS * GPUME_CUDA_COPY_THREADS / 32), nb,
+                                       args);
 }
 
 /* Makes a picture in a mode. The caller has pushed the CUDA context. */
@@ -470,44 +473,48 @@ static int compare(CUDABackend *s, const GpumeLayout *l, const AVFrame *first, c
     int ret = 0;
 
     if (!s->bins.data)
-        ret = ff_gpume_cuda_alloc(&s->shell.cuda, &s->bins, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, size, "counts");
+        ret = ff_gpume_cuda_alloc(&s->gpu.cuda, &s->bins, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, size, "counts");
     if (ret < 0)
         return ret;
     args.bins = s->bins.data;
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->bins.data, 0, size, ff_gpume_shell_stream(&s->shell)), "clear counts")
-    ret = ff_gpume_shell_launch(&s->shell, REPEAT, gpume_divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1,
-                                &args);
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->bins.data, 0, size, ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "clear counts")) < 0)
+        return ret;
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, REPEAT, gpume_divide_up(args.nb, MVFPS_CUDA_SCENE_THREADS / 32), 1, 1,
+                                      &args);
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->bins.pinned, s->bins.data, size,
-                                               ff_gpume_shell_stream(&s->shell)), "download counts")
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync(s->bins.pinned, s->bins.data, size,
+                                                          ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "download counts")) < 0)
+        return ret;
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     return ret < 0 ? ret : mvfps_is_repeat(s->bins.pinned, args.nb);
 }
 
 static int is_repeat(void *priv, const GpumeLayout *l, const AVFrame *first, const AVFrame *frame)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, compare(s, l, first, frame));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, compare(s, l, first, frame));
 }
 
 static int begin(void *priv, const MvfpsPair *pair, enum MvfpsMode mode)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, begin_pair(s, pair, mode));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, begin_pair(s, pair, mode));
 }
 
 static int find_cut(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double scene)
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret >= 0)
-        ret = ff_gpume_shell_leave(&s->shell, look_for_cut(s, scene));
+        ret = ff_gpume_cuda_filter_leave(&s->gpu, look_for_cut(s, scene));
     s->finds_cut = 1;
     s->has_sums = 0;            // none are computed at a cut
     s->cut    = cut;
@@ -517,18 +524,18 @@ static int find_cut(void *priv, enum MvfpsMode mode, enum MvfpsMode cut, double 
 static int make(void *priv, AVFrame *out, int part, enum MvfpsMode mode)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_picture(s, out, part, mode));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, make_picture(s, out, part, mode));
 }
 
 static int copy(void *priv, AVFrame *out, const AVFrame *in)
 {
     MvfpsCudaMeanArgs args = { .made = MVFPS_CUDA_BEFORE };
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_mean(s, &args, out, in, in));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, make_mean(s, &args, out, in, in));
 }
 
 /* Frees the memory on the device, which is idle. */
@@ -539,15 +546,15 @@ static av_cold void close_device(void *priv)
     ff_gpume_cuda_free(&s->table);
     ff_gpume_cuda_free(&s->scene);
     ff_gpume_cuda_free(&s->bins);
-    ff_gpume_cuda_cells_uninit(&s->shell, &s->reader);
-    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
+    ff_gpume_cuda_cells_uninit(&s->gpu, &s->reader);
+    ff_gpume_cuda_padding_uninit(&s->gpu.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_shell_close(&s->shell, close_device, s);
+    ff_gpume_cuda_filter_close(&s->gpu, close_device, s);
     forget_sides(s);
 }
 

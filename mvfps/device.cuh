@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_MVFPS_DEVICE_CUH
 #define AVFILTER_GPUME_MVFPS_DEVICE_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvfps/cuda_args.h"
 
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvfpsSample;

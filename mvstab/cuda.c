@@ -16,25 +16,25 @@
 #include "libavutil/hwcontext.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/mvstab/backend.h"
 #include "libavfilter/gpume/mvstab/cuda_args.h"
 #include "libavfilter/gpume/mvstab/dsp.h"
 #include "libavfilter/gpume/mvstab/modules.h"
 #include "libavfilter/gpume/picture/cuda_padded.h"
 
-GPUME_SHELL_MODULES(MVSTAB_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVSTAB_CUDA_MODULES)
 
 enum Kernel { TENSOR, WARP, NB_KERNELS };
 
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [TENSOR] = { "tensor", 0, MVSTAB_CUDA_THREADS, 0, "measure blocks" },
     [WARP]   = { "warp",   0, MVSTAB_CUDA_THREADS, MVSTAB_CUDA_TAPS, "warp a picture" },
 };
 
 typedef struct CUDABackend {
     const GpumeLayout *layout;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
 
     /* the following depend on the layout */
     GpumeCudaPadding padding;
@@ -48,14 +48,14 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     CUDABackend *s = priv;
     int ret;
 
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     for (int i = 0; i < NB_KERNELS && ret >= 0; i++)
-        ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, layout->depth);
+        ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernels[i], modules, layout->depth);
     if (ret >= 0)
-        ret = ff_gpume_cuda_padding_init(&s->shell.cuda, &s->padding, layout->bytes);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+        ret = ff_gpume_cuda_padding_init(&s->gpu.cuda, &s->padding, layout->bytes);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
@@ -70,19 +70,19 @@ static int set_layout(void *priv, const GpumeLayout *l)
 {
     CUDABackend *s = priv;
     const size_t nb_blocks = gpume_blocks(l->w, MVSTAB_BLOCK) * (size_t)gpume_blocks(l->h, MVSTAB_BLOCK);
-    int ret = ff_gpume_shell_enter_resized(&s->shell, "mvstab", l->w, l->h);
+    int ret = ff_gpume_cuda_filter_enter_resized(&s->gpu, "mvstab", l->w, l->h);
 
     if (ret < 0)
         return ret;
     forget(s);
     s->layout = l;
     ff_gpume_cuda_padding_set(&s->padding, l);
-    if ((ret = ff_gpume_cuda_describe_gray(&s->gray, &s->shell.cuda, l)) >= 0 &&
-        (ret = ff_gpume_cuda_pool_init(&s->pictures, &s->shell.cuda, GPUME_CUDA_DEVICE, s->padding.size,
+    if ((ret = ff_gpume_cuda_describe_gray(&s->gray, &s->gpu.cuda, l)) >= 0 &&
+        (ret = ff_gpume_cuda_pool_init(&s->pictures, &s->gpu.cuda, GPUME_CUDA_DEVICE, s->padding.size,
                                        "pictures")) >= 0)
-        ret = ff_gpume_cuda_pool_init(&s->tensors, &s->shell.cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+        ret = ff_gpume_cuda_pool_init(&s->tensors, &s->gpu.cuda, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                       nb_blocks * sizeof(MvstabTensor), "tensors");
-    return ff_gpume_shell_leave(&s->shell, ret);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 /* Returns the address of a picture's memory. */
@@ -108,28 +108,27 @@ static int measure(CUDABackend *s, const MvstabPicture *picture)
         .first = memory_of(picture->frame) + s->padding.first[0], .tensors = tensors->data,
         .stride = s->padding.stride[0], .w = l->w, .h = l->h, .cols = cols, .nb = nb, .shift = l->depth - 8,
     };
-    int ret = ff_gpume_shell_launch(&s->shell, TENSOR, gpume_divide_up(nb, MVSTAB_CUDA_WARPS), 1, 1, &args);
+    int ret = ff_gpume_cuda_filter_launch(&s->gpu, TENSOR, gpume_divide_up(nb, MVSTAB_CUDA_WARPS), 1, 1, &args);
 
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(tensors->pinned, tensors->data, nb * sizeof(MvstabTensor),
-                                                 ff_gpume_shell_stream(&s->shell)), "copy tensors")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync(tensors->pinned, tensors->data, nb * sizeof(MvstabTensor),
+                                                      ff_gpume_cuda_filter_stream(&s->gpu)), "copy tensors");
 }
 
 static int load(void *priv, MvstabPicture *picture, const AVFrame *frame)
 {
     CUDABackend *s = priv;
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
     ret = alloc(s, picture);
     if (ret >= 0)
-        ret = ff_gpume_cuda_padded_load(&s->shell.cuda, &s->padding, s->layout, frame, memory_of(picture->frame));
+        ret = ff_gpume_cuda_padded_load(&s->gpu.cuda, &s->padding, s->layout, frame, memory_of(picture->frame));
     if (ret >= 0)
         ret = measure(s, picture);
-    return ff_gpume_shell_leave(&s->shell, ret);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 /* Uploads the taps and the meshes of the first nb components. The caller has pushed the CUDA context. */
@@ -144,7 +143,7 @@ static int upload(CUDABackend *s, GpumeCudaUpload **upload, MvstabCudaWarpArgs *
         args->mesh[i] = (size - MVSTAB_CUDA_TAPS) / sizeof(MvstabPoint);
         size += mvstab_points(l->components[i].w) * (size_t)mvstab_points(l->components[i].h) * sizeof(MvstabPoint);
     }
-    ret = ff_gpume_cuda_uploads_next(&s->shell.cuda, &s->shell.uploads, size, upload);
+    ret = ff_gpume_cuda_uploads_next(&s->gpu.cuda, &s->gpu.uploads, size, upload);
     if (ret < 0)
         return ret;
     memcpy((*upload)->buffer.pinned, ff_mvstab_taps, MVSTAB_CUDA_TAPS);
@@ -152,7 +151,7 @@ static int upload(CUDABackend *s, GpumeCudaUpload **upload, MvstabCudaWarpArgs *
     for (int i = 0; i < nb; i++)
         ff_mvstab_mesh(points + args->mesh[i], l, i, 0, mvstab_points(l->components[i].h), warp);
     args->tables = (*upload)->buffer.data;
-    return ff_gpume_cuda_upload(&s->shell.cuda, *upload, size, "upload a mesh");
+    return ff_gpume_cuda_upload(&s->gpu.cuda, *upload, size, "upload a mesh");
 }
 
 /* Warps the first nb components. The caller has pushed the CUDA context. */
@@ -166,9 +165,9 @@ static int run_warp(CUDABackend *s, MvstabCudaWarpArgs *args, const MvstabWarp *
         return ret;
     args->border = warp->border;
     args->depth  = l->depth;
-    ret = ff_gpume_shell_launch(&s->shell, WARP, gpume_divide_up(l->w + 2 * args->around, 32),
-                                gpume_divide_up(l->h + 2 * args->around, MVSTAB_CUDA_WARPS), nb, args);
-    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->shell.cuda, tables);
+    ret = ff_gpume_cuda_filter_launch(&s->gpu, WARP, gpume_divide_up(l->w + 2 * args->around, 32),
+                                      gpume_divide_up(l->h + 2 * args->around, MVSTAB_CUDA_WARPS), nb, args);
+    return ret < 0 ? ret : ff_gpume_cuda_upload_end(&s->gpu.cuda, tables);
 }
 
 static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, const MvstabMatrix *matrix)
@@ -176,7 +175,7 @@ static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, con
     CUDABackend *s = priv;
     const MvstabWarp warp = { .matrix = *matrix, .border = MVSTAB_CROP };
     MvstabCudaWarpArgs args = { .around = GPUME_PAD };
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
@@ -189,7 +188,7 @@ static int align(void *priv, MvstabPicture *aligned, const AVFrame *picture, con
     }
     if (ret >= 0)
         ret = measure(s, aligned);
-    return ff_gpume_shell_leave(&s->shell, ret);
+    return ff_gpume_cuda_filter_leave(&s->gpu, ret);
 }
 
 static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWarp *warp)
@@ -197,7 +196,7 @@ static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWa
     CUDABackend *s = priv;
     const GpumeLayout *l = s->layout;
     MvstabCudaWarpArgs args = { .shift = l->shift };
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret < 0)
         return ret;
@@ -209,7 +208,7 @@ static int warp(void *priv, AVFrame *out, const AVFrame *picture, const MvstabWa
             args.before_linesize[i] = warp->before->linesize[l->components[i].plane];
         }
     }
-    return ff_gpume_shell_leave(&s->shell, run_warp(s, &args, warp, l->nb_components));
+    return ff_gpume_cuda_filter_leave(&s->gpu, run_warp(s, &args, warp, l->nb_components));
 }
 
 /* Frees what the device used, which is idle. */
@@ -217,14 +216,14 @@ static av_cold void close_device(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_cuda_padding_uninit(&s->shell.cuda, &s->padding);
+    ff_gpume_cuda_padding_uninit(&s->gpu.cuda, &s->padding);
 }
 
 static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_shell_close(&s->shell, close_device, s);
+    ff_gpume_cuda_filter_close(&s->gpu, close_device, s);
     forget(s);
 }
 

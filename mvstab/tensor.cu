@@ -8,7 +8,7 @@
  * Computes tensors of blocks. Each lane of a warp has a column of half a block.
  */
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvstab/cuda_args.h"
 
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample MvstabSample;

@@ -8,7 +8,7 @@
  * Warps a picture. Each thread makes a sample.
  */
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvstab/cuda_args.h"
 #include "libavfilter/gpume/picture/component.cuh"
 

@@ -19,14 +19,14 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/log.h"
 
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/cuda_args.h"
 #include "libavfilter/gpume/mvstereo/modules.h"
 #include "libavfilter/gpume/mvstereo/motion.h"
 #include "libavfilter/gpume/util/frames.h"
 
-GPUME_SHELL_MODULES(MVSTEREO_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVSTEREO_CUDA_MODULES)
 
 /** Kernels. PATHS and WINNERS have variants for up to 32, 64, 128, 256 and 1024 disparities. */
 enum Kernel {
@@ -40,7 +40,7 @@ enum Kernel {
 };
 
 /* The shared memory of WINNERS and DROP depends on the width. */
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [LUMA]     = { "luma", 0, MVSTEREO_CUDA_THREADS, sizeof(MvstereoCudaDecision), "copy the views" },
     [SMOOTH]   = { "views", 0, MVSTEREO_CUDA_THREADS, 0, "smooth the views" },
     [HALVE]    = { "views", 1, MVSTEREO_CUDA_THREADS, 0, "halve the views" },
@@ -69,7 +69,7 @@ typedef struct Map {
 
 typedef struct CUDABackend {
     const MvstereoConfig *cfg;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
     int w, h;                   ///< 0: not open
     GpumeCudaBuffer stats;      ///< MvstereoCudaStats, in device and pinned memory
     GpumeCudaBuffer planes;     ///< luma of all sizes
@@ -90,21 +90,21 @@ typedef struct CUDABackend {
 
 static int launch(CUDABackend *s, enum Kernel kernel, int x, int y, int z, const MvstereoCudaArgs *args)
 {
-    return ff_gpume_shell_launch(&s->shell, kernel, x, y, z, args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, kernel, x, y, z, args);
 }
 
 /* Launches a kernel that has a thread for each MVSTEREO_CUDA_THREAD_ROWS samples of a column. */
 static int launch_columns(CUDABackend *s, CUstream stream, enum Kernel kernel, int w, int h, int z,
                           const MvstereoCudaArgs *args)
 {
-    return ff_gpume_shell_launch_on(&s->shell, stream, kernel, gpume_divide_up(w, MVSTEREO_CUDA_COLS),
-                                    gpume_divide_up(h, MVSTEREO_CUDA_SIDE), z, args);
+    return ff_gpume_cuda_filter_launch_on(&s->gpu, stream, kernel, gpume_divide_up(w, MVSTEREO_CUDA_COLS),
+                                          gpume_divide_up(h, MVSTEREO_CUDA_SIDE), z, args);
 }
 
 /* Smooths views if needed, or halves them. */
 static int halve(CUDABackend *s, enum Kernel kernel, const MvstereoCudaArgs *a)
 {
-    return launch_columns(s, ff_gpume_shell_stream(&s->shell), kernel, (a->w + 1) / 2, (a->h + 1) / 2, 2, a);
+    return launch_columns(s, ff_gpume_cuda_filter_stream(&s->gpu), kernel, (a->w + 1) / 2, (a->h + 1) / 2, 2, a);
 }
 
 /* Makes features of the views. */
@@ -116,19 +116,19 @@ static int make_features(CUDABackend *s, CUstream stream, const MvstereoCudaArgs
 static av_cold int load_kernels(CUDABackend *s, int depth)
 {
     /* these instructions need PTX 7.0, which CUDA 11 introduced */
-    const int is_ampere = s->shell.cuda.capability >= 80 && s->shell.cuda.driver >= 11000;
+    const int is_ampere = s->gpu.cuda.capability >= 80 && s->gpu.cuda.driver >= 11000;
 
     for (int i = 0; i < NB_KERNELS; i++) {
-        GpumeShellKernel kernel = kernels[i];
+        GpumeCudaFilterKernel kernel = kernels[i];
         int ret;
 
         if (is_ampere && ((i >= COSTS && i <= WINNERS_1024) || i == WMEDIAN))
             kernel.variant |= MVSTEREO_CUDA_AMPERE;
-        ret = ff_gpume_shell_load(&s->shell, i, &kernel, modules, depth);
+        ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernel, modules, depth);
         if (ret < 0)
             return ret;
     }
-    return ff_gpume_cuda_alloc(&s->shell.cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+    return ff_gpume_cuda_alloc(&s->gpu.cuda, &s->stats, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                sizeof(MvstereoCudaStats), "statistics");
 }
 
@@ -136,11 +136,13 @@ static av_cold int open_events(CUDABackend *s)
 {
     int ret;
 
-    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->judged, CU_EVENT_DISABLE_TIMING), "create an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventCreate(&s->judged, CU_EVENT_DISABLE_TIMING), "create an event")) < 0)
+        return ret;
     if (!s->cfg->fast)
         return 0;
-    GPUME_SHELL_TRY(&s->shell, cuStreamCreate(&s->beside, CU_STREAM_NON_BLOCKING), "create a stream")
-    GPUME_SHELL_TRY(&s->shell, cuEventCreate(&s->reached, CU_EVENT_DISABLE_TIMING), "create an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuStreamCreate(&s->beside, CU_STREAM_NON_BLOCKING), "create a stream")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuEventCreate(&s->reached, CU_EVENT_DISABLE_TIMING), "create an event")) < 0)
+        return ret;
     return 0;
 }
 
@@ -151,14 +153,14 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     int ret;
 
     s->cfg               = cfg;
-    s->shell.alternative = cfg->alternative;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    s->gpu.alternative = cfg->alternative;
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = load_kernels(s, layout->depth);
     if (ret >= 0)
         ret = open_events(s);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
@@ -191,7 +193,7 @@ static int get_parts(CUDABackend *s, GpumeCudaBuffer *b, const Part *parts, int 
 
     for (int i = 0; i < nb; i++)
         size += FFALIGN(parts[i].size, 256);
-    ret = ff_gpume_cuda_alloc(&s->shell.cuda, b, GPUME_CUDA_DEVICE, size, what);
+    ret = ff_gpume_cuda_alloc(&s->gpu.cuda, b, GPUME_CUDA_DEVICE, size, what);
     if (ret < 0)
         return ret;
     size = 0;
@@ -225,7 +227,7 @@ static int open_map(CUDABackend *s, Map *map, int w, int h, int min, int range)
         return 0;
     }
     a->range = 0;
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     if (ret < 0)
         return ret;
     ff_gpume_cuda_free(&map->memory);
@@ -265,7 +267,7 @@ static int open_size(CUDABackend *s, int w, int h)
                s->cfg->alternative ? s->cfg->alternative : "insert hwdownload before mvstereo");
         return AVERROR(ENOSYS);
     }
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     if (ret < 0)
         return ret;
     forget(s);
@@ -319,8 +321,9 @@ static int load_views(CUDABackend *s, const MvstereoPair *pair, const GpumeLayou
         a->linesizes[i] = view->step_y * (long long)view->frame->linesize[c->plane];
     }
     a->shift = l->shift + l->depth - 8;
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->stats.data, 0, s->stats.size, ff_gpume_shell_stream(&s->shell)),
-                    "clear statistics")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->stats.data, 0, s->stats.size,
+                                                        ff_gpume_cuda_filter_stream(&s->gpu)), "clear statistics")) < 0)
+        return ret;
     ret = launch(s, LUMA, gpume_divide_up(a->w, 256), gpume_divide_up(a->h, MVSTEREO_CUDA_VIEW_ROWS), 2, a);
     return ret < 0 ? ret : halve(s, SMOOTH, a);
 }
@@ -332,11 +335,11 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
     const int lines = MVSTEREO_CUDA_PATH_THREADS / FFMIN(4 << kind, 32);
     int ret = 0;
 
-    s->shell.launches[WINNERS + kind].shared = 4 * (a->w + a->range);
+    s->gpu.launches[WINNERS + kind].shared = 4 * (a->w + a->range);
     /* shared memory has place for three rows */
     for (a->first_row = -a->rows; a->first_row <= a->rows && ret >= 0; a->first_row += 3) {
         a->last_row = FFMIN(a->first_row + 2, a->rows);
-        s->shell.launches[COSTS].shared = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
+        s->gpu.launches[COSTS].shared = MVSTEREO_CUDA_COST_COLS / 32 * sizeof(MvstereoCudaWords) +
                                           8 * (1 + a->last_row - a->first_row) * (MVSTEREO_CUDA_COST_COLS + a->range);
         ret = launch(s, COSTS, gpume_divide_up(a->w, MVSTEREO_CUDA_COST_COLS), a->h, 1, a);
     }
@@ -349,10 +352,10 @@ static int find_least(CUDABackend *s, MvstereoCudaArgs *a)
 /* Matches the views, which have features, finds which disparities are valid, and fills holes. */
 static int match(CUDABackend *s, MvstereoCudaArgs *a)
 {
-    CUstream stream = ff_gpume_shell_stream(&s->shell);
+    CUstream stream = ff_gpume_cuda_filter_stream(&s->gpu);
     int ret = find_least(s, a);
 
-    s->shell.launches[DROP].shared = gpume_divide_up(a->w, 32) * (4 + 32 * 2);
+    s->gpu.launches[DROP].shared = gpume_divide_up(a->w, 32) * (4 + 32 * 2);
     if (ret < 0 ||
         (ret = launch_columns(s, stream, CHECK, a->w, a->h, 1, a)) < 0 ||
         (ret = launch_columns(s, stream, JOIN, a->w, a->h, 1, a)) < 0)
@@ -388,13 +391,15 @@ static int find_range(CUDABackend *s)
         return ret;
     memcpy(s->coarse.args.luma, a.luma, sizeof(a.luma));
     s->coarse.args.counts = MVSTEREO_CUDA_DISPARITIES;
-    if ((ret = make_features(s, ff_gpume_shell_stream(&s->shell), &s->coarse.args)) < 0 ||
+    if ((ret = make_features(s, ff_gpume_cuda_filter_stream(&s->gpu), &s->coarse.args)) < 0 ||
         (ret = match(s, &s->coarse.args)) < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data,
-                                                 offsetof(MvstereoCudaStats, agreement),
-                                                 ff_gpume_shell_stream(&s->shell)), "read statistics")
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync(s->stats.pinned, s->stats.data,
+                                                          offsetof(MvstereoCudaStats, agreement),
+                                                          ff_gpume_cuda_filter_stream(&s->gpu)),
+                               "read statistics")) < 0)
+        return ret;
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     if (ret < 0)
         return ret;
     stats = s->stats.pinned;
@@ -412,22 +417,24 @@ static int smooth_and_paint(CUDABackend *s, MvstereoCudaArgs *a)
                      gpume_divide_up(a->h, MVSTEREO_CUDA_ROWS), 1, a);
     if (a->temporal && ret >= 0)
         ret = launch(s, STABILISE, gpume_divide_up(a->w, MVSTEREO_PART), gpume_divide_up(a->h, MVSTEREO_PART), 1, a);
-    return ret < 0 ? ret : launch_columns(s, ff_gpume_shell_stream(&s->shell), PAINT, a->w, a->h, 1, a);
+    return ret < 0 ? ret : launch_columns(s, ff_gpume_cuda_filter_stream(&s->gpu), PAINT, a->w, a->h, 1, a);
 }
 
 /* Makes the features of the views, and the map of halved ones. */
 static int match_half(CUDABackend *s)
 {
-    CUstream stream = ff_gpume_shell_stream(&s->shell);
+    CUstream stream = ff_gpume_cuda_filter_stream(&s->gpu);
     MvstereoCudaArgs *a = &s->half.args;
     int min, range, ret;
 
-    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, stream), "record an event")
-    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(s->beside, s->reached, 0), "wait for the views")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventRecord(s->reached, stream), "record an event")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuStreamWaitEvent(s->beside, s->reached, 0), "wait for the views")) < 0)
+        return ret;
     ret = make_features(s, s->beside, &s->map.args);
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->reached, s->beside), "record an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuEventRecord(s->reached, s->beside), "record an event")) < 0)
+        return ret;
     min = mvstereo_halved_range(s->map.args.min, s->map.args.range, &range);
     ret = open_map(s, &s->half, (s->w + 1) / 2, (s->h + 1) / 2, min, range);
     if (ret < 0)
@@ -440,8 +447,7 @@ static int match_half(CUDABackend *s)
         (ret = match(s, a)) < 0 ||
         (ret = smooth_and_paint(s, a)) < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuStreamWaitEvent(stream, s->reached, 0), "wait for features")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuStreamWaitEvent(stream, s->reached, 0), "wait for features");
 }
 
 /* Ends the search of the left view, and sets what is known of the pair before. */
@@ -501,12 +507,14 @@ static int finish(CUDABackend *s, const MvstereoPair *pair, AVFrame *out)
 static int read_agreement(CUDABackend *s)
 {
     const size_t offset = offsetof(MvstereoCudaStats, agreement);
-    CUstream stream     = ff_gpume_shell_stream(&s->shell);
+    CUstream stream     = ff_gpume_cuda_filter_stream(&s->gpu);
     int ret;
 
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync((uint8_t *)s->stats.pinned + offset, s->stats.data + offset,
-                                                 sizeof(int) * MVSTEREO_NB_COUNTS, stream), "read statistics")
-    GPUME_SHELL_TRY(&s->shell, cuEventRecord(s->judged, stream), "record an event")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync((uint8_t *)s->stats.pinned + offset, s->stats.data + offset,
+                                                          sizeof(int) * MVSTEREO_NB_COUNTS, stream),
+                               "read statistics")) < 0 ||
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuEventRecord(s->judged, stream), "record an event")) < 0)
+        return ret;
     s->has_judged = 1;
     return 0;
 }
@@ -514,9 +522,9 @@ static int read_agreement(CUDABackend *s)
 /* Gets what read_agreement() has read. The caller has pushed the CUDA context. */
 static int get_agreement(CUDABackend *s, int *counts, int wait)
 {
-    const CudaFunctions *cu = s->shell.cuda.cu;
+    const CudaFunctions *cu = s->gpu.cuda.cu;
     const CUresult state    = wait ? cu->cuEventSynchronize(s->judged) : cu->cuEventQuery(s->judged);
-    const int ret = state == CUDA_ERROR_NOT_READY ? 0 : ff_gpume_shell_check(&s->shell, state, "read statistics");
+    const int ret = state == CUDA_ERROR_NOT_READY ? 0 : ff_gpume_cuda_filter_check(&s->gpu, state, "read statistics");
 
     if (state == CUDA_ERROR_NOT_READY || ret < 0)
         return ret;
@@ -527,12 +535,12 @@ static int get_agreement(CUDABackend *s, int *counts, int wait)
 static int judge(void *priv, int *counts, int wait)
 {
     CUDABackend *s = priv;
-    const int ret  = s->has_judged ? ff_gpume_shell_enter(&s->shell) : 0;
+    const int ret  = s->has_judged ? ff_gpume_cuda_filter_enter(&s->gpu) : 0;
 
     if (!s->has_judged || ret < 0)
         return ret;
     s->has_judged = 0;
-    return ff_gpume_shell_leave(&s->shell, get_agreement(s, counts, wait));
+    return ff_gpume_cuda_filter_leave(&s->gpu, get_agreement(s, counts, wait));
 }
 
 /* Makes the map of a pair. The caller has pushed the CUDA context. */
@@ -562,7 +570,7 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
     memcpy(s->map.args.luma, s->views.luma, sizeof(s->views.luma));
     s->map.args.fill   = s->cfg->fill;
     s->map.args.counts = MVSTEREO_CUDA_AGREEMENT;
-    ret = s->map.args.base ? match_half(s) : make_features(s, ff_gpume_shell_stream(&s->shell), &s->map.args);
+    ret = s->map.args.base ? match_half(s) : make_features(s, ff_gpume_cuda_filter_stream(&s->gpu), &s->map.args);
     if (ret < 0 ||
         (ret = match(s, &s->map.args)) < 0 ||
         (ret = finish(s, pair, out)) < 0)
@@ -573,37 +581,39 @@ static int make_map(CUDABackend *s, const MvstereoPair *pair, const GpumeLayout 
 static int make(void *priv, const MvstereoPair *pair, const GpumeLayout *layout, MvstereoRange *range, AVFrame *out)
 {
     CUDABackend *s = priv;
-    const int ret  = ff_gpume_shell_enter(&s->shell);
+    const int ret  = ff_gpume_cuda_filter_enter(&s->gpu);
 
     s->range = range;
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, make_map(s, pair, layout, out));
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, make_map(s, pair, layout, out));
 }
 
 /* Downloads the map, and its confidence if wanted. The caller has pushed the CUDA context. */
 static int download(CUDABackend *s, int with_confidence)
 {
     const size_t nb = s->w * (size_t)s->h;
-    CUstream stream = ff_gpume_shell_stream(&s->shell);
-    int ret = s->read.pinned ? 0 : ff_gpume_cuda_alloc(&s->shell.cuda, &s->read, GPUME_CUDA_PINNED, 3 * nb, "the map");
+    CUstream stream = ff_gpume_cuda_filter_stream(&s->gpu);
+    int ret = s->read.pinned ? 0 : ff_gpume_cuda_alloc(&s->gpu.cuda, &s->read, GPUME_CUDA_PINNED, 3 * nb, "the map");
 
     if (ret < 0)
         return ret;
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync(s->read.pinned, s->map.args.disparity, 2 * nb, stream),
-                    "read disparities")
-    if (with_confidence)
-        GPUME_SHELL_TRY(&s->shell, cuMemcpyDtoHAsync((uint8_t *)s->read.pinned + 2 * nb, s->map.args.confidence, nb,
-                                                     stream), "read confidence")
-    return ff_gpume_shell_wait(&s->shell, stream);
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync(s->read.pinned, s->map.args.disparity, 2 * nb, stream),
+                               "read disparities")) < 0)
+        return ret;
+    if (with_confidence &&
+        (ret = GPUME_CUDA_CALL(&s->gpu, cuMemcpyDtoHAsync((uint8_t *)s->read.pinned + 2 * nb, s->map.args.confidence,
+                                                          nb, stream), "read confidence")) < 0)
+        return ret;
+    return ff_gpume_cuda_filter_wait(&s->gpu, stream);
 }
 
 int ff_mvstereo_cuda_read(void *priv, int16_t *map, uint8_t *confidence)
 {
     CUDABackend *s = priv;
     const int w    = s->w, last = w - 1, mirrored = s->map.args.paint.mirrored;
-    int ret = ff_gpume_shell_enter(&s->shell);
+    int ret = ff_gpume_cuda_filter_enter(&s->gpu);
 
     if (ret >= 0)
-        ret = ff_gpume_shell_leave(&s->shell, download(s, !!confidence));
+        ret = ff_gpume_cuda_filter_leave(&s->gpu, download(s, !!confidence));
     for (int y = 0; y < s->h && ret >= 0; y++) {
         const int16_t *row  = (const int16_t *)s->read.pinned + y * (size_t)w;
         const uint8_t *sure = (const uint8_t *)s->read.pinned + (2 * s->h + y) * (size_t)w;
@@ -626,14 +636,14 @@ static av_cold void free_all(void *priv)
     CUDABackend *s = priv;
 
     if (s->beside)
-        s->shell.cuda.cu->cuStreamSynchronize(s->beside);
+        s->gpu.cuda.cu->cuStreamSynchronize(s->beside);
     forget(s);
     if (s->reached)
-        s->shell.cuda.cu->cuEventDestroy(s->reached);
+        s->gpu.cuda.cu->cuEventDestroy(s->reached);
     if (s->judged)
-        s->shell.cuda.cu->cuEventDestroy(s->judged);
+        s->gpu.cuda.cu->cuEventDestroy(s->judged);
     if (s->beside)
-        s->shell.cuda.cu->cuStreamDestroy(s->beside);
+        s->gpu.cuda.cu->cuStreamDestroy(s->beside);
     ff_gpume_cuda_free(&s->stats);
 }
 
@@ -641,7 +651,7 @@ static av_cold void uninit(void *priv)
 {
     CUDABackend *s = priv;
 
-    ff_gpume_shell_close(&s->shell, free_all, s);
+    ff_gpume_cuda_filter_close(&s->gpu, free_all, s);
 }
 
 const MvstereoBackend ff_mvstereo_backend_cuda = {

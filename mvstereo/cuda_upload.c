@@ -17,7 +17,7 @@
 #include "libavutil/hwcontext.h"
 #include "libavutil/mem.h"
 
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 #include "libavfilter/gpume/mvstereo/backend.h"
 #include "libavfilter/gpume/mvstereo/painter.h"
 #include "libavfilter/gpume/mvstereo/view.h"

@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_MVSTEREO_DEVICE_CUH
 #define AVFILTER_GPUME_MVSTEREO_DEVICE_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 
 #ifdef __NVCC__
 #include <stdint.h>

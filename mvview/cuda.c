@@ -25,7 +25,7 @@
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
 
-#include "libavfilter/gpume/device/shell.h"
+#include "libavfilter/gpume/cuda_common/filter.h"
 #include "libavfilter/gpume/mvview/cuda_args.h"
 #include "libavfilter/gpume/mvview/modules.h"
 #include "libavfilter/gpume/mvview/painter.h"
@@ -39,7 +39,7 @@
 static_assert(MVVIEW_CUDA_CELL == MVVIEW_CELL && MVVIEW_CUDA_PLANES == MVVIEW_PLANES,
               "the device code has the same sizes");
 
-GPUME_SHELL_MODULES(MVVIEW_CUDA_MODULES)
+GPUME_CUDA_FILTER_MODULES(MVVIEW_CUDA_MODULES)
 
 /** Kernels. */
 enum Kernel {
@@ -48,7 +48,7 @@ enum Kernel {
     NB_KERNELS
 };
 
-static const GpumeShellKernel kernels[NB_KERNELS] = {
+static const GpumeCudaFilterKernel kernels[NB_KERNELS] = {
     [MAP]   = { "map",   0, MVVIEW_CUDA_MAP_THREADS, 0, "map the vectors" },
     [PAINT] = { "paint", 0, MVVIEW_CUDA_THREADS, sizeof(MvviewCudaShared), "paint" },
 };
@@ -65,7 +65,7 @@ typedef struct Layout {
 
 typedef struct CUDAPainter {
     const MvviewConfig *cfg;
-    GpumeShell shell;
+    GpumeCudaFilter gpu;
 
     GpumeCudaBuffer canvas;     ///< a MvviewCudaCanvas, then the lengths of the longest vectors of this frame and the
                                 ///< next
@@ -103,12 +103,12 @@ static int supports(enum AVPixelFormat format)
 static av_cold int init_device(CUDAPainter *s, int depth)
 {
     for (int i = 0; i < NB_KERNELS; i++) {
-        const int ret = ff_gpume_shell_load(&s->shell, i, &kernels[i], modules, depth);
+        const int ret = ff_gpume_cuda_filter_load(&s->gpu, i, &kernels[i], modules, depth);
 
         if (ret < 0)
             return ret;
     }
-    return ff_gpume_cuda_alloc(&s->shell.cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+    return ff_gpume_cuda_alloc(&s->gpu.cuda, &s->canvas, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
                                LONGEST_OFFSET + 2 * sizeof(unsigned), "colours");
 }
 
@@ -119,17 +119,17 @@ static av_cold int init(void *priv, const void *config, const GpumeLayout *layou
     int ret;
 
     s->cfg = cfg;
-    ret = ff_gpume_shell_open(&s->shell, cfg->hw_frames, cfg->log_ctx);
+    ret = ff_gpume_cuda_filter_open(&s->gpu, cfg->hw_frames, cfg->log_ctx);
     if (ret < 0)
         return ret;
     ret = init_device(s, layout->depth > 8 ? 16 : 8);
-    ff_gpume_cuda_pop(&s->shell.cuda);
+    ff_gpume_cuda_pop(&s->gpu.cuda);
     return ret;
 }
 
 static int init_tiles(CUDAPainter *s, const MvviewCanvas *c)
 {
-    const int ret = ff_gpume_shell_fits(&s->shell, "mvview", c->w, c->h);
+    const int ret = ff_gpume_cuda_filter_fits(&s->gpu, "mvview", c->w, c->h);
 
     av_freep(&s->counts);
     if (ret < 0)
@@ -198,11 +198,11 @@ static int get_flow(CUDAPainter *s, size_t size)
     if (s->flow.size >= size)
         return 0;
     /* frames in flight may read the old memory */
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     if (ret < 0)
         return ret;
     ff_gpume_cuda_free(&s->flow);
-    return ff_gpume_shell_memory(&s->shell, &s->flow, size + size / 2, "colours");
+    return ff_gpume_cuda_filter_memory(&s->gpu, &s->flow, size + size / 2, "colours");
 }
 
 typedef struct VectorsArg {
@@ -289,7 +289,7 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
     int ret;
 
     /* frames in flight may read the old canvas */
-    ret = ff_gpume_shell_wait(&s->shell, ff_gpume_shell_stream(&s->shell));
+    ret = ff_gpume_cuda_filter_wait(&s->gpu, ff_gpume_cuda_filter_stream(&s->gpu));
     if (ret < 0)
         return ret;
     memset(s->canvas.pinned, 0, s->canvas.size);
@@ -304,9 +304,8 @@ static int upload_canvas(CUDAPainter *s, const MvviewCanvas *c)
         for (int j = 0; j < 3; j++)
             to->colours[i].comp[j] = comp[j];
     }
-    GPUME_SHELL_TRY(&s->shell, cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size,
-                                                 ff_gpume_shell_stream(&s->shell)), "upload colours")
-    return 0;
+    return GPUME_CUDA_CALL(&s->gpu, cuMemcpyHtoDAsync(s->canvas.data, to, s->canvas.size,
+                                                      ff_gpume_cuda_filter_stream(&s->gpu)), "upload colours");
 }
 
 /* Fills in all arguments except the shapes. */
@@ -343,13 +342,13 @@ static int launch_map(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaMapArg
     args->cells_w    = pic->field->cells.cols;
     args->nb_comps   = pic->canvas->nb_comps;
     args->depth      = pic->canvas->depth;
-    return ff_gpume_shell_launch(&s->shell, MAP, gpume_divide_up(args->nb, MVVIEW_CUDA_MAP_THREADS), nb_fields, 1,
-                                 args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, MAP, gpume_divide_up(args->nb, MVVIEW_CUDA_MAP_THREADS), nb_fields, 1,
+                                       args);
 }
 
 static int launch_paint(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintArgs *args)
 {
-    return ff_gpume_shell_launch(&s->shell, PAINT, s->tiles_x, s->tiles_y, pic->canvas->nb_planes, args);
+    return ff_gpume_cuda_filter_launch(&s->gpu, PAINT, s->tiles_x, s->tiles_y, pic->canvas->nb_planes, args);
 }
 
 /* Paints the motion fields on the device. The caller has pushed the CUDA context. */
@@ -400,7 +399,7 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
     args->ops   = up->buffer.data + l->ops;
     args->first = up->buffer.data + l->first;
     args->list  = up->buffer.data + l->list;
-    ret = ff_gpume_cuda_upload(&s->shell.cuda, up, l->size, "upload shapes");
+    ret = ff_gpume_cuda_upload(&s->gpu.cuda, up, l->size, "upload shapes");
     if (ret < 0 || l->ops == l->vectors)
         return ret;
     ret = get_flow(s, cells_size + f->nb * sizeof(MvviewCudaColour));
@@ -408,8 +407,9 @@ static int upload_lists(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPain
         return ret;
     map.cells   = args->cells   = s->flow.data;
     map.colours = args->colours = s->flow.data + cells_size;
-    GPUME_SHELL_TRY(&s->shell, cuMemsetD8Async(s->flow.data, 0, cells_size, ff_gpume_shell_stream(&s->shell)),
-                    "clear the flow")
+    if ((ret = GPUME_CUDA_CALL(&s->gpu, cuMemsetD8Async(s->flow.data, 0, cells_size,
+                                                        ff_gpume_cuda_filter_stream(&s->gpu)), "clear the flow")) < 0)
+        return ret;
     return launch_map(s, pic, &map, 1);
 }
 
@@ -433,7 +433,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     l.ops     = add_part(&l, nb * sizeof(MvviewCudaOp));
     l.first   = add_part(&l, (s->tiles_x * (size_t)s->tiles_y + 1) * sizeof(unsigned));
     l.list    = add_part(&l, nb_listed * sizeof(unsigned));
-    ret = ff_gpume_cuda_uploads_next(&s->shell.cuda, &s->shell.uploads, l.size, &up);
+    ret = ff_gpume_cuda_uploads_next(&s->gpu.cuda, &s->gpu.uploads, l.size, &up);
     if (ret < 0)
         return ret;
 
@@ -446,7 +446,7 @@ static int paint_some(CUDAPainter *s, const MvviewPicture *pic, MvviewCudaPaintA
     ret = upload_lists(s, pic, args, &l, up);
     if (ret < 0 || (ret = launch_paint(s, pic, args)) < 0)
         return ret;
-    ret = ff_gpume_cuda_upload_end(&s->shell.cuda, up);
+    ret = ff_gpume_cuda_upload_end(&s->gpu.cuda, up);
     return ret < 0 ? ret : nb;
 }
 
@@ -494,8 +494,8 @@ static int paint(void *priv, const MvviewPicture *pic)
             return AVERROR(ENOMEM);
     }
 
-    ret = ff_gpume_shell_enter(&s->shell);
-    return ret < 0 ? ret : ff_gpume_shell_leave(&s->shell, paint_all(s, pic));
+    ret = ff_gpume_cuda_filter_enter(&s->gpu);
+    return ret < 0 ? ret : ff_gpume_cuda_filter_leave(&s->gpu, paint_all(s, pic));
 }
 
 /* Frees the memory on the device, which is idle. */
@@ -511,7 +511,7 @@ static av_cold void uninit(void *priv)
 {
     CUDAPainter *s = priv;
 
-    ff_gpume_shell_close(&s->shell, close_device, s);
+    ff_gpume_cuda_filter_close(&s->gpu, close_device, s);
     av_freep(&s->counts);
     av_freep(&s->tiles);
 }

@@ -10,7 +10,7 @@
  * of blocks determines them; only the first field is drawn as flow.
  */
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
 /** Sets args.fields.longest to the maximum of length over all threads of the launch, and clears args.next. */

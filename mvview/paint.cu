@@ -14,7 +14,7 @@
  * derived from motion fields (mvview/fields.cuh).
  */
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/mvview/fields.cuh"
 
 /** Bytes of a component, and number of components in a word. */

@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_PICTURE_COMPONENT_CUH
 #define AVFILTER_GPUME_PICTURE_COMPONENT_CUH
 
-#include "libavfilter/gpume/device/common.cuh"
+#include "libavfilter/gpume/cuda_common/common.cuh"
 #include "libavfilter/gpume/picture/cuda_args.h"
 
 /** Returns component i, as gpume_element() does. */

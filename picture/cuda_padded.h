@@ -11,7 +11,7 @@
 #ifndef AVFILTER_GPUME_PICTURE_CUDA_PADDED_H
 #define AVFILTER_GPUME_PICTURE_CUDA_PADDED_H
 
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 #include "libavfilter/gpume/picture/cuda_args.h"
 #include "libavfilter/gpume/picture/layout.h"
 

@@ -21,7 +21,7 @@
 #include "libavutil/hwcontext.h"
 
 #if CONFIG_FFNVCODEC && (CONFIG_CUDA_LLVM || CONFIG_CUDA_NVCC)
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 #endif
 #include "libavfilter/gpume/field/fields.h"
 

@@ -92,7 +92,7 @@ $(foreach M,$(STANDIN_MODULES),$(eval $(call STANDIN_MODULE,$(M))))
 
 # a folder's kernels depend on its own headers and on those that all kernels share
 define STANDIN_FOLDER
-$(STANDIN_OUT)/$(1)/%.cu.cpp: $(wildcard core/*.h cuda/*.cuh device/*.cuh field/*.h field/*.cuh picture/*.h util/*.h $(1)/*.h $(1)/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
+$(STANDIN_OUT)/$(1)/%.cu.cpp: $(wildcard core/*.h cuda/*.cuh cuda_common/*.cuh field/*.h field/*.cuh picture/*.h util/*.h $(1)/*.h $(1)/*.cuh) $(STANDIN_DIR)/mkkernels.sh $(STANDIN_DIR)/cuda_runtime.h $(STANDIN_DIR)/standin.mak | $(STANDIN_OUT)/include/libavfilter/gpume
 	@mkdir -p $$(@D)
 	$(STANDIN_DIR)/mkkernels.sh $$(filter %.cu,$$^) $$@ $(STANDIN_CXX) $(STANDIN_KERNEL_FLAGS) $$(STANDIN_DEFINES)
 endef

@@ -9,8 +9,8 @@
  * built upon FFmpeg's loader of the driver API.
  */
 
-#ifndef AVFILTER_GPUME_DEVICE_DRIVER_H
-#define AVFILTER_GPUME_DEVICE_DRIVER_H
+#ifndef AVFILTER_GPUME_CUDA_COMMON_DRIVER_H
+#define AVFILTER_GPUME_CUDA_COMMON_DRIVER_H
 
 #include <stddef.h>
 
@@ -181,4 +181,4 @@ void ff_gpume_cuda_unload(const GpumeCuda *c, GpumeCudaLaunch *l);
 CUresult ff_gpume_cuda_launch(const GpumeCuda *c, const GpumeCudaLaunch *l, unsigned nb_z,
                               void *args, CUstream stream);
 
-#endif /* AVFILTER_GPUME_DEVICE_DRIVER_H */
+#endif /* AVFILTER_GPUME_CUDA_COMMON_DRIVER_H */

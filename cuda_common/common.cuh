@@ -9,8 +9,8 @@
  * lacks. nvcc and the tests' host build have these functions themselves.
  */
 
-#ifndef AVFILTER_GPUME_DEVICE_COMMON_CUH
-#define AVFILTER_GPUME_DEVICE_COMMON_CUH
+#ifndef AVFILTER_GPUME_CUDA_COMMON_COMMON_CUH
+#define AVFILTER_GPUME_CUDA_COMMON_COMMON_CUH
 
 #if defined(__clang__) && defined(__CUDA__)
 #define __shared__      __attribute__((shared))
@@ -312,4 +312,4 @@ template<> struct GpumeSampleOf<8>       { typedef GpumeU8  Sample; };
 #define GPUME_KERNEL_OF(Args, ...) \
     extern "C" __global__ void __launch_bounds__(__VA_ARGS__) GPUME_CUDA_NAME(const Args args)
 
-#endif /* AVFILTER_GPUME_DEVICE_COMMON_CUH */
+#endif /* AVFILTER_GPUME_CUDA_COMMON_COMMON_CUH */

@@ -5,7 +5,7 @@
 
 #include "libavutil/attributes.h"
 
-#include "libavfilter/gpume/device/uploads.h"
+#include "libavfilter/gpume/cuda_common/uploads.h"
 
 /** Smallest size of a buffer; sizes are powers of 2. */
 #define MIN_BUFFER (64 << 10)

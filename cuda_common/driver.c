@@ -14,7 +14,7 @@
 #include "libavutil/mem.h"
 
 #include "libavfilter/cuda/load_helper.h"
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 
 /* Values of CUresult that nv-codec-headers do not name. */
 #define ERROR_OUT_OF_MEMORY            2

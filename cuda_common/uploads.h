@@ -9,10 +9,10 @@
  * device.
  */
 
-#ifndef AVFILTER_GPUME_DEVICE_UPLOADS_H
-#define AVFILTER_GPUME_DEVICE_UPLOADS_H
+#ifndef AVFILTER_GPUME_CUDA_COMMON_UPLOADS_H
+#define AVFILTER_GPUME_CUDA_COMMON_UPLOADS_H
 
-#include "libavfilter/gpume/device/driver.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
 
 /** The most uploads in flight. */
 #define GPUME_CUDA_UPLOADS 4
@@ -50,4 +50,4 @@ int ff_gpume_cuda_upload_end(const GpumeCuda *c, GpumeCudaUpload *upload);
 /** Frees the uploads of the ring. No upload may be in flight. */
 void ff_gpume_cuda_uploads_free(const GpumeCuda *c, GpumeCudaUploads *u);
 
-#endif /* AVFILTER_GPUME_DEVICE_UPLOADS_H */
+#endif /* AVFILTER_GPUME_CUDA_COMMON_UPLOADS_H */

@@ -9,56 +9,56 @@
  * launches kernels on the stream of the frames, provides a ring of uploads, and keeps the first error. mvview,
  * mvfps, mvdenoise, mvdeint, mvstab and mvstereo are built upon it.
  *
- * A function of the filter that uses the device is enclosed by ff_gpume_shell_enter() and
- * ff_gpume_shell_leave(), which push and pop the device's context. All other functions need the pushed
- * context, except ff_gpume_shell_close().
+ * A function of the filter that uses the device is enclosed by ff_gpume_cuda_filter_enter() and
+ * ff_gpume_cuda_filter_leave(), which push and pop the device's context. All other functions need the pushed
+ * context, except ff_gpume_cuda_filter_close().
  */
 
-#ifndef AVFILTER_GPUME_DEVICE_SHELL_H
-#define AVFILTER_GPUME_DEVICE_SHELL_H
+#ifndef AVFILTER_GPUME_CUDA_COMMON_FILTER_H
+#define AVFILTER_GPUME_CUDA_COMMON_FILTER_H
 
-#include "libavfilter/gpume/device/driver.h"
-#include "libavfilter/gpume/device/uploads.h"
+#include "libavfilter/gpume/cuda_common/driver.h"
+#include "libavfilter/gpume/cuda_common/uploads.h"
 
 /** The most kernels of a filter. */
-#define GPUME_SHELL_KERNELS 25
+#define GPUME_CUDA_FILTER_KERNELS 25
 /** The longest side of a picture, in samples, for which 32-bit coordinates and indices suffice. */
-#define GPUME_SHELL_MAX_SIDE 32768
+#define GPUME_CUDA_FILTER_MAX_SIDE 32768
 
 /** A compiled module, as a row of the filter's modules.h describes it. */
-typedef struct GpumeShellModule {
+typedef struct GpumeCudaFilterModule {
     GpumeCudaCode code;
     const char *family;         ///< the source file that it was compiled from, without .cu
     int depth;                  ///< 8 or 16: the depth of samples that it is for; 0: every depth
     int variant;
-} GpumeShellModule;
+} GpumeCudaFilterModule;
 
-#define GPUME_SHELL_DECLARE(name, family, depth, variant) GPUME_CUDA_DECLARE(name)
-#define GPUME_SHELL_ROW(name, family, depth, variant) { GPUME_CUDA_CODE(name), #family, depth, variant },
+#define GPUME_CUDA_FILTER_DECLARE(name, family, depth, variant) GPUME_CUDA_DECLARE(name)
+#define GPUME_CUDA_FILTER_ROW(name, family, depth, variant) { GPUME_CUDA_CODE(name), #family, depth, variant },
 
 /** Defines modules[] from the list of a modules.h. The last row has no family. */
-#define GPUME_SHELL_MODULES(LIST) \
-    LIST(GPUME_SHELL_DECLARE)     \
-    static const GpumeShellModule modules[] = { LIST(GPUME_SHELL_ROW) { .family = NULL } };
+#define GPUME_CUDA_FILTER_MODULES(LIST) \
+    LIST(GPUME_CUDA_FILTER_DECLARE)     \
+    static const GpumeCudaFilterModule modules[] = { LIST(GPUME_CUDA_FILTER_ROW) { .family = NULL } };
 
 /** A kernel that a filter launches: which module contains it, and how it is launched. */
-typedef struct GpumeShellKernel {
+typedef struct GpumeCudaFilterKernel {
     const char *family;         ///< family and variant of the module
     int variant;
     unsigned threads;           ///< threads of a thread block
     unsigned shared;            ///< bytes of dynamic shared memory of a thread block
     const char *what;           ///< what the kernel does, for errors: "Could not <what>: ..."
-} GpumeShellKernel;
+} GpumeCudaFilterKernel;
 
-/** Zeroed before ff_gpume_shell_open(), but for alternative. */
-typedef struct GpumeShell {
+/** Zeroed before ff_gpume_cuda_filter_open(), but for alternative. */
+typedef struct GpumeCudaFilter {
     GpumeCuda cuda;
     const char *alternative;    ///< GpumeCuda.alternative; NULL: that of frames on a device
     GpumeCudaUploads uploads;
-    GpumeCudaLaunch launches[GPUME_SHELL_KERNELS];
-    const char *what[GPUME_SHELL_KERNELS];
+    GpumeCudaLaunch launches[GPUME_CUDA_FILTER_KERNELS];
+    const char *what[GPUME_CUDA_FILTER_KERNELS];
     int failed;                 ///< the first error; after it the device is not used, as its state is unknown
-} GpumeShell;
+} GpumeCudaFilter;
 
 /** Returns n / d, rounded up. */
 static inline int gpume_divide_up(int n, int d)
@@ -71,37 +71,35 @@ static inline int gpume_divide_up(int n, int d)
  * @param hw_frames AVHWFramesContext of format CUDA
  * @return 0 or an AVERROR code with a message, and then nothing is pushed
  */
-int ff_gpume_shell_open(GpumeShell *s, const AVBufferRef *hw_frames, void *log_ctx);
+int ff_gpume_cuda_filter_open(GpumeCudaFilter *s, const AVBufferRef *hw_frames, void *log_ctx);
 
 /**
  * Loads a kernel: the module of its family and variant for samples of a depth.
- * @param number  the kernel's number for ff_gpume_shell_launch(), below GPUME_SHELL_KERNELS
+ * @param number  the kernel's number for ff_gpume_cuda_filter_launch(), below GPUME_CUDA_FILTER_KERNELS
  * @param modules ends with a row without a family
  * @param depth   bits of a sample
  * @return 0 or an AVERROR code with a message
  */
-int ff_gpume_shell_load(GpumeShell *s, int number, const GpumeShellKernel *kernel,
-                        const GpumeShellModule *modules, int depth);
+int ff_gpume_cuda_filter_load(GpumeCudaFilter *s, int number, const GpumeCudaFilterKernel *kernel,
+                              const GpumeCudaFilterModule *modules, int depth);
 
 /** Pushes the context. @return 0, or an AVERROR code: that of an earlier failure, or a new one with a message */
-int ff_gpume_shell_enter(GpumeShell *s);
+int ff_gpume_cuda_filter_enter(GpumeCudaFilter *s);
 
-/** Pops the context. If ret is an error, ff_gpume_shell_enter() returns it from now on. @return ret */
-int ff_gpume_shell_leave(GpumeShell *s, int ret);
+/** Pops the context. If ret is an error, ff_gpume_cuda_filter_enter() returns it from now on. @return ret */
+int ff_gpume_cuda_filter_leave(GpumeCudaFilter *s, int ret);
 
 /** Reports an error of the driver. @return 0 or an AVERROR code */
-static inline int ff_gpume_shell_check(const GpumeShell *s, CUresult err, const char *what)
+static inline int ff_gpume_cuda_filter_check(const GpumeCudaFilter *s, CUresult err, const char *what)
 {
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
-/** Calls a function of the driver; returns from the function around it if the call fails. Needs int ret. */
-#define GPUME_SHELL_TRY(s, call, what) \
-    if ((ret = ff_gpume_shell_check(s, (s)->cuda.cu->call, what)) < 0) \
-        return ret;
+/** Calls a function of the driver, and reports its error. @return 0 or an AVERROR code */
+#define GPUME_CUDA_CALL(s, call, what) ff_gpume_cuda_filter_check(s, (s)->cuda.cu->call, what)
 
 /** Returns the stream of the frames' device. */
-static inline CUstream ff_gpume_shell_stream(const GpumeShell *s)
+static inline CUstream ff_gpume_cuda_filter_stream(const GpumeCudaFilter *s)
 {
     return s->cuda.hwctx->stream;
 }
@@ -112,40 +110,41 @@ static inline CUstream ff_gpume_shell_stream(const GpumeShell *s)
  * @param args    the kernel's only parameter
  * @return 0 or an AVERROR code with a message
  */
-int ff_gpume_shell_launch_on(GpumeShell *s, CUstream stream, int number, int x, int y, int z, const void *args);
+int ff_gpume_cuda_filter_launch_on(GpumeCudaFilter *s, CUstream stream, int number, int x, int y, int z,
+                                   const void *args);
 
 /** Launches a kernel on the stream of the frames' device. */
-int ff_gpume_shell_launch(GpumeShell *s, int number, int x, int y, int z, const void *args);
+int ff_gpume_cuda_filter_launch(GpumeCudaFilter *s, int number, int x, int y, int z, const void *args);
 
 /**
  * Allocates device memory, unless the buffer has some already.
  * @param what what the memory is for: "vectors"
  * @return 0 or an AVERROR code with a message
  */
-int ff_gpume_shell_memory(GpumeShell *s, GpumeCudaBuffer *b, size_t size, const char *what);
+int ff_gpume_cuda_filter_memory(GpumeCudaFilter *s, GpumeCudaBuffer *b, size_t size, const char *what);
 
 /** Waits until the device has done what was queued on a stream. @return 0 or an AVERROR code with a message */
-int ff_gpume_shell_wait(GpumeShell *s, CUstream stream);
+int ff_gpume_cuda_filter_wait(GpumeCudaFilter *s, CUstream stream);
 
 /**
- * Compares the sides of pictures with GPUME_SHELL_MAX_SIDE.
+ * Compares the sides of pictures with GPUME_CUDA_FILTER_MAX_SIDE.
  * @param filter the filter's name, for the message
  * @return 0, or AVERROR(ENOSYS) with a message
  */
-int ff_gpume_shell_fits(const GpumeShell *s, const char *filter, int w, int h);
+int ff_gpume_cuda_filter_fits(const GpumeCudaFilter *s, const char *filter, int w, int h);
 
 /**
- * Enters for pictures of another size: ff_gpume_shell_fits() and ff_gpume_shell_enter(), and waits for the stream, so
- * that the memory for pictures can be freed.
+ * Enters for pictures of another size: ff_gpume_cuda_filter_fits() and ff_gpume_cuda_filter_enter(), and waits for the
+ * stream, so that the memory for pictures can be freed.
  * @return 0 or an AVERROR code with a message, and then nothing is pushed
  */
-int ff_gpume_shell_enter_resized(GpumeShell *s, const char *filter, int w, int h);
+int ff_gpume_cuda_filter_enter_resized(GpumeCudaFilter *s, const char *filter, int w, int h);
 
 /**
- * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a zeroed shell.
+ * Waits for the device, unloads the kernels, and frees the uploads. Harmless on a zeroed GpumeCudaFilter.
  * @param close frees what the filter has allocated, while the device is idle and its context is pushed;
  *              not called if the device was never opened or cannot be entered; may be NULL
  */
-void ff_gpume_shell_close(GpumeShell *s, void (*close)(void *priv), void *priv);
+void ff_gpume_cuda_filter_close(GpumeCudaFilter *s, void (*close)(void *priv), void *priv);
 
-#endif /* AVFILTER_GPUME_DEVICE_SHELL_H */
+#endif /* AVFILTER_GPUME_CUDA_COMMON_FILTER_H */
