@@ -17,12 +17,15 @@
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/output/output.h"
 
-/**
- * The searches of other filters as options of this filter: mvfps; mvdenoise, with its radius; mvview, with the
- * direction and the distance.
- */
-#define GPUME_SEARCH_MVFPS     "algo=hme:block=8:dir=both:pel=1:sweeps=4"
-#define GPUME_SEARCH_MVDENOISE "algo=hme:block=16:dir=both:smooth=8:sweeps=2:refs=%d"
+/** Parameters of the searches of other filters. P is one of the two below; between parameters is an option dir. */
+#define GPUME_PARAMS_MVFPS(P, DIR)     P(block, 8) DIR P(pel, 1) P(sweeps, 4)
+#define GPUME_PARAMS_MVDENOISE(P, DIR) P(block, 16) DIR P(smooth, 8) P(sweeps, 2)
+#define GPUME_AS_FIELD(name, value)  .name = value,
+#define GPUME_AS_OPTION(name, value) ":" #name "=" #value
+
+/** These searches as options of this filter: mvdenoise with its radius; mvview with the direction and the distance. */
+#define GPUME_SEARCH_MVFPS     "algo=hme" GPUME_PARAMS_MVFPS(GPUME_AS_OPTION, ":dir=both")
+#define GPUME_SEARCH_MVDENOISE "algo=hme" GPUME_PARAMS_MVDENOISE(GPUME_AS_OPTION, ":dir=both") ":refs=%d"
 #define GPUME_SEARCH_MVVIEW    "algo=hme:dir=%s:refs=%d"
 
 /**

@@ -140,7 +140,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     GpumeSearcherConfig cfg = {
         .when      = radius ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
-            .algo = GPUME_ALGO_HME, .block = 16, .smooth = 8, .sweeps = 2, .check = GPUME_AUTO,
+            .algo = GPUME_ALGO_HME, GPUME_PARAMS_MVDENOISE(GPUME_AS_FIELD,) .check = GPUME_AUTO,
             .nb_references = 2 * radius,
         },
         .options   = s->search_options,

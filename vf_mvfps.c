@@ -129,7 +129,7 @@ static av_cold int open_searcher(AVFilterContext *ctx)
     const GpumeSearcherConfig cfg = {
         .when      = s->mode == MVFPS_MCI ? s->search : GPUME_SEARCH_NEVER,
         .params    = {
-            .algo = GPUME_ALGO_HME, .block = 8, .pel = 1, .sweeps = 4, .smooth = GPUME_AUTO, .check = GPUME_AUTO,
+            .algo = GPUME_ALGO_HME, GPUME_PARAMS_MVFPS(GPUME_AS_FIELD,) .smooth = GPUME_AUTO, .check = GPUME_AUTO,
             .nb_references = 2, .distance = { -1, 1 },
         },
         .options   = GPUME_SEARCH_MVFPS,
