@@ -329,7 +329,7 @@ static int begin_pair(AVFilterContext *ctx)
 {
     MvfpsContext *s = ctx->priv;
     const int64_t time = s->timeline.pts[1] - s->timeline.pts[0];
-    int distances[2], ret;
+    int distances[2], has_vectors, ret;
 
     s->new_pair = 0;
     s->how      = MVFPS_DUP;
@@ -340,10 +340,10 @@ static int begin_pair(AVFilterContext *ctx)
     if (s->is_gap || s->mode == MVFPS_DUP || !ff_gpume_are_alike(s->frames[0], s->frames[1]))
         return 0;
     ff_mvfps_timeline_distances(&s->timeline, distances);
-    ret = ff_mvfps_begin(s->mvfps, s->frames[0], s->frames[1], distances, s->mode);
-    if (ret < 0)
-        return ret;
-    if (s->mode == MVFPS_MCI && !ret) {
+    has_vectors = ff_mvfps_begin(s->mvfps, s->frames[0], s->frames[1], distances, s->mode);
+    if (has_vectors < 0)
+        return has_vectors;
+    if (s->mode == MVFPS_MCI && !has_vectors) {
         if (!s->had_vectors) {
             report_missing_vectors(ctx);
             return AVERROR(EINVAL);

@@ -49,14 +49,15 @@ void ff_mvfps_close(Mvfps **mvfps);
 int ff_mvfps_is_repeat(Mvfps *mvfps, const AVFrame *first, const AVFrame *frame);
 
 /**
- * Begins another pair of pictures of the same size and format, which must stay unchanged until the
- * next pair.
+ * Begins another pair of pictures of the same size and format, and tells whether it has vectors. The
+ * pictures must stay unchanged until the next pair.
  * @param distances from the frame before the pair to the earlier frame, and from the later frame to
  *                  the frame after the pair, in units of the time between the two / MVFPS_DISTANCE.
  *                  If one of them is below MVFPS_MIN_DISTANCE or above MVFPS_MAX_DISTANCE, speeds
  *                  are assumed to be constant.
  * @param mode mode of the pictures between them; with MVFPS_MCI the vectors are read
- * @return with MVFPS_MCI, whether a vector leads from one of them to the other; or an AVERROR code
+ * @return 1 if a vector leads from one of them to the other, 0 if none does or mode is not MVFPS_MCI; or
+ *         an AVERROR code
  */
 int ff_mvfps_begin(Mvfps *mvfps, const AVFrame *before, const AVFrame *after, const int distances[2],
                    enum MvfpsMode mode);
