@@ -601,6 +601,13 @@ typedef struct DenoiseStack {
     int noisy[2 * DENOISE_MAX_RADIUS + 1][64], pilot[2 * DENOISE_MAX_RADIUS + 1][64];  ///< doubled samples
 } DenoiseStack;
 
+/** A patch of a picture. */
+typedef struct DenoiseSpot {
+    int t;
+    int col, row;               ///< its place among the patches
+    int x, y;                   ///< its first sample
+} DenoiseSpot;
+
 /* Returns the tone of the patch at (x, y). */
 static int denoise_tone(const DenoisePlane *s, int x, int y)
 {
@@ -632,8 +639,8 @@ static int *denoise_match(const Denoise *s, const DenoiseComponent *c, int t, in
     return c->matches[t] + 3 * ((j * denoise_patch_cols(c->w) + i) * (2 * s->radius + 1) + u - t + s->radius);
 }
 
-/* Sets *x and *y to candidate i of the patch at (x0, y0), 7 being the zero vector. Returns 0 if there is none. */
-static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, int t, int u, int x0, int y0, int second,
+/* Sets *x and *y to candidate i of a patch in picture u, 7 being the zero vector. Returns 0 if there is none. */
+static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, const DenoiseSpot *p, int u, int second,
                              int i, int *x, int *y)
 {
     static const int at[8][2] = {
@@ -647,27 +654,27 @@ static int denoise_candidate(const Denoise *s, const DenoiseComponent *c, int t,
 
     *x = *y = 0;
     if (i == 7)
-        return denoise_has_entry(s, t, u - t);
+        return denoise_has_entry(s, p->t, u - p->t);
     if (second) {
-        const int row = oracle_clip((y0 + around[i % 5][1]) >> log2_step, 0, denoise_patch_rows(s, c->h) - 1);
-        const int col = oracle_clip((x0 + around[i % 5][0] + 2 * (row % 2)) >> 2, 0, denoise_patch_cols(c->w) - 1);
-        const int *match = denoise_match(s, c, t, u, col, row);
+        const int row = oracle_clip((p->y + around[i % 5][1]) >> log2_step, 0, denoise_patch_rows(s, c->h) - 1);
+        const int col = oracle_clip((p->x + around[i % 5][0] + 2 * (row % 2)) >> 2, 0, denoise_patch_cols(c->w) - 1);
+        const int *match = denoise_match(s, c, p->t, u, col, row);
 
         *x = match[0];
         *y = match[1];
         return i < 5 && match[2];
     }
-    found = denoise_cell(s, t, u - t, oracle_clip(((x0 + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1),
-                         oracle_clip(((y0 + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1), x, y);
+    found = denoise_cell(s, p->t, u - p->t, oracle_clip(((p->x + at[i][0]) * denoise_pow2(c->sx)) >> 3, 0, cols - 1),
+                         oracle_clip(((p->y + at[i][1]) * denoise_pow2(c->sy)) >> 3, 0, rows - 1), x, y);
     *x = (*x + ((1 << c->sx) >> 1)) >> c->sx;
     *y = (*y + ((1 << c->sy) >> 1)) >> c->sy;
     return found;
 }
 
-static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, int t, int x, int y, int second,
-                          int col, int row)
+static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c, const DenoiseSpot *p, int second)
 {
     static const int lost[4][4] = { { 0, 15, 11, 15 }, { 15, 25, 23, 25 }, { 11, 23, 20, 23 }, { 15, 25, 23, 25 } };
+    const int t = p->t, x = p->x, y = p->y;
     const DenoisePlane own = { { c->w, c->h, second ? c->pilot[t] : c->noisy[t] }, s->d };
     const int64_t strength = c->strength[t][denoise_tone(&own, x, y)];
     const int64_t limit = (strength * strength * denoise_pow2(2 * (s->d - 8)) * (second ? 64 : 320)) >> 16;
@@ -687,7 +694,7 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             int64_t sum = 0;
             int vx, vy;
 
-            if (!denoise_candidate(s, c, t, u, x, y, second, i, &vx, &vy))
+            if (!denoise_candidate(s, c, p, u, second, i, &vx, &vy))
                 continue;
             denoise_read(match, look, x, y, vx, vy);
             for (int n = 0; n < 64; n++) {
@@ -704,7 +711,7 @@ static void denoise_stack(Denoise *s, DenoiseStack *k, const DenoiseComponent *c
             }
         }
         if (!second) {
-            int *found = denoise_match(s, c, t, u, col, row);
+            int *found = denoise_match(s, c, t, u, p->col, p->row);
 
             found[0] = dx;
             found[1] = dy;
@@ -941,7 +948,7 @@ static void denoise_component(Denoise *s, DenoiseComponent *c, int t, int second
             DenoiseStack k;
             int64_t result[64], weight;
 
-            denoise_stack(s, &k, c, t, x, y, second, i, j);
+            denoise_stack(s, &k, c, &(DenoiseSpot) { t, i, j, x, y }, second);
             weight = denoise_filter(result, &k, c->strength[t][denoise_tone(&noisy, x, y)], s->d, second, s->dense,
                                     c->textured);
             for (int b = 0; b < 8; b++)
