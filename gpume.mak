@@ -43,15 +43,19 @@ define GPUME_FILTER
 OBJS-$$(CONFIG_$(call gpume_upper,$(1))_FILTER)        += vf_$(1).o $$(GPUME_COMMON) \
     $$(foreach D,$$(call gpume_folders,$(1)),$$(call gpume_objects,$$(D)))
 $(if $(GPUME_ARCH),$(firstword $(GPUME_ARCH))-$$(CONFIG_$(call gpume_upper,$(1))_FILTER) += \
-    $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)),$$(call gpume_arch,$$(D),$(lastword $(GPUME_ARCH)))))
+    $$(foreach D,$$(call gpume_folders,common) $$(call gpume_folders,$(1)), \
+        $$(call gpume_arch,$$(D),$(lastword $(GPUME_ARCH)))))
 endef
 $(foreach F,$(GPUME_FILTERS),$(eval $(call GPUME_FILTER,$(F))))
 OBJS-$(CONFIG_MVSTEREO_FILTER) += framesync.o
 
 # FFmpeg leaves loops as they are with most versions of gcc; here they are half of the work.
-GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,cpu/global.o cpu/pixels.o mvdeint/cpu.o mvdeint/order.o mvdeint/samples.o mvstab/cpu.o mvstab/dsp.o mvstab/fit.o \
-                   mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvdenoise/unclip.o core/scene.o mvstereo/cpu.o mvstereo/dsp.o mvstereo/features.o \
-                   mvstereo/match.o mvstereo/painter.o mvstereo/plane.o mvstereo/refine.o mvstereo/temporal.o)
+GPUME_VECTORIZED = $(addprefix libavfilter/gpume/,core/scene.o cpu/global.o cpu/pixels.o \
+                     mvdeint/cpu.o mvdeint/order.o mvdeint/samples.o \
+                     mvdenoise/noise.o mvdenoise/samples.o mvdenoise/transform.o mvdenoise/unclip.o \
+                     mvstab/cpu.o mvstab/dsp.o mvstab/fit.o \
+                     mvstereo/cpu.o mvstereo/dsp.o mvstereo/features.o mvstereo/match.o mvstereo/painter.o \
+                     mvstereo/plane.o mvstereo/refine.o mvstereo/temporal.o)
 $(GPUME_VECTORIZED): CFLAGS += -ftree-vectorize
 
 # The path of the camera is computed in doubles, each operation rounded by itself on every processor.
@@ -72,7 +76,8 @@ endif
 # The kernels' own includes: FFmpeg's tree is not on nvcc's path.
 libavfilter/gpume/%.ptx: NVCCFLAGS += -I$(SRC_LINK)
 # The headers that kernels of a folder may include: its own and those of the common folders below it.
-gpume_headers   = $(foreach D,$(sort $(filter-out cuda,$(call gpume_folders,common)) $(1)),$(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
+gpume_headers   = $(foreach D,$(sort $(filter-out cuda,$(call gpume_folders,common)) $(1)), \
+                      $(wildcard $(GPUME_DIR)/$(D)/*.h $(GPUME_DIR)/$(D)/*.cuh))
 
 # A module from its family's source; FFmpeg's rules make an object of it.
 define GPUME_MODULE
@@ -129,4 +134,5 @@ $(GPUME_BENCH_PTX:%=libavfilter/tests/%.ptx): $(call gpume_headers,cuda) \
 .SECONDARY: $(foreach S,.ptx .ptx.gz .ptx.c,$(GPUME_BENCH_PTX:%=libavfilter/tests/%$(S)))
 
 clean::
-	$(RM) $(foreach D,$(GPUME_FOLDERS) $(foreach A,$(GPUME_ARCHS),$(GPUME_FOLDERS:%=%/$(A))),$(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
+	$(RM) $(foreach D,$(GPUME_FOLDERS) $(foreach A,$(GPUME_ARCHS),$(GPUME_FOLDERS:%=%/$(A))), \
+	    $(CLEANSUFFIXES:%=libavfilter/gpume/$(D)/%))
