@@ -5,13 +5,13 @@
 #
 # usage: mpi.sh BIN_DIR [INPUT]
 # BIN_DIR has ffmpeg and gpume-mpi; INPUT is any clip, by default the demonstration's.
-# Its packets are repeated to make a film. Environment (defaults in brackets):
+# Its packets are repeated to make a video. Environment (defaults in brackets):
 #   BENCH_RANKS     numbers of ranks [1 2 4; with GPUs 1 2 4 8 up to their number]
 #   BENCH_RUNS      runs of each measurement, in turn [3]
-#   BENCH_FRAMES    minimum number of frames of the film [20000]
+#   BENCH_FRAMES    minimum number of frames of the video [20000]
 #   BENCH_HWACCEL   none or cuda [cuda if there is a GPU]
 #   BENCH_MPIRUN    options of mpirun [--bind-to core; with GPUs --bind-to none]
-#   BENCH_DIR       folder for results, films and vectors [build/bench]
+#   BENCH_DIR       folder for results, videos and vectors [build/bench]
 # A rank has one core, and with GPUs a GPU, unless the variables say otherwise.
 
 set -eu
@@ -52,11 +52,11 @@ if [ ! -f "$clip" ]; then
     bench/make-clip.sh "$bin" "$input" "$clip" >&2
 fi
 nb=$(frames_of "$clip")
-film=$out/mpi-film-$frames.mkv
-if [ ! -f "$film" ] || [ -n "$(find "$clip" -newer "$film")" ]; then
-    ffmpeg -stream_loop $(((frames + nb - 1) / nb - 1)) -i "$clip" -map 0:v:0 -c copy "$film"
+video=$out/mpi-video-$frames.mkv
+if [ ! -f "$video" ] || [ -n "$(find "$clip" -newer "$video")" ]; then
+    ffmpeg -stream_loop $(((frames + nb - 1) / nb - 1)) -i "$clip" -map 0:v:0 -c copy "$video"
 fi
-nb=$(frames_of "$film")
+nb=$(frames_of "$video")
 
 # launch RANKS COMMAND...: runs mpirun. Starts more ranks than there are cores, too.
 launch() {
@@ -75,7 +75,7 @@ rate() {
     rm -f "$out/mpi.npy" "$out/mpi.log"
     began=$(date +%s.%N)
     # shellcheck disable=SC2086  # lists of words
-    launch "$1" "$bin/gpume-mpi" -i "$film" -vf "gpume=algo=ds:range=64:backend=$backend" --mv-file "$out/mpi.npy" \
+    launch "$1" "$bin/gpume-mpi" -i "$video" -vf "gpume=algo=ds:range=64:backend=$backend" --mv-file "$out/mpi.npy" \
         --stats-file "$out/mpi.log" --hwaccel $hwaccel $threads --progress no 2> "$out/mpi.err" || {
         cat "$out/mpi.err" >&2
         return 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Converts a film of 24 (or any other number of) frames per second for a display of 60 Hz, by
+# Converts a video of 24 (or any other number of) frames per second for a display of 60 Hz, by
 # motion-compensated frame interpolation. Sound and subtitles are copied; text subtitles that the format
 # of the output cannot hold are converted.
 #

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Divides each frame of a film into blocks of several sizes, as an encoder would, and draws them. Prints how many
+# Divides each frame of a video into blocks of several sizes, as an encoder would, and draws them. Prints how many
 # blocks of each size the frames have.
 #
 # usage: blocks.sh INPUT OUTPUT [QP]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Denoises a film in 10 bits and writes ProRes 422, for editing. This also helps a film of 8 bits, whose steps
+# Denoises a video in 10 bits and writes ProRes 422, for editing. This also helps a video of 8 bits, whose steps
 # would be visible without the noise. The sound is copied.
 #
 # usage: clean-10bit.sh INPUT OUTPUT [STRENGTH]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Shows the left view of a stereoscopic film side by side with its disparity in colors.
+# Shows the left view of a stereoscopic video side by side with its disparity in colors.
 #
 # usage: depth-map.sh INPUT OUTPUT [LAYOUT]
 # LAYOUT is how the views are arranged in a frame: a value of mvstereo's option layout (auto: as the file says, sbsl,

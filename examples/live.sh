@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Plays a film, a stream or a camera at 60 frames per second, by frame interpolation in real time.
+# Plays a video, a stream or a camera at 60 frames per second, by frame interpolation in real time.
 # Large frames are scaled down first, so that the processor can keep up.
 #
 # usage: live.sh INPUT [RATE [HEIGHT [FFPLAY_OPTION...]]]

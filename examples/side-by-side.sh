@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Shows a film side by side with a copy that has its motion drawn over it.
+# Shows a video side by side with a copy that has its motion drawn over it.
 #
 # usage: side-by-side.sh INPUT OUTPUT [GPUME_OPTIONS]
 # FFMPEG names an ffmpeg with gpume and mvview [ffmpeg].

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Slow morph: turns stills into a film in which each one changes into the next one over some seconds.
+# Slow morph: turns stills into a video in which each one changes into the next one over some seconds.
 #
 # usage: slow-morph.sh PATTERN OUTPUT [SECONDS]
 # PATTERN names pictures of one size by their number, such as still-%03d.jpg. SECONDS is the time from each to

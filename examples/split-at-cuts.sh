@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Splits a film at its cuts: where the value 'cut' in stats_file is 1, a scene begins.
+# Splits a video at its cuts: where the value 'cut' in stats_file is 1, a scene begins.
 #
 # usage: split-at-cuts.sh INPUT FOLDER
 # Writes FOLDER/cuts.txt, the first frame of each scene and its time in seconds, and the scenes

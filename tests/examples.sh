@@ -159,8 +159,8 @@ INPUT='-f lavfi' example depth-live 'testsrc2=s=200x176:r=25:d=0.2' 'testsrc2=s=
 expect depth-live-frames mpeg4,5 "$(frames "$work/live.nut")"
 refuses depth-map "'up' is none of" "$work/both views.mkv" "$work/none.mkv" up
 
-example clean-film "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
-expect clean-film-frames h264,12 "$(frames "$work/clean.mkv")"
+example clean-video "$work/clips/moving clip.mkv" "$work/clean.mkv" 1.5
+expect clean-video-frames h264,12 "$(frames "$work/clean.mkv")"
 example deinterlace-tape "$work/clips/moving clip.mkv" "$work/tape.mkv" bff
 expect deinterlace-tape-frames h264,24 "$(frames "$work/tape.mkv")"
 

@@ -39,7 +39,7 @@ raw() {
         -c:v rawvideo -f nut "$out/$name.nut"
 }
 
-# still PICTURE FILM: a picture of one clip stands, another one plays in its corner.
+# still PICTURE VIDEO: a picture of one clip stands, another one plays in its corner.
 still() {
     at=$((frames * 3 / 4))
     ffmpeg -i "$1" -i "$2" -filter_complex "
@@ -50,13 +50,13 @@ still() {
 }
 
 picture=
-film=
+video=
 clips=
 add() {
     raw "$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)" -i "$1"
-    film=$out/$name.nut
-    picture=${picture:-$film}
-    clips="$clips --clip $name=$film"
+    video=$out/$name.nut
+    picture=${picture:-$video}
+    clips="$clips --clip $name=$video"
 }
 each_clip add "$input"
 # shellcheck disable=SC2086  # names without spaces
@@ -66,7 +66,7 @@ set -- "$@" --clip "zoom=$out/zoom.nut"
 if [ -x "$gpl" ]; then
     set -- "$@" --gpl "$gpl"
     if [ -n "$picture" ]; then
-        still "$picture" "$film"
+        still "$picture" "$video"
         set -- "$@" --screen "still=$out/still.nut"
     fi
     for scene in insert scrolling typing; do

@@ -3,7 +3,7 @@
 """Draws recordings of a screen as raw YUV 4:2:0: what changes is small, or moves by whole rows.
 
 usage: screens.py SCENE WIDTH HEIGHT FRAMES > FILE
-SCENE is insert (a film in a corner of a page), scrolling (a page that scrolls now and then) or
+SCENE is insert (a video in a corner of a page), scrolling (a page that scrolls now and then) or
 typing (text that grows by a letter every few frames). The same on every machine.
 """
 
@@ -67,7 +67,7 @@ def window(planes, text):
     v[top // 2:(top + h) // 2, left // 2:(left + w) // 2] = 128
 
 
-def film(planes, n, size=(180, 240)):
+def video(planes, n, size=(180, 240)):
     """Waves that move, with grain, in the lower right corner."""
     y, u, v = planes
     h, w = size
@@ -91,7 +91,7 @@ def main():
         planes = desktop(width, height)
         if scene == "insert":
             window(planes, long_page)
-            film(planes, n)
+            video(planes, n)
         elif scene == "scrolling":
             scrolled += 24 if n % 30 < 12 else 0
             window(planes, long_page[scrolled:])

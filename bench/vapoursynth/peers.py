@@ -21,9 +21,9 @@ core = vs.core
 if "GPUME_PLUGIN" in os.environ:
     core.std.LoadPlugin(os.environ["GPUME_PLUGIN"])
 W, H = 640, 360
-ffmpeg, film = sys.argv[1:3]
+ffmpeg, video = sys.argv[1:3]
 frames = int(sys.argv[3]) if len(sys.argv) > 3 else 40
-raw = bench.filtered(ffmpeg, ["-i", film], f"crop={W}:{H},trim=end_frame={frames}", "yuv420p")
+raw = bench.filtered(ffmpeg, ["-i", video], f"crop={W}:{H},trim=end_frame={frames}", "yuv420p")
 size = W * H * 3 // 2
 clean = raw.reshape(-1, size)
 noise = np.random.default_rng(1).normal(0, 10, clean.shape)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Follow a camera, and smooth its path as a stabiliser does.
 
-usage: camera_path.py FILM OUT.png    OUT.png: the path (grey) and the smooth one (red)
+usage: camera_path.py VIDEO OUT.png    OUT.png: the path (grey) and the smooth one (red)
 Prints for each frame its time and by how much it is to be shifted, in samples."""
 
 import sys
@@ -11,9 +11,9 @@ import numpy as np
 
 import gpume
 
-film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
+video, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 times, steps = [0.0], [np.zeros(2)]
-for field in gpume.vectors(film, block=16):
+for field in gpume.vectors(video, block=16):
     sound = field.mv[field.consistent]
     # most blocks show the background; the median vector leads to where the background was in the frame before
     steps.append(np.median(sound, axis=0) if len(sound) else np.zeros(2))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Denoise a camera's picture live. OUT.png is the newest frame, before and after, twice a second.
 
-usage: denoise_camera.py /dev/video0 OUT.png    Ctrl-C ends it. A film does instead of a camera"""
+usage: denoise_camera.py /dev/video0 OUT.png    Ctrl-C ends it. A video does instead of a camera"""
 
 import subprocess
 import sys

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Report when something moves in a region of a camera's picture.
 
-usage: motion_in_region.py FILM OUT.png    the region is the array MASK, here the middle of the picture
-OUT.png: how much moved where, over the whole film."""
+usage: motion_in_region.py VIDEO OUT.png    the region is the array MASK, here the middle of the picture
+OUT.png: how much moved where, over the whole video."""
 
 import sys
 
@@ -14,9 +14,9 @@ import gpume
 LEAST = 0.5     # samples a frame that count as motion
 SHARE = 0.02    # share of the region's blocks that have to move
 
-film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
+video, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 total, moving_since = None, None
-for field in gpume.vectors(film, size=(640, 360), block=16):
+for field in gpume.vectors(video, size=(640, 360), block=16):
     if total is None:
         rows, cols = field.cost.shape
         mask = np.zeros((rows, cols), bool)     # any array of this shape does

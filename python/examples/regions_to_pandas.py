@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measure the motion of regions of a film, as a table of pandas: a row for each frame and region.
+"""Measure the motion of regions of a video, as a table of pandas: a row for each frame and region.
 
-usage: regions_to_pandas.py FILM OUT.csv"""
+usage: regions_to_pandas.py VIDEO OUT.csv"""
 
 import sys
 
@@ -14,9 +14,9 @@ import gpume
 # left, top, right and bottom, as shares of the picture
 REGIONS = {"left": (0, 0, 0.5, 1), "right": (0.5, 0, 1, 1), "middle": (0.3, 0.3, 0.7, 0.7)}
 
-film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
+video, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
 rows = []
-for field in gpume.vectors(film, block=16):
+for field in gpume.vectors(video, block=16):
     nb_rows, nb_cols = field.cost.shape
     for name, (left, top, right, bottom) in REGIONS.items():
         part = (slice(int(top * nb_rows), int(bottom * nb_rows)), slice(int(left * nb_cols), int(right * nb_cols)))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Slow motion of frames that are arrays: four times as many, each with its time.
 
-usage: slow_motion.py FILM OUT.png    OUT.png: the frames from the second input frame to the third"""
+usage: slow_motion.py VIDEO OUT.png    OUT.png: the frames from the second input frame to the third"""
 
 import sys
 
@@ -10,8 +10,8 @@ import numpy as np
 
 import gpume
 
-film, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
-frames = [picture for picture, _ in gpume.vectors(film, pictures="rgb24", size=(320, 180), algo="ds")]   # or any arrays
+video, out = sys.argv[1:] if len(sys.argv) == 3 else sys.exit(__doc__)
+frames = [picture for picture, _ in gpume.vectors(video, pictures="rgb24", size=(320, 180), algo="ds")]  # or any arrays
 slow = []
 with gpume.Interpolator(320, 180, "rgb24", "4x") as interpolator:
     for number, frame in enumerate(frames):

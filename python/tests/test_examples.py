@@ -60,7 +60,7 @@ def test_cuts(monkeypatch, film, tmp_path, capsys):
     (tmp_path / "films" / "text.txt").write_text("no film")
     run(monkeypatch, "cuts.py", tmp_path / "films", tmp_path / "out.png")
     said = capsys.readouterr()
-    assert said.out == "one.mkv: 0 cuts in 12 frames\ntwo.mkv: 1 cuts in 20 frames 0.40 s\n" and said.err.startswith("text.txt: no film")
+    assert said.out == "one.mkv: 0 cuts in 12 frames\ntwo.mkv: 1 cuts in 20 frames 0.40 s\n" and said.err.startswith("text.txt: no video")
 
 
 def test_slow_motion(monkeypatch, film, tmp_path):

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Denoises a film and encodes it. The sound is copied.
+# Denoises a video and encodes it. The sound is copied.
 #
-# usage: clean-film.sh INPUT OUTPUT [STRENGTH]
+# usage: clean-video.sh INPUT OUTPUT [STRENGTH]
 # STRENGTH is more than 1 for a smoother picture, less to keep some noise [1]. FFMPEG names an ffmpeg
 # with mvdenoise [ffmpeg].
 
