@@ -98,8 +98,10 @@ static __device__ __forceinline__ void filter_across(GpumeU64 p, const Taps &tap
 template<int LINES, int STEP, int EXACT>
 static __device__ __forceinline__ void compensate(const MvdeintCudaMatchArgs &args, const GpumeU64 *all_taps,
                                                   const MvdeintCudaComponent &c, const Columns &at, GpumeU64 picture,
-                                                  int ex, int ey, int first, GpumeU32 (*samples)[COLUMNS])
+                                                  GpumeU32 v, int first, GpumeU32 (*samples)[COLUMNS])
 {
+    const int ex = mvdeint_eighths((short)(GpumeU16)v, c.hsub);
+    const int ey = mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub);
     const int depth = mvdeint_depth(args), fraction = mvdeint_fraction(depth), shift = 12 - fraction;
     const int most = ((1 << depth) - 1) << fraction, rounding = (1 << shift >> 1) - 64 * BIAS;
     const Taps across = taps_at(all_taps, ex), down = taps_at(all_taps, ey);

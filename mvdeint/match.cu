@@ -239,8 +239,7 @@ GPUME_KERNEL_OF(MvdeintCudaMatchArgs, MVDEINT_CUDA_THREADS, 3)
                 left  &= ~(1u << j);
                 slots |= (GpumeU32)slot << 4 * j;
             }
-        compensate<MVDEINT_BLOCK, 1, 0>(args, taps, c, at, picture, mvdeint_eighths((short)(GpumeU16)v, c.hsub),
-                                     mvdeint_eighths((short)(GpumeU16)(v >> 16), c.vsub), 0, samples);
+        compensate<MVDEINT_BLOCK, 1, 0>(args, taps, c, at, picture, v, 0, samples);
         GPUME_UNROLL for (int y = 0; y < MVDEINT_BLOCK; y++)
             if (differ)
                 made[(slot * MVDEINT_BLOCK + y) * MVDEINT_CUDA_THREADS] = samples[y][0] | samples[y][1] << 16;

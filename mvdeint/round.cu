@@ -22,16 +22,13 @@ template<int EXACT>
 static __device__ __forceinline__ int compare(const MvdeintCudaMatchArgs &args, const GpumeU64 *taps, const Columns &at,
                                               GpumeU32 first, GpumeU32 second)
 {
-    const MvdeintCudaComponent c = args.components.c[0];
+    MvdeintCudaComponent c = args.components.c[0];
     GpumeU32 samples[2][LINES][COLUMNS];
     int sum = 0;
 
-    GPUME_UNROLL for (int i = 0; i < 2; i++) {
-        const GpumeU32 v = i ? second : first;
-
-        compensate<LINES, 2, EXACT>(args, taps, c, at, args.pictures[i], mvdeint_eighths((short)(GpumeU16)v, 0),
-                             mvdeint_eighths((short)(GpumeU16)(v >> 16), 0), !args.parity, samples[i]);
-    }
+    c.hsub = c.vsub = 0;        // known to the compiler
+    GPUME_UNROLL for (int i = 0; i < 2; i++)
+        compensate<LINES, 2, EXACT>(args, taps, c, at, args.pictures[i], i ? second : first, !args.parity, samples[i]);
     GPUME_UNROLL for (int k = 0; k < LINES; k++)
         GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
             sum += FFABS((int)(samples[0][k][i] - samples[1][k][i]));
