@@ -249,16 +249,15 @@ static __device__ __forceinline__ int has_shifts(const Ahead *a, int base)
 }
 
 /**
- * Sets, for the steps that a lane has, shift | penalty << 16.
+ * Sets p2, for the steps that a lane has, to shift | penalty << 16.
  * @param base   first disparity of the sample before; set to that of the last one
  * @param shifts set to which lanes have shifts
  */
-static __device__ __forceinline__ void find_shifts(GpumeU32 rest[RESTS], GpumeU32 shifts[RESTS], int *base,
-                                                   const Ahead *a, const Lane *lane)
+static __device__ __forceinline__ void find_shifts(Ahead *a, GpumeU32 shifts[RESTS], int *base, const Lane *lane)
 {
     GPUME_UNROLL for (int r = 0; r < RESTS; r++) {
-        rest[r]   = a->p2[r] << 16;
-        shifts[r] = 0;
+        a->p2[r] <<= 16;
+        shifts[r]  = 0;
         if (!SIZE) {
             const GpumeU32 first = a->first[r];
             const int one_before = (int)exchange(first, lane->group + gpume_max(lane->number - 1, 0));
@@ -267,23 +266,22 @@ static __device__ __forceinline__ void find_shifts(GpumeU32 rest[RESTS], GpumeU3
 
             *base     = (int)exchange(first, lane->group + LANES - 1);
             shifts[r] = __ballot_sync(GPUME_WHOLE_WARP, shift);
-            rest[r]  |= (GpumeU32)shift & 0xffff;
+            a->p2[r] |= (GpumeU32)shift & 0xffff;
         }
     }
 }
 
-/** Takes the steps of a batch. is_general: there may be shifts, and nb may be less than BATCH. */
+/** Takes the steps of a batch. shifts are those of find_shifts(), or 0: there are none, and nb is BATCH. */
 static __device__ __forceinline__ void take_steps(Path *path, GpumeU64 dst, long long bytes, const Ahead *a,
-                                                  const GpumeU32 rests[RESTS], const GpumeU32 shifts[RESTS], int nb,
-                                                  int is_general, int is_there, const Lane *lane)
+                                                  const GpumeU32 *shifts, int nb, int is_there, const Lane *lane)
 {
     GPUME_UNROLL for (int k = 0; k < BATCH; k++)
         /* the end of the loop is the same for all lanes; a loop with a break would not be unrolled */
-        if (!is_general || k < nb) {
-            const GpumeU32 rest = exchange(rests[k / LANES], lane->group + k % LANES);
+        if (!shifts || k < nb) {
+            const GpumeU32 rest = exchange(a->p2[k / LANES], lane->group + k % LANES);
 
-            step(path, a->costs[k], mvstereo_bytes(rest, 0, is_general ? 0x3232 : 0x4040), (short)rest,
-                 is_general && (shifts[k / LANES] >> k % LANES & FIRST_LANES), lane);
+            step(path, a->costs[k], mvstereo_bytes(rest, 0, shifts ? 0x3232 : 0x4040), (short)rest,
+                 shifts && (shifts[k / LANES] >> k % LANES & FIRST_LANES), lane);
             if (is_there)
                 store(dst + k * bytes, path->v);
         }
@@ -334,16 +332,16 @@ static __device__ __forceinline__ void add_costs(const MvstereoCudaArgs &args, i
         clear();
     load_ahead(&next, &place, stride, range, &lane);
     for (int n = 0; n < nb; n += BATCH) {
-        GpumeU32 rests[RESTS], shifts[RESTS];
-        const Ahead now = next;
+        GpumeU32 shifts[RESTS];
+        Ahead now = next;
 
         load_ahead(&next, &place, stride, range, &lane);
         /* most batches are whole and have no shifts: their steps have no branches, so that they can overlap */
         if (n + BATCH > nb || (!SIZE && has_shifts(&now, base))) {
-            find_shifts(rests, shifts, &base, &now, &lane);
-            take_steps(&path, dst, stride * range, &now, rests, shifts, nb - n, 1, is_there && is_line, &lane);
+            find_shifts(&now, shifts, &base, &lane);
+            take_steps(&path, dst, stride * range, &now, shifts, nb - n, is_there && is_line, &lane);
         } else {
-            take_steps(&path, dst, stride * range, &now, now.p2, shifts, BATCH, 0, is_there && is_line, &lane);
+            take_steps(&path, dst, stride * range, &now, 0, BATCH, is_there && is_line, &lane);
         }
         dst += BATCH * stride * range;
     }
