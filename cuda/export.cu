@@ -90,11 +90,11 @@ gpume_is_inner(GpumeSatd<Sample>, const GpumeBox &, GpumeVector, int)
     return 0;
 }
 
-/** Returns the SAD of every step-th word of a block, from word first on. */
+/** Returns a lane's share of the SAD of a block. @param share number of the lane, of so many lanes */
 template<int PARTS>
 static __device__ __forceinline__ GpumeU32
 gpume_inner_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v,
-                  int first, int step)
+                  int share, int lanes)
 {
     typedef GpumeMatches<GpumeSad<GpumeModuleSample>, 0, PARTS> Matches;
     const int byte = b.x0 * Matches::BYTES;
@@ -104,7 +104,10 @@ gpume_inner_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const
         byte, (int)a.linesize, (int)linesize, (int)GPUME_CUDA_PARTS_PLANE(linesize, 1), a.params.pel, b.w, b.h
     };
 
-    return m.part_of_any(v.dx, v.dy, first, step, 0, 1);
+    const int words = (b.w + Matches::PER_WORD - 1) / Matches::PER_WORD, down = gpume_max(lanes / words, 1);
+    const int row   = share / words;
+
+    return m.part_of_any(v.dx, v.dy, share % words, gpume_min(lanes, words), row < down ? row : b.h, down);
 }
 
 /** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
@@ -160,7 +163,7 @@ gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &
 }
 
 /**
- * grid:   blocks by GPUME_CUDA_EXPORT_THREADS / GPUME_CUDA_EXPORT_LANES(block), or large blocks; fields that are output
+ * grid:   thread blocks for all blocks, or one for each large block; fields that are output
  * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
  * shared: GPUME_CUDA_EXPORT_SHARED words
  */
@@ -169,7 +172,7 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
     const int large = p.block >= GPUME_CUDA_EXPORT_LARGE;
-    const int lanes = large ? 32 : GPUME_CUDA_EXPORT_LANES(p.block);    // of a block
+    const int lanes = large ? 32 : GPUME_CUDA_EXPORT_LANES(p.block);    // that share a block
     const int lane  = threadIdx.x % 32, share = lane % lanes;
     const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;

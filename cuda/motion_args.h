@@ -77,8 +77,8 @@
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
-/** Lanes of a block that is not large. */
-#define GPUME_CUDA_EXPORT_LANES(block) ((block) / 4)
+/** Number of lanes that share a block that is not large. */
+#define GPUME_CUDA_EXPORT_LANES(block) ((block) > 4 ? (block) / 2 : 1)
 /**
  * From this side on, a thread block computes a block, in strips for each warp that are as high as
  * the areas of satd.cuh.
@@ -86,6 +86,7 @@
 #define GPUME_CUDA_EXPORT_LARGE      32
 #define GPUME_CUDA_EXPORT_STRIP       8
 #define GPUME_CUDA_EXPORT_LARGE_THREADS 256
+/** Words of shared memory for the sums of warps that share a large block. */
 #define GPUME_CUDA_EXPORT_SUMS       (GPUME_CUDA_EXPORT_LARGE_THREADS / 32)
 /** Words of shared memory: a sum for each warp, and vectors. */
 #define GPUME_CUDA_EXPORT_SHARED     (GPUME_CUDA_EXPORT_SUMS + GPUME_CUDA_EXPORT_THREADS * GPUME_VECTOR_WORDS)

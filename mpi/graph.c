@@ -158,7 +158,7 @@ int graph_check(const char *filters)
  * Refuses a video that its file wants to be cropped or rotated, unless the picture is on a device: ffmpeg would insert
  * filters.
  */
-static int check_film(const GraphConfig *cfg, const AVFrame *frame)
+static int check_video(const GraphConfig *cfg, const AVFrame *frame)
 {
     static const int32_t identity[] = { 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30 };
     const AVPacketSideData *crop = av_packet_side_data_get(cfg->par->coded_side_data, cfg->par->nb_coded_side_data,
@@ -222,7 +222,7 @@ static int set_devices(Graph *g, const GraphConfig *cfg)
 
 int graph_open(Graph *g, const GraphConfig *cfg, const AVFrame *frame)
 {
-    int ret = check_film(cfg, frame);
+    int ret = check_video(cfg, frame);
 
     memset(g, 0, sizeof(*g));
     if (ret < 0)

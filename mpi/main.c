@@ -51,7 +51,7 @@ static int start(Run *r)
 }
 
 /* Opens the video on every rank; rank 0 reads its packets. */
-static int open_film(Run *r)
+static int open_video(Run *r)
 {
     Shared *s = &r->shared;
     Video *f = &r->video;
@@ -227,7 +227,7 @@ static int run(Run *r)
         .stats_format = o->stats_file ? ff_gpume_stats_format(&cfg) : -1,
         .kind = !o->mv_file ? KIND_NONE : ff_gpume_mv_format(&cfg) == GPUME_MV_NPY ? KIND_NPY : KIND_CSV,
     };
-    if ((ret = open_film(r)) >= 0 && (ret = open_outputs(r)) >= 0 && (ret = hash_segments(r)) >= 0 &&
+    if ((ret = open_video(r)) >= 0 && (ret = open_outputs(r)) >= 0 && (ret = hash_segments(r)) >= 0 &&
         (ret = probe(r)) >= 0 &&
         (ret = search(r, o->progress == PROGRESS_AUTO ? progress_on_terminal() : o->progress)) >= 0)
         ret = outputs_assemble(&r->outputs);

@@ -29,7 +29,7 @@ $(MPI_OBJ)/%.o: mpi/%.c mpi/mpi.mak $(OBJ)/config.h
 	$(MPI_CC) $(MPI_CFLAGS) -MMD -c -o $@ $<
 
 -include $(MPI_OBJS:.o=.d)
-# headers of an earlier build that are no more
-mpi/%.h: ;
+# without a rule, make stops at headers that an earlier build used and that have been renamed
+mpi/%.h $(SRC)/libavfilter/gpume/%.h: ;
 
 .PHONY: mpi

@@ -18,6 +18,7 @@
 #ifndef GPUME_MPI_SEGMENTS_H
 #define GPUME_MPI_SEGMENTS_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -54,7 +54,7 @@ extern const GpumeSequenceKind ff_mvdeint_kind;
 int ff_mvdeint_open(Mvdeint **mvdeint, const MvdeintConfig *cfg);
 void ff_mvdeint_close(Mvdeint **mvdeint);
 
-/** Returns the sequence, which tells whether a frame can be added. Set flushed when no more frames follow. */
+/** Returns the sequence, which tells whether a frame can be added. Set its field flushed when no more frames follow. */
 GpumeSequence *ff_mvdeint_sequence(Mvdeint *mvdeint);
 
 /**

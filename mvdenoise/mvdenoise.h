@@ -41,7 +41,7 @@ extern const GpumeSequenceKind ff_mvdenoise_kind;
 int ff_mvdenoise_open(Mvdenoise **mvdenoise, const MvdenoiseConfig *cfg);
 void ff_mvdenoise_close(Mvdenoise **mvdenoise);
 
-/** Returns the sequence, which tells whether a frame can be added. Set flushed when no more frames follow. */
+/** Returns the sequence, which tells whether a frame can be added. Set its field flushed when no more frames follow. */
 GpumeSequence *ff_mvdenoise_sequence(Mvdenoise *mvdenoise);
 
 /** Sets MvdenoiseConfig.strength for the frames that are added from now on. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <limits.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>

@@ -37,7 +37,7 @@ typedef struct GpumeFrameBackend {
     int  (*supports)(enum AVPixelFormat sw_format);      // optional
     /**
      * @param cfg    the configuration of the filter, which stays valid until uninit()
-     * @param layout that of hardware frames, whose format does not change later
+     * @param layout the layout of hardware frames, whose format does not change later
      */
     int  (*init)(void *priv, const void *cfg, const GpumeLayout *layout);
     /** Forgets all pictures, and sets the layout of the following ones, which stays valid. */

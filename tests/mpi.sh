@@ -288,7 +288,7 @@ faults() {
         refused needless-format "'--stats-format' is only valid with --stats-file" $o gpume --stats-format jsonl
         refused nothing-to-write 'there is nothing to write' -i ../open.mkv -vf gpume
         refused no-input 'none.mkv: No such file' -i none.mkv -vf gpume --mv-file many.npy
-        refused no-film 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
+        refused no-video 'rank 0: ../tests.txt: ' -i ../tests.txt -vf gpume --mv-file many.npy
         refused epzs 'uses vectors of earlier frames' $o gpume=algo=epzs
         refused stateful 'The filter fps may need several frames' $o fps=5,gpume
         refused not-last 'gpume must be the last filter' $o gpume,hflip

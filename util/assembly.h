@@ -5,8 +5,8 @@
 
 /**
  * @file
- * Calls the assembly of the processor for which FFmpeg is built. A table of functions in C has an init function, which
- * replaces some of them, in each of the folders x86 (64 bits) and aarch64 beside it.
+ * Calls the assembly of the processor for which FFmpeg is built. In each of the folders x86 (64 bits) and aarch64
+ * beside a table of functions in C, an init function replaces some of these functions.
  */
 
 #ifndef AVFILTER_GPUME_UTIL_ASSEMBLY_H

@@ -142,14 +142,14 @@ static Run *choose_run(Clip *c, int64_t n, int first, int *goes_on)
     Run *oldest = &c->runs[0];
 
     for (int i = 0; i < MAX_RUNS; i++) {
-        Run *l = &c->runs[i];
+        Run *run = &c->runs[i];
 
-        if (l->graph && l->next_out <= n && l->exact_from <= n && (l->next_in >= first || l->flushed)) {
+        if (run->graph && run->next_out <= n && run->exact_from <= n && (run->next_in >= first || run->flushed)) {
             *goes_on = 1;
-            return l;
+            return run;
         }
-        if (!l->graph || oldest->graph && l->used < oldest->used)
-            oldest = l;
+        if (!run->graph || oldest->graph && run->used < oldest->used)
+            oldest = run;
     }
     *goes_on = 0;
     return oldest;

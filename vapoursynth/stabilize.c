@@ -55,14 +55,14 @@ static Run *choose_run(Clip *c, int64_t n, int *goes_on)
     Run *oldest = &c->runs[0];
 
     for (int i = 0; i < MAX_RUNS; i++) {
-        Run *l = &c->runs[i];
+        Run *run = &c->runs[i];
 
-        *goes_on = l->graph && l->next_out <= n && n - l->next_out <= MAX_BACK &&
-                   (l->exact_from <= n || l->exact_from == INT64_MAX);
+        *goes_on = run->graph && run->next_out <= n && n - run->next_out <= MAX_BACK &&
+                   (run->exact_from <= n || run->exact_from == INT64_MAX);
         if (*goes_on)
-            return l;
-        if (!l->graph || oldest->graph && l->used < oldest->used)
-            oldest = l;
+            return run;
+        if (!run->graph || oldest->graph && run->used < oldest->used)
+            oldest = run;
     }
     return oldest;
 }

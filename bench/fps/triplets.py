@@ -68,7 +68,7 @@ def show(ffmpeg, text, paths, path):
     before, after, true = (picture(ffmpeg, p) for p in paths)
     made = between(ffmpeg, text, before, after)
     beside = np.hstack([true, made, np.clip(np.abs(made.astype(int) - true) * 4, 0, 255).astype(np.uint8)])
-    bench.run(ffmpeg, *bench.QUIET, *bench.raw_input(beside.shape[1::-1], pix_fmt="rgb24"), "-y", path, data=beside.tobytes())
+    bench.run(ffmpeg, *bench.QUIET, *bench.raw_input(beside.shape[1::-1], pix_fmt="rgb24"), path, data=beside.tobytes())
 
 
 def main():
@@ -82,14 +82,16 @@ def main():
             sets[name] = [[os.path.join(d, f.replace("%s", os.path.basename(d))) for f in files] for d in found]
     if not sets:
         sys.exit(f"{folder} has none of the sets: {', '.join(p for p, *_ in SETS.values())}")
-    rows = []
+    rows, shown = [], os.environ.get("PICTURES")
+    if shown:
+        os.makedirs(shown, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for text in filters or FILTERS:
             errors = {name: list(pool.map(lambda t: measure(ffmpeg, text, t), t)) for name, t in sets.items()}  # noqa: B023
-            if os.environ.get("PICTURES") and not rows:
+            if shown and not rows:
                 for name, found in errors.items():
                     worst = int(np.argmin([psnr for psnr, _ in found]))
-                    show(ffmpeg, text, sets[name][worst], os.path.join(os.environ["PICTURES"], f"{name}.png"))
+                    show(ffmpeg, text, sets[name][worst], os.path.join(shown, f"{name}.png"))
             rows.append([f"`{text}`", *("%.2f, %.2f" % tuple(np.mean(found, 0)) for found in errors.values())])
     bench.print_table(["PSNR of RGB in dB, IE", *(f"{name}, {len(t)}" for name, t in sets.items())], rows)
 
