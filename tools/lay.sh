@@ -198,12 +198,13 @@ while read -r from to; do
     put "$top/$from" "$tree/$to"
 done < "$tmp/layout"
 
-# Remove files of an earlier version that this one does not have.
+# Remove files of an earlier version that this one does not have, and their folders.
 cut -d' ' -f2 "$tmp/layout" > "$tmp/files"
 if [ -f "$record/files" ]; then
     while read -r f; do
         if ! grep -qxF "$f" "$tmp/files"; then
             rm -f "$tree/$f"
+            rmdir "$tree/$(dirname "$f")" 2>/dev/null || :
             changed=$((changed + 1))
         fi
     done < "$record/files"
