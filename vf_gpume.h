@@ -17,7 +17,10 @@
 #include "libavfilter/gpume/core/params_args.h"
 #include "libavfilter/gpume/output/output.h"
 
-/** Parameters of the searches of other filters. P is one of the two below; between parameters is an option dir. */
+/**
+ * Parameters of the searches of other filters. P is GPUME_AS_FIELD or GPUME_AS_OPTION. DIR is the option dir, at its
+ * place among the options, and nothing among fields.
+ */
 #define GPUME_PARAMS_MVFPS(P, DIR)     P(block, 8) DIR P(pel, 1) P(sweeps, 4)
 #define GPUME_PARAMS_MVDENOISE(P, DIR) P(block, 16) DIR P(smooth, 8) P(sweeps, 2)
 #define GPUME_AS_FIELD(name, value)  .name = value,

@@ -75,21 +75,6 @@ static __device__ __forceinline__ int gpume_subpel_sample(const GpumeReference &
                                                              gpume_outer_sample(r, plane, x, y);
 }
 
-/** Returns whether the match is inside the picture, so that gpume_inner_share() can be used. */
-template<class Sample>
-static __device__ __forceinline__ int
-gpume_is_inner(GpumeSad<Sample>, const GpumeBox &b, GpumeVector v, int pel)
-{
-    return v.dx >= b.min_dx * pel && v.dx <= b.max_dx * pel && v.dy >= b.min_dy * pel && v.dy <= b.max_dy * pel;
-}
-
-template<class Sample>
-static __device__ __forceinline__ int
-gpume_is_inner(GpumeSatd<Sample>, const GpumeBox &, GpumeVector, int)
-{
-    return 0;
-}
-
 /** Returns a lane's share of the SAD of a block. @param share number of the lane, of so many lanes */
 template<int PARTS>
 static __device__ __forceinline__ GpumeU32
@@ -104,10 +89,7 @@ gpume_inner_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const
         byte, (int)a.linesize, (int)linesize, (int)GPUME_CUDA_PARTS_PLANE(linesize, 1), a.params.pel, b.w, b.h
     };
 
-    const int words = (b.w + Matches::PER_WORD - 1) / Matches::PER_WORD, down = gpume_max(lanes / words, 1);
-    const int row   = share / words;
-
-    return m.part_of_any(v.dx, v.dy, share % words, gpume_min(lanes, words), row < down ? row : b.h, down);
+    return m.share_of_any(v.dx, v.dy, share, lanes);
 }
 
 /** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
@@ -188,7 +170,10 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     const GpumeBox b    = gpume_box(&p, p.block, block % p.bw, block / p.bw);
     const int source = z ? args.source[1] : args.source[0];
     const int exists = lane / lanes < nb, replaced = exists && ring && ring != GPUME_CUDA_RING_LEFT;
-    const int inner  = replaced && !large && gpume_is_inner(GpumeModuleCost(), b, v, p.pel);
+    /* whether the match is inside the picture, and its cost is a sum over words */
+    const int inner  = GpumeModuleCost::LANES == 1 && replaced && !large &&
+                       v.dx >= b.min_dx * p.pel && v.dx <= b.max_dx * p.pel &&
+                       v.dy >= b.min_dy * p.pel && v.dy <= b.max_dy * p.pel;
     GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]) + first * GPUME_VECTOR_WORDS;
     GpumeU32 *costs = (GpumeU32 *)(z ? args.costs[1] : args.costs[0]);
     /* large blocks have their sums in the first words */

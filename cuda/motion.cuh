@@ -263,6 +263,15 @@ struct GpumeMatches {
         return sum;
     }
 
+    /** Returns a lane's share of the cost of a match that so many lanes compute together. */
+    __device__ __forceinline__ GpumeU32 share_of_any(int dx, int dy, int lane, int lanes) const
+    {
+        const int words = (w + PER_WORD - 1) / PER_WORD, down = words < lanes ? lanes / words : 1;
+        const int top   = lane / words < down ? lane / words : h;
+
+        return part_of_any(dx, dy, lane % words, lanes, top, down);
+    }
+
     /** Returns the block of another lane. */
     __device__ __forceinline__ GpumeMatches of_lane(int lane) const
     {
@@ -312,9 +321,7 @@ struct GpumeMatcher : GpumeMatches<Cost, SIDE, PARTS> {
             const GpumeVector v   = gpume_of_word(vector);
             const Matches m = this->of_lane(whose);
             const int same = vector == word && m.cur == cur;
-            const int words = (m.w + Matches::PER_WORD - 1) / Matches::PER_WORD, down = words < 32 ? 32 / words : 1;
-            const int lane = threadIdx.x % 32, top = lane / words < down ? lane / words : m.h;
-            GpumeU32 sum = m.part_of_any(v.dx, v.dy, lane % words, 32, top, down);
+            GpumeU32 sum = m.share_of_any(v.dx, v.dy, threadIdx.x % 32, 32);
 
             GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
                 sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
