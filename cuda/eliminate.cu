@@ -158,16 +158,12 @@ struct GpumeSeaEvaluator {
                         }
                     GPUME_UNROLL for (int j = 0; j < nb; j += 8)
                         if (first + j + (lane & 7) < h) {
-                            GpumeSad<Sample>::Sum<0> sum;
-
-                            sum.begin();
                             GPUME_UNROLL for (int c = 0; c < words; c++) {
                                 const GpumeU32 v = gpume_funnel_shift(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
 
-                                sum.add(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
-                                        GpumeSample<Sample>::right_justify(v, a.params.shift));
+                                cost = GpumeSad<Sample>::word(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
+                                           GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
                             }
-                            cost += sum.get(words);
                         }
                 }
             } else {

@@ -351,10 +351,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     /* positions of candidates in the window; the last word is also read */
     static const int COLUMNS = WINDOW_WIDTH - SIDE;
     static const int LINES   = WINDOW_ROWS  - SIDE + 1;
-    typedef typename Cost::template Sum<0> Sum;
-    static const int AT_ONCE = ROWS * WORDS > Sum::WORDS ? Sum::WORDS / WORDS : ROWS;  ///< rows that are summed at
-                                                                                       ///< once
-    static const int SUMS    = ROWS * WORDS > Sum::WORDS ? ROWS * WORDS / Sum::WORDS : Sum::CHAINS;
+    static const int SUMS    = 4;   ///< independent sums; with a single one, each word would wait for the previous
     using Lanes::g;
     using Lanes::line;
 
@@ -413,14 +410,8 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const int start = column * BYTES & 3;
         const GpumeU32 *p = window + (top + line(0)) * PITCH + (column * BYTES >> 2);
-        Sum part[SUMS];
-        int words[SUMS];
-        GpumeU32 sum = 0;
+        GpumeU32 part[SUMS] = { 0 }, sum = 0;
 
-        GPUME_UNROLL for (int i = 0; i < SUMS; i++) {
-            part[i].begin();
-            words[i] = 0;
-        }
         GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++) {
             const GpumeU32 *q = p + (line(i) - line(0)) * PITCH;
             GpumeU32 lo = q[0];
@@ -428,13 +419,12 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = q[j + 1];
 
-                part[i % SUMS].add(cur[i][j], gpume_funnel_shift(lo, hi, 8 * start));
+                part[i % SUMS] = Cost::word(cur[i][j], gpume_funnel_shift(lo, hi, 8 * start), part[i % SUMS]);
                 lo = hi;
             }
-            words[i % SUMS] += WORDS;
         }
         GPUME_UNROLL for (int i = 0; i < SUMS; i++)
-            sum += part[i].get(words[i]);
+            sum += part[i];
         return sum;
     }
 
@@ -448,7 +438,6 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
         const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
         GpumeU32 word[ROWS][WORDS + 1];
         GpumeU32 sum = 0;
-        Sum part;
 
         r -= start;
         GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++)
@@ -465,14 +454,9 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
                 if (tail > 2)
                     word[i][WORDS] |= (GpumeU32)p[2] << 16;
             }
-        GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-            if (i % AT_ONCE == 0)
-                part.begin();
-            GPUME_UNROLL for (int j = 0; j < WORDS && has_row(i); j++)
-                part.add(cur[i][j], samples(gpume_funnel_shift(word[i][j], word[i][j + 1], 8 * start)));
-            if (i % AT_ONCE == AT_ONCE - 1)
-                sum += part.get(AT_ONCE * WORDS);
-        }
+        GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++)
+            GPUME_UNROLL for (int j = 0; j < WORDS; j++)
+                sum = Cost::word(cur[i][j], samples(gpume_funnel_shift(word[i][j], word[i][j + 1], 8 * start)), sum);
         return sum;
     }
 

@@ -13,10 +13,12 @@
 /** Returns the cost of a block against a flat block, by a warp; with GpumeSad and 0, the sum of its samples. */
 template<class Cost>
 static __device__ __forceinline__ GpumeU32
-gpume_flat_cost(const GpumeCudaPlane &plane, int shift, const GpumeBox &b, int flat)
+gpume_flat_cost(const GpumeCudaPlane &plane, const GpumeParams &p, const GpumeBox &b, int flat)
 {
     GpumeU32 sum = Cost::by_warp(b.w, b.h, [&](int x, int y) {
-        return (((const GpumeModuleSample *)(plane.data + plane.linesize * (b.y0 + y)))[b.x0 + x] >> shift) - flat;
+        const GpumeU64 row = plane.data + plane.linesize * (b.y0 + y);
+
+        return (p.depth > 8 ? ((const GpumeU16 *)row)[b.x0 + x] >> p.shift : ((const GpumeU8 *)row)[b.x0 + x]) - flat;
     });
 
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
@@ -43,9 +45,9 @@ GPUME_KERNEL_OF(GpumeCudaIntraArgs, GPUME_CUDA_INTRA_THREADS)
     GPUME_NO_UNROLL for (int i = first; i < end; i++) {
         const GpumeBox b = gpume_box(&p, p.block, i % p.bw, i / p.bw);
         const GpumeU32 size = b.w * b.h;
-        const GpumeU32 all  = gpume_flat_cost<GpumeSad<GpumeModuleSample> >(plane, p.shift, b, 0);
+        const GpumeU32 all  = gpume_flat_cost<GpumeSad<GpumeModuleSample> >(plane, p, b, 0);
 
-        sum += gpume_flat_cost<GpumeModuleCost>(plane, p.shift, b, (int)((all + size / 2) / size));
+        sum += gpume_flat_cost<GpumeModuleCost>(plane, p, b, (int)((all + size / 2) / size));
     }
     if (threadIdx.x % 32 == 0 && first < end)
         atomicAdd((GpumeU64 *)args.sums + z, sum);

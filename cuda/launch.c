@@ -28,7 +28,6 @@ static const GpumeCudaModule *shape_pattern(const GpumeCuda *cuda, GpumeCudaArgs
 {
     const GpumeParams *p = &a->params;
     const int side = gpume_cuda_side(p);
-    const GpumeCudaModule *own = ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_pattern, side, p->algo);
 
     l->threads = 32 * GPUME_CUDA_PATTERN_WARPS;
     if (side) {
@@ -44,7 +43,7 @@ static const GpumeCudaModule *shape_pattern(const GpumeCuda *cuda, GpumeCudaArgs
         l->grid[1] = p->bh;
         l->shared  = 4 * warps * GPUME_CUDA_PATTERN_TEAM_WORDS;
     }
-    return own ? own : ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_pattern, side, GPUME_CUDA_ANY);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_pattern, side, 0);
 }
 
 /* Has a thread block for each row. */
@@ -66,8 +65,7 @@ shape_wavefront(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int
     a->wavefront.ring_pitch   = 4 * ((a->wavefront.ring_columns +
                                       GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
     words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
-    if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > GPUME_CUDA_MAX_SHARED ||
-        !ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_wavefront, side, p->algo)) {
+    if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > GPUME_CUDA_MAX_SHARED) {
         side  = 0;
         words = GPUME_CUDA_WAVEFRONT_WINDOW;
     }

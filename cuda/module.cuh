@@ -30,7 +30,6 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
 /** Type of a key, a block's cost with an order: more than 8 bits of depth can need more than 32 bits. */
 template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
 template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
-template<> struct GpumeKeyOf<GpumeU10>      { typedef GpumeU32 Key; };  ///< for blocks up to 16x16
 
 /** Sample type of the module. */
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;

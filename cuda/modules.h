@@ -22,9 +22,8 @@
  * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu. depth: 8, 10 (9
  * and 10 bits), 16 (up to 16 bits) or 0 (any). side: the side of its blocks, or 0 (any). cost: a
  * cost, or ANY. The row for the fewest bits that fits is chosen.
- * The meaning of variant depends on the family: scan: the side of the largest blocks; pattern and
- * wavefront: the search, or GPUME_CUDA_ANY; propagate: whether vectors are subpel; check and tree:
- * which of its two parts.
+ * The meaning of variant depends on the family: scan: the side of the largest blocks; wavefront:
+ * the search; propagate: whether vectors are subpel; check and tree: which of its two parts.
  * Write one row on each line: makefiles read the list with sed.
  */
 #define GPUME_CUDA_MODULES(M) \
@@ -48,29 +47,19 @@
     M(scan4to32_16,    scan,      16, 32,               4, SAD) \
     M(scan8to32_16,    scan,      16, 32,               8, SAD) \
     M(eliminate8_8,    eliminate,  8, 0,                8, SAD) \
-    M(eliminate8_10,   eliminate, 10, 0,                8, SAD) \
     M(eliminate8_16,   eliminate, 16, 0,                8, SAD) \
     M(eliminate16_8,   eliminate,  8, 0,               16, SAD) \
-    M(eliminate16_10,  eliminate, 10, 0,               16, SAD) \
     M(eliminate16_16,  eliminate, 16, 0,               16, SAD) \
-    M(ds4_8,           pattern,    8, GPUME_ALGO_DS,    4, SAD) \
-    M(ds8_8,           pattern,    8, GPUME_ALGO_DS,    8, SAD) \
-    M(ds8_10,          pattern,   10, GPUME_ALGO_DS,    8, SAD) \
-    M(ds16_8,          pattern,    8, GPUME_ALGO_DS,   16, SAD) \
-    M(ds16_10,         pattern,   10, GPUME_ALGO_DS,   16, SAD) \
-    M(pattern_8,       pattern,    8, GPUME_CUDA_ANY,   0, SAD) \
-    M(pattern_16,      pattern,   16, GPUME_CUDA_ANY,   0, SAD) \
-    M(pattern4_8,      pattern,    8, GPUME_CUDA_ANY,   4, SAD) \
-    M(pattern4_16,     pattern,   16, GPUME_CUDA_ANY,   4, SAD) \
-    M(pattern4_10,     pattern,   10, GPUME_CUDA_ANY,   4, SAD) \
-    M(pattern8_8,      pattern,    8, GPUME_CUDA_ANY,   8, SAD) \
-    M(pattern8_16,     pattern,   16, GPUME_CUDA_ANY,   8, SAD) \
-    M(pattern8_10,     pattern,   10, GPUME_CUDA_ANY,   8, SAD) \
-    M(pattern16_8,     pattern,    8, GPUME_CUDA_ANY,  16, SAD) \
-    M(pattern16_16,    pattern,   16, GPUME_CUDA_ANY,  16, SAD) \
-    M(pattern16_10,    pattern,   10, GPUME_CUDA_ANY,  16, SAD) \
-    M(pattern_satd_8,  pattern,    8, GPUME_CUDA_ANY,   0, SATD) \
-    M(pattern_satd_16, pattern,   16, GPUME_CUDA_ANY,   0, SATD) \
+    M(pattern_8,       pattern,    8, 0,                0, SAD) \
+    M(pattern_16,      pattern,   16, 0,                0, SAD) \
+    M(pattern4_8,      pattern,    8, 0,                4, SAD) \
+    M(pattern4_16,     pattern,   16, 0,                4, SAD) \
+    M(pattern8_8,      pattern,    8, 0,                8, SAD) \
+    M(pattern8_16,     pattern,   16, 0,                8, SAD) \
+    M(pattern16_8,     pattern,    8, 0,               16, SAD) \
+    M(pattern16_16,    pattern,   16, 0,               16, SAD) \
+    M(pattern_satd_8,  pattern,    8, 0,                0, SATD) \
+    M(pattern_satd_16, pattern,   16, 0,                0, SATD) \
     M(epzs_8,          wavefront,  8, GPUME_ALGO_EPZS,  0, SAD) \
     M(epzs_16,         wavefront, 16, GPUME_ALGO_EPZS,  0, SAD) \
     M(epzs4_8,         wavefront,  8, GPUME_ALGO_EPZS,  4, SAD) \
@@ -84,11 +73,11 @@
     M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
     M(umh_16,          wavefront, 16, GPUME_ALGO_UMH,   0, SAD) \
     M(umh4_8,          wavefront,  8, GPUME_ALGO_UMH,   4, SAD) \
-    M(umh4_10,         wavefront, 10, GPUME_ALGO_UMH,   4, SAD) \
+    M(umh4_16,         wavefront, 16, GPUME_ALGO_UMH,   4, SAD) \
     M(umh8_8,          wavefront,  8, GPUME_ALGO_UMH,   8, SAD) \
-    M(umh8_10,         wavefront, 10, GPUME_ALGO_UMH,   8, SAD) \
+    M(umh8_16,         wavefront, 16, GPUME_ALGO_UMH,   8, SAD) \
     M(umh16_8,         wavefront,  8, GPUME_ALGO_UMH,  16, SAD) \
-    M(umh16_10,        wavefront, 10, GPUME_ALGO_UMH,  16, SAD) \
+    M(umh16_16,        wavefront, 16, GPUME_ALGO_UMH,  16, SAD) \
     M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
     M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
     M(gate,            gate,       0, 0,                0, ANY) \
@@ -100,26 +89,20 @@
     M(step_16,         propagate, 16, 0,                0, SAD) \
     M(step4_8,         propagate,  8, 0,                4, SAD) \
     M(step4_16,        propagate, 16, 0,                4, SAD) \
-    M(step4_10,        propagate, 10, 0,                4, SAD) \
     M(step8_8,         propagate,  8, 0,                8, SAD) \
     M(step8_16,        propagate, 16, 0,                8, SAD) \
-    M(step8_10,        propagate, 10, 0,                8, SAD) \
     M(step16_8,        propagate,  8, 0,               16, SAD) \
     M(step16_16,       propagate, 16, 0,               16, SAD) \
-    M(step16_10,       propagate, 10, 0,               16, SAD) \
     M(step_satd_8,     propagate,  8, 0,                0, SATD) \
     M(step_satd_16,    propagate, 16, 0,                0, SATD) \
     M(part_8,          propagate,  8, 1,                0, SAD) \
     M(part_16,         propagate, 16, 1,                0, SAD) \
     M(part4_8,         propagate,  8, 1,                4, SAD) \
     M(part4_16,        propagate, 16, 1,                4, SAD) \
-    M(part4_10,        propagate, 10, 1,                4, SAD) \
     M(part8_8,         propagate,  8, 1,                8, SAD) \
     M(part8_16,        propagate, 16, 1,                8, SAD) \
-    M(part8_10,        propagate, 10, 1,                8, SAD) \
     M(part16_8,        propagate,  8, 1,               16, SAD) \
     M(part16_16,       propagate, 16, 1,               16, SAD) \
-    M(part16_10,       propagate, 10, 1,               16, SAD) \
     M(part_satd_8,     propagate,  8, 1,                0, SATD) \
     M(part_satd_16,    propagate, 16, 1,                0, SATD) \
     M(global_8,        global,     8, 0,                0, ANY) \
@@ -134,19 +117,14 @@
     M(export_16,       export,    16, 0,                0, SAD) \
     M(export_satd_8,   export,     8, 0,                0, SATD) \
     M(export_satd_16,  export,    16, 0,                0, SATD) \
-    M(intra_8,         intra,      8, 0,                0, SAD) \
-    M(intra_16,        intra,     16, 0,                0, SAD) \
-    M(intra_satd_8,    intra,      8, 0,                0, SATD) \
-    M(intra_satd_16,   intra,     16, 0,                0, SATD) \
+    M(intra,           intra,      0, 0,                0, SAD) \
+    M(intra_satd,      intra,      0, 0,                0, SATD) \
     M(same,            same,       0, 0,                0, ANY) \
     M(tree_decide,     tree,       0, 0,                0, ANY) \
     M(tree_write,      tree,       0, 1,                0, ANY)
 
 /** Cost of a kernel that computes none. */
 #define GPUME_COST_ANY (-1)
-
-/** Variant of pattern that supports all pattern searches. */
-#define GPUME_CUDA_ANY (-1)
 
 enum GpumeCudaFamily {
     GPUME_CUDA_any,

@@ -179,10 +179,6 @@ struct GpumeMatches {
     template<int PARTIAL>
     __device__ __forceinline__ GpumeU32 rows(int from, const Start &first, const Start &second, GpumeU32 sum) const
     {
-        typename Cost::template Sum<PARTS> part;
-
-        static_assert(ROWS * WORDS <= decltype(part)::WORDS, "they are added up together");
-        part.begin();
         GPUME_UNROLL for (int r = 0; r < ROWS; r++) {
             const long long row = PARTIAL ? gpume_min(from + r, h - 1) : from + r;
             GpumeU32 c[WORDS], m[WORDS], n[WORDS];
@@ -192,16 +188,16 @@ struct GpumeMatches {
             if (PARTS) {
                 load_words(n, second, row * ref_linesize);
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                    m[j] = part.mean(m[j], n[j]);
+                    m[j] = gpume_mean2<Sample>(m[j], n[j]);
             }
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 mask = !PARTIAL ? ~0u : from + r < h ?
                                       gpume_mask<Sample>(w - j * PER_WORD) : 0;
 
-                part.add(c[j] & mask, m[j] & mask);
+                sum = Cost::word(c[j] & mask, m[j] & mask, sum);
             }
         }
-        return sum + part.get(ROWS * WORDS);
+        return sum;
     }
 
     /**

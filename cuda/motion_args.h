@@ -62,7 +62,7 @@
  * latency, fewer of them have more registers for loads.
  */
 #define GPUME_CUDA_STEP_CTAS(side, parts, depth)                                        \
-    ((side) == 4 ? 8 : (side) == 8 && (parts) && (depth) == 8 ? 7 : (depth) == 10 && (side) == 16 ? 5 : 6)
+    ((side) == 4 ? 8 : (side) == 8 && (parts) && (depth) == 8 ? 7 : 6)
 /** If a phase has at least twice this many units, a ticket has several, one after the other. */
 #define GPUME_CUDA_STEP_WARPS       2048
 #define GPUME_CUDA_STEP_ROUNDS         4

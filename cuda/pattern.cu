@@ -5,13 +5,11 @@
 
 /**
  * @file
- * Pattern search. The variant is the search; GPUME_CUDA_ANY supports all pattern searches.
+ * All pattern searches.
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
 #include "libavfilter/gpume/cuda/pattern.cuh"
-
-#define ANY (GPUME_CUDA_VARIANT == GPUME_CUDA_ANY)
 
 /** Results of the blocks of a warp, and the state of their searches. */
 template<class Evaluator>
@@ -19,7 +17,6 @@ struct GpumeBlocks {
     typedef typename Evaluator::Key Key;
 
     Evaluator &e;
-    int algo, range;
     GpumeU32 cost;
     int dx, dy;
     int active;                 ///< this block's search continues
@@ -40,15 +37,7 @@ struct GpumeBlocks {
             dx   = s.x + gpume_point_x(p, i) * s.step;
             dy   = s.y + gpume_point_y(p, i) * s.step;
         }
-        active = active && cost && gpume_pattern_next(&s, algo, dx, dy, range);
-    }
-
-    /** Tests a constant pattern; the warp has one block, so all lanes take the same branches. */
-    template<int ID>
-    __device__ __forceinline__ void steps()
-    {
-        while (active && s.pattern == ID)
-            step(gpume_pattern<GPUME_CUDA_VARIANT>(s.pattern = ID));
+        active = active && cost && gpume_pattern_next(&s, e.a.params.algo, dx, dy, e.a.params.range);
     }
 };
 
@@ -58,20 +47,12 @@ static __device__ __forceinline__ void gpume_search_blocks(Evaluator e)
 {
     GpumeBlocks<Evaluator> b = { e };
 
-    b.algo   = ANY ? e.a.params.algo : GPUME_CUDA_VARIANT;
-    b.range  = e.a.params.range;
     b.dx     = b.dy = 0;
     b.cost   = e.zero();
     b.active = e.g.exists && b.cost;
-    gpume_pattern_begin(&b.s, b.algo, 0, 0, b.range);
-    if (!ANY && Evaluator::LANES == 32) {
-        /* ds has only these patterns, in this order */
-        b.template steps<GPUME_PATTERN_LARGE_DIAMOND>();
-        b.template steps<GPUME_PATTERN_SMALL_DIAMOND>();
-    } else {
-        while (__any_sync(GPUME_WHOLE_WARP, b.active))
-            b.step(gpume_pattern<GPUME_CUDA_VARIANT>(b.s.pattern));
-    }
+    gpume_pattern_begin(&b.s, e.a.params.algo, 0, 0, e.a.params.range);
+    while (__any_sync(GPUME_WHOLE_WARP, b.active))
+        b.step(gpume_pattern<GPUME_ANY_PATTERN>(b.s.pattern));
     if (Evaluator::writes() && e.g.exists && !e.g.lane)
         gpume_store(e.a, e.g, blockIdx.z, e.g.bx, e.g.by, b.dx, b.dy, b.cost);
 }
@@ -140,8 +121,7 @@ struct GpumePatternSearch<Cost, 0> {
 /** Returns the number of thread blocks on a multiprocessor for which registers are limited; 0: no limit. */
 static constexpr int gpume_pattern_ctas(int side, int depth)
 {
-    return !side ? 0 : side == 16 ? (depth == 8 ? 6 - ANY : depth == 10 ? 4 : 3) :
-           depth > 8 ? 5 + (depth < 16 && side == 4) : ANY ? 6 : 8;
+    return !side ? 0 : side == 16 ? (depth == 8 ? 5 : 3) : depth == 8 ? 6 : 5;
 }
 
 GPUME_KERNEL(32 * (GPUME_CUDA_SIDE ? GPUME_CUDA_PATTERN_WARPS : GPUME_CUDA_PATTERN_TEAM),

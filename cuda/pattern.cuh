@@ -13,6 +13,9 @@
 
 #include "libavfilter/gpume/cuda/evaluators.cuh"
 
+/** Instead of a search: all pattern searches. */
+#define GPUME_ANY_PATTERN (-1)
+
 /** Largest distance of a pattern's points from the centre, in steps. */
 #define GPUME_MAX_REACH 2
 
@@ -62,13 +65,13 @@ static __device__ constexpr int gpume_has_pattern(int algo, int id)
 {
 #define GPUME_BEGINS_WITH(ID, name, kind, title, paper, first, first_step, next)    \
     || (algo == GPUME_ALGO_##ID && id == GPUME_PATTERN_##first)
-    return algo == GPUME_CUDA_ANY || id == GPUME_PATTERN_SMALL_DIAMOND GPUME_SEARCHES(GPUME_BEGINS_WITH);
+    return algo == GPUME_ANY_PATTERN || id == GPUME_PATTERN_SMALL_DIAMOND GPUME_SEARCHES(GPUME_BEGINS_WITH);
 #undef GPUME_BEGINS_WITH
 }
 
 /**
  * Returns a pattern by its number, enum GpumePatternId, as constants that take no memory.
- * @tparam ALGO enum GpumeAlgo, or GPUME_CUDA_ANY
+ * @tparam ALGO enum GpumeAlgo, or GPUME_ANY_PATTERN
  */
 template<int ALGO>
 static __device__ __forceinline__ GpumePattern gpume_pattern(int id)

@@ -48,8 +48,6 @@ struct GpumeRingEvaluator {
     static const int NEW_COLUMNS = SIDE * BYTES > 16 ? SIDE * BYTES / 16 : 1;
     static const int LOADS = GPUME_CUDA_WAVEFRONT_LOADS;
     static const int REPEATED = GPUME_CUDA_WAVEFRONT_REPEATED(SIDE, BYTES);
-    typedef typename Cost::template Sum<0> Sum;
-    static_assert(WORDS <= Sum::WORDS, "a row is added up together");
     static_assert(Cost::LANES == 1, "a lane has rows that are not neighbours");
 
     const GpumeCudaArgs &a;
@@ -203,17 +201,15 @@ struct GpumeRingEvaluator {
         /* without branches, so that loads of several candidates overlap */
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
             const GpumeU32 *row = p + offset[i];
-            GpumeU32 lo = row[0];
-            Sum part;
+            GpumeU32 lo = row[0], part = 0;
 
-            part.begin();
             GPUME_UNROLL for (int j = 0; j < WORDS; j++) {
                 const GpumeU32 hi = row[j + 1];
 
-                part.add(cur[i][j], gpume_funnel_shift(lo, hi, 8 * (place & 3)) & mask[j] & present[i]);
+                part = Cost::word(cur[i][j], gpume_funnel_shift(lo, hi, 8 * (place & 3)) & mask[j] & present[i], part);
                 lo = hi;
             }
-            sum += part.get(WORDS);
+            sum += part;
         }
         return sum;
     }

@@ -178,17 +178,6 @@ static __device__ __forceinline__ GpumeU32 gpume_subtract_halves(GpumeU32 a, Gpu
     return ret;
 }
 
-/** Returns a / 2 - b. */
-static __device__ __forceinline__ GpumeU32 gpume_halve_and_subtract_halves(GpumeU32 a, GpumeU32 b)
-{
-    GpumeU32 ret;
-
-    asm("{ .reg .b32 n;\n"
-        "neg.f16x2 n, %2;\n"
-        "fma.rn.f16x2 %0, %1, %3, n; }\n" : "=r"(ret) : "r"(a), "r"(b), "r"(0x38003800));
-    return ret;
-}
-
 /** Returns |a| + |b|. */
 static __device__ __forceinline__ GpumeU32 gpume_add_absolute_halves(GpumeU32 a, GpumeU32 b)
 {

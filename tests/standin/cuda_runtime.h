@@ -301,7 +301,6 @@ STANDIN_INLINE unsigned standin_to_half(double v)
         return r;                                                                                                    \
     }
 STANDIN_HALVES(gpume_subtract_halves,           x - y)
-STANDIN_HALVES(gpume_halve_and_subtract_halves, x / 2 - y)
 STANDIN_HALVES(gpume_add_absolute_halves,       __builtin_fabs(x) + __builtin_fabs(y))
 
 /** ld.volatile.global, st.volatile.global: of u32 and u64 */
