@@ -14,7 +14,7 @@
  * searches run side by side, on queues with separate working memory. With epzs, the second
  * search follows the first block by block (cuda/gate.cu). An uploaded picture stays on the device
  * for as long as the filter keeps it, and serves as current picture and as reference. Frames in
- * device memory are read in place.
+ * device memory are read in place, if their rows are whole units of GPUME_CUDA_UNIT bytes; luma of others is copied.
  *
  * The filter keeps references to all that a search reads until wait() has returned, so a buffer
  * that returns to its pool is idle on every stream.
@@ -199,11 +199,10 @@ static av_cold int init_pools(CUDAContext *s)
     POOL(costs, GPUME_CUDA_PINNED, ff_gpume_costs_size(p), "costs")
     if (p->same)
         POOL(cells, GPUME_CUDA_PINNED, p->nb_references * ff_gpume_nb_cells(p), "cells")
-    if (!s->hw_frames) {
-        s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
-        POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED, s->upload_linesize * p->height, "a frame")
-        s->uploads.zero = 1;        // the bytes between rows are uploaded, too
-    }
+    s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
+    POOL(uploads, GPUME_CUDA_DEVICE | (s->hw_frames ? 0 : GPUME_CUDA_PINNED), s->upload_linesize * p->height, "a frame")
+    s->uploads.zero   = 1;          // the bytes between rows are uploaded and read, too
+    s->uploads.stream = s->cuda.hwctx->stream;
     if (ff_gpume_cuda_search_planes_size(&s->queues[0].search)) {
         POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->queues[0].search), "a picture")
         s->planes.zero   = 1;       // the bytes between rows are read, too
@@ -264,6 +263,40 @@ static void stage_rows(void *opaque, int job, int nb_jobs)
     ff_gpume_copy_luma(arg->dst, arg->s->upload_linesize, arg->frame, &arg->s->params, job, nb_jobs);
 }
 
+/* Returns whether searches can read a frame in device memory in place. */
+static int is_in_units(const CUDAContext *s, const AVFrame *frame)
+{
+    const int row = s->params.width * (s->params.depth > 8 ? 2 : 1);
+
+    return !(((uintptr_t)frame->data[0] | frame->linesize[0] | row) % GPUME_CUDA_UNIT);
+}
+
+/* Copies the luma of a frame in device memory. The caller has pushed the CUDA context. */
+static int copy_rows(CUDAContext *s, const AVFrame *frame, CUdeviceptr dst)
+{
+    CudaFunctions *cu = s->cuda.cu;
+    const int height  = s->params.height, linesize = frame->linesize[0];
+    /* the driver copies no rows upwards */
+    const int at_once = linesize > 0 ? height : 1;
+    int ret;
+
+    for (int y = 0; y < height; y += at_once) {
+        const CUDA_MEMCPY2D rows = {
+            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+            .srcDevice     = (uintptr_t)frame->data[0] + y * (ptrdiff_t)linesize,
+            .srcPitch      = FFABS(linesize),
+            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+            .dstDevice     = dst + y * s->upload_linesize,
+            .dstPitch      = s->upload_linesize,
+            .WidthInBytes  = s->params.width * (s->params.depth > 8 ? 2 : 1),
+            .Height        = at_once,
+        };
+
+        TRY(cuMemcpy2DAsync(&rows, s->cuda.hwctx->stream), "copy a frame")
+    }
+    return 0;
+}
+
 static GpumeCudaPlane luma_of(const GpumePicture *pic)
 {
     return (GpumeCudaPlane) { (uintptr_t)pic->luma, pic->linesize };
@@ -305,7 +338,7 @@ static int import(void *priv, GpumePicture *pic)
     ret = ff_gpume_check_luma(pic->frame, &s->params, s->cuda.log_ctx);
     if (ret < 0)
         return ret;
-    if (s->hw_frames) {
+    if (s->hw_frames && is_in_units(s, pic->frame)) {
         pic->luma     = pic->frame->data[0];
         pic->linesize = pic->frame->linesize[0];
     } else {
@@ -315,8 +348,9 @@ static int import(void *priv, GpumePicture *pic)
         upload        = ff_gpume_cuda_buffer(pic->copy);
         pic->luma     = (const uint8_t *)(uintptr_t)upload->data;
         pic->linesize = s->upload_linesize;
-        source        = s->upload_stream;
-
+    }
+    if (!s->hw_frames) {
+        source  = s->upload_stream;
         arg.dst = upload->pinned;
         gpume_execute(&s->executor, stage_rows, &arg, FFMIN(s->params.height, 16));
     }
@@ -325,8 +359,9 @@ static int import(void *priv, GpumePicture *pic)
     if (ret < 0)
         return ret;
     if (upload)
-        ret = check(s, cu->cuMemcpyHtoDAsync(upload->data, upload->pinned, upload->size, source),
-                    "upload a frame");
+        ret = s->hw_frames ? copy_rows(s, pic->frame, upload->data) :
+                             check(s, cu->cuMemcpyHtoDAsync(upload->data, upload->pinned, upload->size, source),
+                                   "upload a frame");
     if (ret >= 0)
         ret = check(s, cu->cuEventRecord(s->imported, source), "record an event");
     if (ret >= 0 && s->planes.pool)

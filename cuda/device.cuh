@@ -87,53 +87,15 @@ static __device__ __forceinline__ GpumeU32 gpume_mask(int n)
 }
 
 /**
- * Returns the word of samples at p. The first n samples are read, the others are 0. Reads only the
- * aligned words that hold these n samples, and nothing at or after end, the end of the picture's
- * row.
+ * Returns the address of column x of a row of width samples or, if no sample of the unit of UNIT
+ * bytes that begins there is inside the row, of the nearest unit. x is a multiple of a unit.
  */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32 gpume_load(const GpumeU8 *p, int n,
-                                                      const GpumeU8 *end)
-{
-    const int bytes = gpume_min(n * GpumeSample<Sample>::bytes, 4);
-    const int start = (GpumeU64)p & 3;
-    const GpumeU32 *aligned = (const GpumeU32 *)(p - start);
-    GpumeU32 word;
-
-    if (bytes <= 0)
-        return 0;
-
-    if (p - start + (start + bytes > 4 ? 8 : 4) > end) {
-        word = 0;
-        for (int i = 0; i < bytes; i++)
-            word |= (GpumeU32)p[i] << (8 * i);
-    } else {
-        word = aligned[0];
-        if (start)
-            word = gpume_funnel_shift(word, start + bytes > 4 ? aligned[1] : 0, 8 * start);
-    }
-    return word & gpume_mask<Sample>(n);
-}
-
-/**
- * Returns the word of samples at column x of a row of width samples; samples outside the row are 0.
- * For words that cannot be read directly: at the picture's left and right edge, and in planes at
- * unaligned addresses. A negative x is a whole number of words.
- */
-template<typename Sample>
-static __device__ __attribute__((noinline)) GpumeU32
-gpume_load_edge(const GpumeU8 *row, int x, int width)
+template<typename Sample, int UNIT>
+static __device__ __forceinline__ const GpumeU8 *gpume_inside(const GpumeU8 *row, int x, int width)
 {
     const int bytes = GpumeSample<Sample>::bytes;
 
-    return x < 0 ? 0 : gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes);
-}
-
-/** Returns whether the rows of a plane are whole words at aligned addresses. */
-static __device__ __forceinline__ int
-gpume_whole_words(const GpumeCudaPlane &plane, const GpumeParams &p)
-{
-    return !((plane.data | plane.linesize) & 3) && p.width % 4 == 0;
+    return row + gpume_max(0, gpume_min(x * bytes, (width * bytes - 1) & ~(UNIT - 1)));
 }
 
 /**
@@ -146,38 +108,16 @@ static __device__ __forceinline__ void
 gpume_load_column(const GpumeCudaArgs &a, GpumeU32 (&words)[NB], int x, int y, int rows)
 {
     const GpumeParams &p = a.params;
-    const GpumeU8 *row   = (const GpumeU8 *)a.cur.data + y * a.cur.linesize;
-    const int step       = rows * a.cur.linesize;
+    const GpumeU8 *row   = (const GpumeU8 *)a.cur.data + y * a.cur.linesize + x * GpumeSample<Sample>::bytes;
+    const GpumeU32 mask  = gpume_mask<Sample>(p.width - x);
 
     GPUME_UNROLL for (int i = 0; i < NB; i++)
         words[i] = 0;
-    if (gpume_whole_words(a.cur, p)) {
-        GPUME_UNROLL for (int i = 0; i < NB; i++)
-            if (x < p.width && y + i * rows < p.height)
-                gpume_load_global(&words[i], row + x * GpumeSample<Sample>::bytes + i * step);
-    } else {
-        GPUME_UNROLL for (int i = 0; i < NB; i++)
-            if (y + i * rows < p.height)
-                words[i] = gpume_load_edge<Sample>(row + i * step, x, p.width);
-    }
     GPUME_UNROLL for (int i = 0; i < NB; i++)
-        words[i] = GpumeSample<Sample>::right_justify(words[i], p.shift);
-}
-
-/**
- * Returns the word of samples at column x of a row of width samples. For callers whose admissible
- * candidates read no sample outside the row, so that samples outside may have any value.
- * @param whole gpume_whole_words()
- */
-template<typename Sample>
-static __device__ __forceinline__ GpumeU32
-gpume_load_any(int whole, const GpumeU8 *row, int x, int width)
-{
-    const int last = width - GpumeSample<Sample>::per_word;
-
-    return whole ? *(const GpumeU32 *)(row + GpumeSample<Sample>::bytes *
-                                       gpume_max(0, gpume_min(x, last))) :
-                   gpume_load_edge<Sample>(row, x, width);
+        if (x < p.width && y + i * rows < p.height)
+            gpume_load_global(&words[i], row + i * rows * a.cur.linesize);
+    GPUME_UNROLL for (int i = 0; i < NB; i++)
+        words[i] = GpumeSample<Sample>::right_justify(words[i] & mask, p.shift);
 }
 
 /**

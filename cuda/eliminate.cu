@@ -136,49 +136,34 @@ struct GpumeSeaEvaluator {
             const int h     = box(a, t, which).h;
             const int x0    = t.x + in_x + gpume_unpack_dx(entry);
             const int start = x0 * bytes & 3;
-            const int whole = t.aligned && w == SIDE &&
-                              x0 * bytes - start + SIDE * bytes + 4 <= a.params.width * bytes;
-            const GpumeU8 *row  = gpume_row(t.ref, t.y + in_y + gpume_unpack_dy(entry) + (lane & 7), t.linesize);
+            const int last  = (start + w * bytes - 1) / 4;
+            const GpumeU8 *row  = gpume_row(t.ref, t.y + in_y + gpume_unpack_dy(entry) + (lane & 7), t.linesize) +
+                                  x0 * bytes - start;
             const GpumeU32 *cur = t.cur + (in_y + (lane & 7)) * GPUME_SEA_TILE_WORDS + in_x * bytes / 4;
+            /* rows that are loaded together to overlap their latency; samples of two bytes need more registers */
+            const int together = bytes == 1 ? SIDE : 8;
             GpumeU32 cost = 0;
             GpumeU64 key;
 
-            if (whole) {
-                /* rows that are loaded together to overlap their latency; samples of two bytes need more registers */
-                const int nb = bytes == 1 ? SIDE : 8;
+            GPUME_UNROLL for (int first = 0; first < SIDE; first += together) {
+                GpumeU32 ref[together / 8][words + 1];
 
-                GPUME_UNROLL for (int first = 0; first < SIDE; first += nb) {
-                    GpumeU32 ref[nb / 8][words + 1];
-
-                    GPUME_UNROLL for (int j = 0; j < nb; j += 8)
-                        if (first + j + (lane & 7) < h) {
-                            GPUME_UNROLL for (int c = 0; c <= words; c++)
-                                gpume_load_global(&ref[j / 8][c], gpume_row(row, first + j, t.linesize) +
-                                                                  x0 * bytes - start + 4 * c);
-                        }
-                    GPUME_UNROLL for (int j = 0; j < nb; j += 8)
-                        if (first + j + (lane & 7) < h) {
-                            GPUME_UNROLL for (int c = 0; c < words; c++) {
-                                const GpumeU32 v = gpume_funnel_shift(ref[j / 8][c], ref[j / 8][c + 1], 8 * start);
-
-                                cost = GpumeSad<Sample>::word(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
-                                           GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
-                            }
-                        }
-                }
-            } else {
-                for (int y = lane & 7; y < h; y += 8) {
-                    for (int c = 0; c < words; c++) {
-                        const int column = c * 4 / bytes;
-                        const GpumeU32 v = gpume_load<Sample>(row + (x0 + column) * bytes, w - column,
-                                                              row + a.params.width * bytes);
-
-                        cost = GpumeSad<Sample>::word(cur[c],
-                                   GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                GPUME_UNROLL for (int j = 0; j < together; j += 8)
+                    if (first + j + (lane & 7) < h) {
+                        GPUME_UNROLL for (int c = 0; c <= words; c++)
+                            gpume_load_global(&ref[j / 8][c], gpume_row(row, first + j, t.linesize) +
+                                                              4 * gpume_min(c, last));
                     }
-                    row  = gpume_row(row, 8, t.linesize);
-                    cur += 8 * GPUME_SEA_TILE_WORDS;
-                }
+                GPUME_UNROLL for (int j = 0; j < together; j += 8)
+                    if (first + j + (lane & 7) < h) {
+                        GPUME_UNROLL for (int c = 0; c < words; c++) {
+                            const GpumeU32 v = gpume_funnel_shift(ref[j / 8][c], ref[j / 8][c + 1], 8 * start) &
+                                               gpume_mask<Sample>(w - c * (4 / bytes));
+
+                            cost = GpumeSad<Sample>::word(cur[(first + j) * GPUME_SEA_TILE_WORDS + c],
+                                       GpumeSample<Sample>::right_justify(v, a.params.shift), cost);
+                        }
+                    }
             }
             for (int l = 4; l; l >>= 1)
                 cost += __shfl_xor_sync(~0u, cost, l);
@@ -603,7 +588,6 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
 
     t.ref      = (const GpumeU8 *)ref.data;
     t.linesize = ref.linesize;
-    t.aligned  = !((ref.data | ref.linesize) & 3);
     t.x        = blockIdx.x * GPUME_CUDA_SEA_TILE_WIDTH;
     t.y        = blockIdx.y * GPUME_CUDA_SEA_TILE_HEIGHT;
     t.phase    = GPUME_CUDA_SEA_PHASE(a.sea.chunk_width);
@@ -663,10 +647,7 @@ GPUME_KERNEL(GPUME_CUDA_SEA_THREADS, 2)
                 any_searching = __syncthreads_or(searching);
                 if (!any_searching)
                     break;
-                if (gpume_whole_words(ref, p) && !((ref.data | ref.linesize) & (4 * sizeof(Sample) - 1)))
-                    gpume_fill_sums<1>(a, t);
-                else
-                    gpume_fill_sums<0>(a, t);
+                gpume_fill_sums(a, t);
                 __syncthreads();
                 if (searching) {
                     w.guess(a, t);

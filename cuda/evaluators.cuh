@@ -88,7 +88,7 @@ struct GpumeLanes {
 };
 
 /**
- * Evaluates blocks of any size, in planes of any alignment: reads word by word from the planes.
+ * Evaluates blocks of any size: reads word by word from the planes.
  * @tparam TEAM  all warps of a thread block have the same block and share its rows
  */
 template<class Cost, int LANES_, typename Key_, int TEAM = 0>
@@ -102,7 +102,6 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
 
     const GpumeCudaArgs &a;
     const GpumeCudaPlane &plane;
-    int words;                  ///< words in a row if all words can be read, otherwise 0
     mutable int parity;         ///< selects where a team's costs are exchanged
 
     __device__ __forceinline__ GpumePlaneEvaluator(const GpumeCudaArgs &args,
@@ -112,8 +111,6 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     {
         g      = group;
         parity = 0;
-        words  = ((a.cur.data | plane.data | a.cur.linesize | plane.linesize |
-                  a.params.width * BYTES) & 3) ? 0 : g.w * BYTES / 4;
     }
 
     static __device__ __forceinline__ int warp()   { return TEAM ? threadIdx.x / 32 : 0; }
@@ -141,46 +138,30 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                            (y + first) * plane.linesize + x * BYTES;
         GpumeU32 sum = 0;
 
-        if (words) {
-            const int batch = Lanes::LANES == 32 ? 8 : 4;
-            const int start = (GpumeU64)r & 3;
-            /* there may be no readable memory behind the last sample */
-            const int last  = start ? words : words - 1;
+        const int batch = Lanes::LANES == 32 ? 8 : 4;
+        const int start = (GpumeU64)r & 3;
+        const int words = (g.w * BYTES + 3) / 4, last = (start + g.w * BYTES - 1) / 4;
 
-            r -= start;
-            GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
-                GpumeU32 lo;
-
-                gpume_load_global(&lo, r);
-                GPUME_NO_UNROLL for (int j = 0; j < words; j += batch) {
-                    GpumeU32 cw[batch], hi[batch];
-
-                    // issue all loads before the first use
-                    GPUME_UNROLL for (int k = 0; k < batch; k++) {
-                        gpume_load_global(&cw[k], c + 4 * gpume_min(j + k, words - 1));
-                        gpume_load_global(&hi[k], r + 4 * gpume_min(j + k + 1, last));
-                    }
-                    GPUME_UNROLL for (int k = 0; k < batch; k++) {
-                        const GpumeU32 counts = j + k < words ? ~0u : 0;
-
-                        sum = Cost::word(samples(cw[k] & counts),
-                                         samples(gpume_funnel_shift(lo, hi[k], 8 * start) & counts), sum);
-                        lo  = hi[k];
-                    }
-                }
-                c += stride * a.cur.linesize;
-                r += stride * plane.linesize;
-            }
-            return sum;
-        }
+        r -= start;
         GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
-            GPUME_NO_UNROLL for (int j = 0; j < g.w; j += 4 / BYTES) {
-                const GpumeU8 *cur = c + j * BYTES, *ref = r + j * BYTES;
+            GpumeU32 lo;
 
-                const GpumeU32 own   = gpume_load<Sample>(cur, g.w - j, c + (a.params.width - g.x0) * BYTES);
-                const GpumeU32 match = gpume_load<Sample>(ref, g.w - j, r + (a.params.width - x) * BYTES);
+            gpume_load_global(&lo, r);
+            GPUME_NO_UNROLL for (int j = 0; j < words; j += batch) {
+                GpumeU32 cw[batch], hi[batch];
 
-                sum = Cost::word(samples(own), samples(match), sum);
+                // issue all loads before the first use
+                GPUME_UNROLL for (int k = 0; k < batch; k++) {
+                    gpume_load_global(&cw[k], c + 4 * gpume_min(j + k, words - 1));
+                    gpume_load_global(&hi[k], r + 4 * gpume_min(j + k + 1, last));
+                }
+                GPUME_UNROLL for (int k = 0; k < batch; k++) {
+                    const GpumeU32 mask = gpume_mask<Sample>(g.w - (j + k) * (4 / BYTES));
+
+                    sum = Cost::word(samples(cw[k] & mask),
+                                     samples(gpume_funnel_shift(lo, hi[k], 8 * start) & mask), sum);
+                    lo  = hi[k];
+                }
             }
             c += stride * a.cur.linesize;
             r += stride * plane.linesize;
@@ -192,21 +173,15 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
     __device__ __forceinline__ void load(GpumeU32 (&v)[AREA], const GpumeU8 *row, int x, int n) const
     {
         const GpumeU8 *p = row + x * BYTES;
-        const int start  = (GpumeU64)p & 3, nb = gpume_min(AREA, n * BYTES / 4);
-        GpumeU32 raw[AREA + 1];
+        const int start  = (GpumeU64)p & 3, last = (start + gpume_min(8, n) * BYTES - 1) / 4;
+        GpumeU32 raw[AREA + 1] = { 0 };
 
-        /* there may be no readable memory behind the last sample */
-        if (n > 0 && words)
+        if (n > 0)
             GPUME_UNROLL for (int j = 0; j <= AREA; j++)
-                gpume_load_global(&raw[j], p - start + 4 * gpume_min(j, start ? nb : nb - 1));
-        GPUME_UNROLL for (int j = 0; j < AREA; j++) {
-            GpumeU32 word = 0;
-
-            if (n > j * (4 / BYTES))
-                word = words ? gpume_funnel_shift(raw[j], raw[j + 1], 8 * start) :
-                               gpume_load_edge<Sample>(row, x + j * (4 / BYTES), a.params.width);
-            v[j] = samples(word & gpume_mask<Sample>(n - j * (4 / BYTES)));
-        }
+                gpume_load_global(&raw[j], p - start + 4 * gpume_min(j, last));
+        GPUME_UNROLL for (int j = 0; j < AREA; j++)
+            v[j] = samples(gpume_funnel_shift(raw[j], raw[j + 1], 8 * start) &
+                           gpume_mask<Sample>(n - j * (4 / BYTES)));
     }
 
     /** Returns the costs of areas whose first row the lane has. All lanes of the warp have blocks of the same size. */
@@ -292,9 +267,6 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
     const int down   = 32 / across;
     const int chunk  = threadIdx.x % across;
     const int line   = y + threadIdx.x % 32 / across;
-    const int bytes  = p.width * size;
-    const int column = x * size + 16 * chunk;
-    const int inside = gpume_max(0, gpume_min(column, (bytes & ~15) - 16));
     GpumeU32 *dst    = window + threadIdx.x % 32 / across * PITCH + 4 * chunk;
     int4 v[ROWS / down];
 
@@ -302,8 +274,9 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
     if (chunk >= WIDTH * size / 16)
         return;
     GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
-        gpume_load_global(&v[i], inside + gpume_plane_row(plane, gpume_max(0, gpume_min(line + i * down,
-                                                                                        p.height - 1))));
+        gpume_load_global(&v[i], gpume_inside<Sample, GPUME_CUDA_UNIT>(
+                              gpume_plane_row(plane, gpume_max(0, gpume_min(line + i * down, p.height - 1))),
+                              x + 16 / size * chunk, p.width));
     /* usually all bits belong to samples */
     if (size > 1 && p.shift) {
         GPUME_UNROLL for (int i = 0; i < ROWS / down; i++) {
@@ -315,24 +288,10 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
     }
     GPUME_UNROLL for (int i = 0; i < ROWS / down; i++)
         *(int4 *)(dst + i * down * PITCH) = v[i];
-    /* the picture ends within these 16 bytes */
-    if (column < bytes && column + 16 > bytes)
-        GPUME_NO_UNROLL for (int i = 0; i < ROWS; i += down) {
-            const GpumeU8 *row = gpume_plane_row(plane, gpume_max(0, gpume_min(line + i, p.height - 1)));
-
-            GPUME_NO_UNROLL for (int j = column; j < bytes; j += 4) {
-                GpumeU32 word = 0;
-
-                GPUME_NO_UNROLL for (int k = j; k < bytes && k < j + 4; k++)
-                    word |= (GpumeU32)row[k] << 8 * (k - j);
-                dst[i * PITCH + (j - column) / 4] = GpumeSample<Sample>::right_justify(word, p.shift);
-            }
-        }
 }
 
 /**
- * Evaluates whole blocks of SIDE x SIDE samples, in planes with rows of at least 16 bytes, aligned
- * to 16 bytes. The block is in registers, and a window of the reference around the blocks of the
+ * Evaluates whole blocks of SIDE x SIDE samples. The block is in registers, and a window of the reference around the blocks of the
  * warp in shared memory. Where a warp has one block, the window follows the search; otherwise
  * candidates outside the window are read from the plane.
  * @tparam CUT   the picture's lower edge may cut the block; the warp then has only one
@@ -433,9 +392,7 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
     {
         const GpumeU8 *r = gpume_plane_row(plane, y + line(0)) + x * BYTES;
         const int start  = (GpumeU64)r & 3;
-        /* bytes of the picture in the last word, if one more word is needed */
-        const int tail   = (a.params.width - x) * BYTES + start - 4 * WORDS;
-        const int last   = start && tail >= 4 ? 4 * WORDS : 4 * (WORDS - 1);
+        const int last   = start ? 4 * WORDS : 4 * (WORDS - 1);
         GpumeU32 word[ROWS][WORDS + 1];
         GpumeU32 sum = 0;
 
@@ -444,16 +401,6 @@ struct GpumeWindowEvaluator : GpumeLanes<Cost, LANES_> {
             GPUME_UNROLL for (int j = 0; j <= WORDS; j++)
                 gpume_load_global(&word[i][j], r + (line(i) - line(0)) * (int)plane.linesize +
                                   (j < WORDS ? 4 * j : last));
-        if (start && tail < 4)
-            GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++) {
-                const GpumeU8 *p = r + (line(i) - line(0)) * (int)plane.linesize + 4 * WORDS;
-
-                word[i][WORDS] = tail > 0 ? p[0] : 0;
-                if (tail > 1)
-                    word[i][WORDS] |= (GpumeU32)p[1] << 8;
-                if (tail > 2)
-                    word[i][WORDS] |= (GpumeU32)p[2] << 16;
-            }
         GPUME_UNROLL for (int i = 0; i < ROWS && has_row(i); i++)
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                 sum = Cost::word(cur[i][j], samples(gpume_funnel_shift(word[i][j], word[i][j + 1], 8 * start)), sum);

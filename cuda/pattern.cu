@@ -78,10 +78,7 @@ struct GpumePatternSearch {
         const int y = blockIdx.y * GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE);
         const GpumeGroup g = gpume_group(a.params, SIDE, lanes, (unsigned)x / SIDE + number % across,
                                                                 (unsigned)y / SIDE + number / across);
-        /* a window can be loaded if the tile is not cut on the right and rows are aligned to 16 bytes */
-        const int loads = x + GPUME_CUDA_PATTERN_TILE_WIDTH <= a.params.width &&
-                          !((a.cur.data | ref.data | a.cur.linesize | ref.linesize) & 15);
-
+        const int whole = x + GPUME_CUDA_PATTERN_TILE_WIDTH <= a.params.width;  // the tile is not cut on the right
         const int left   = x - GPUME_CUDA_PATTERN_MARGIN_X, top = y - GPUME_CUDA_PATTERN_MARGIN_Y(SIDE);
 
         GPUME_SHARED(GpumeU32, shared);
@@ -90,9 +87,9 @@ struct GpumePatternSearch {
 
         if (x >= a.params.width)
             return;
-        if (loads && y + GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE) <= a.params.height)
+        if (whole && y + GPUME_CUDA_PATTERN_TILE_HEIGHT(SIDE) <= a.params.height)
             gpume_search_blocks(GpumeWindowEvaluator<Cost, SIDE, lanes>(a, ref, g, window, left, top));
-        else if (loads && SIDE == 16)
+        else if (whole && SIDE == 16)
             gpume_search_blocks(GpumeWindowEvaluator<Cost, SIDE, lanes, SIDE == 16>(a, ref, g, window, left, top));
         else
             gpume_search_blocks(GpumePlaneEvaluator<Cost, lanes, GpumeU32>(a, ref, g));

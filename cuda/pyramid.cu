@@ -58,10 +58,8 @@ GPUME_KERNEL_OF(GpumeCudaPyramidArgs, GPUME_CUDA_PYRAMID_THREADS)
         GpumeU32 word = 0;
 
         if (x < width && y < height) {
-            const GpumeU8 *row = (const GpumeU8 *)(args.src.data + args.src.linesize * y);
-
-            word = GpumeSample<Sample>::right_justify(
-                gpume_load<Sample>(row + x * bytes, width - x, row + width * bytes), args.shift);
+            gpume_load_global(&word, (const GpumeU8 *)(args.src.data + args.src.linesize * y + x * bytes));
+            word = GpumeSample<Sample>::right_justify(word & gpume_mask<Sample>(width - x), args.shift);
             if (args.copy)
                 *(GpumeU32 *)gpume_sample_at(args.dst[0], x, y) = word;
         }

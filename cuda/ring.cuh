@@ -58,7 +58,6 @@ struct GpumeRingEvaluator {
     int first_line, lines;      ///< rows of the picture in the ring
     int origin;                 ///< column at the ring's first position
     int loaded, loading;        ///< columns before these are in the ring; are in the ring or being loaded
-    int cur_vectors, ref_vectors;   ///< nonzero: rows are aligned to 16 bytes
     int4 column[NEW_COLUMNS][LOADS];
     GpumeU32 cur[ROWS][WORDS], next[ROWS][WORDS];
     GpumeU32 mask[WORDS];       ///< mask of the samples of the block
@@ -69,9 +68,7 @@ struct GpumeRingEvaluator {
     __device__ __forceinline__
     GpumeRingEvaluator(const GpumeCudaArgs &args, const GpumeCudaPlane &ref, GpumeU32 *shared) : a(args), plane(ref)
     {
-        ring        = shared;
-        cur_vectors = !((a.cur.data | a.cur.linesize) & 15);
-        ref_vectors = !((plane.data | plane.linesize) & 15);
+        ring = shared;
     }
 
     /** Returns the first column that block bx does not need. */
@@ -83,18 +80,10 @@ struct GpumeRingEvaluator {
 
     __device__ __forceinline__ int4 load_column(int c, int line) const
     {
-        const GpumeU8 *row = (const GpumeU8 *)plane.data +
-                             (long long)(int)plane.linesize * (first_line + line);
         int4 v;
 
-        if (ref_vectors && 16 * (c + 1) <= a.params.width * BYTES) {
-            gpume_load_global(&v, row + 16 * c);
-            return v;
-        }
-        v.x = gpume_load_edge<Sample>(row, 16 / BYTES * c,                a.params.width);
-        v.y = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD,     a.params.width);
-        v.z = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD * 2, a.params.width);
-        v.w = gpume_load_edge<Sample>(row, 16 / BYTES * c + PER_WORD * 3, a.params.width);
+        gpume_load_global(&v, gpume_inside<Sample, GPUME_CUDA_UNIT>(gpume_plane_row(plane, first_line + line),
+                                                                    16 / BYTES * c, a.params.width));
         return v;
     }
 
@@ -121,17 +110,16 @@ struct GpumeRingEvaluator {
         const int y = by * SIDE + g.lane;
 
         GPUME_UNROLL for (int i = 0; i < ROWS; i++) {
-            const GpumeU8 *row = (const GpumeU8 *)a.cur.data +
-                                 (long long)(int)a.cur.linesize * (y + i * LANES);
+            const GpumeU8 *row = gpume_plane_row(a.cur, y + i * LANES);
 
             if (y + i * LANES >= a.params.height) {
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
                     next[i][j] = 0;
-            } else if (cur_vectors && x + SIDE <= a.params.width) {
+            } else if (x + SIDE <= a.params.width) {
                 gpume_load_row<WORDS>(next[i], row + x * BYTES);
             } else {
                 GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                    next[i][j] = gpume_load_edge<Sample>(row, x + j * PER_WORD, a.params.width);
+                    gpume_load_global(&next[i][j], gpume_inside<Sample, 4>(row, x + j * PER_WORD, a.params.width));
             }
         }
     }
@@ -184,7 +172,7 @@ struct GpumeRingEvaluator {
             present[i] = line < g.h ? ~0u : 0;
             offset[i]  = gpume_min(line, g.h - 1) * a.wavefront.ring_pitch;
             GPUME_UNROLL for (int j = 0; j < WORDS; j++)
-                cur[i][j] = GpumeSample<Sample>::right_justify(next[i][j], a.params.shift);
+                cur[i][j] = GpumeSample<Sample>::right_justify(next[i][j] & mask[j], a.params.shift);
         }
         if (bx + 1 < a.params.bw)
             load_block(bx + 1);
@@ -215,25 +203,23 @@ struct GpumeRingEvaluator {
     }
 };
 
-/** Evaluates any block in any plane; reads all samples from global memory. */
+/** Evaluates blocks of any size; reads all samples from global memory. */
 template<class Cost, int WARPS_>
 struct GpumeRowPlaneEvaluator {
     static const int WARPS = WARPS_;
     static const int LANES = 8;
-    static const int BYTES = GpumeSample<typename Cost::Sample>::bytes;
     /* a lane has every eighth row */
     typedef GpumePlaneEvaluator<Cost, LANES * GPUME_POINTS / Cost::LANES, GpumeU64> Plane;
 
     const GpumeCudaArgs &a;
     GpumeGroup g;
     Plane e;
-    int by, whole_words;
+    int by;
 
     __device__ __forceinline__ GpumeRowPlaneEvaluator(const GpumeCudaArgs &args,
                                                  const GpumeCudaPlane &ref, GpumeU32 *shared)
         : a(args), e(args, ref, gpume_group(args.params, args.params.block, LANES, 0, 0))
     {
-        whole_words = e.words != 0;
     }
 
     __device__ __forceinline__ void begin(int row)
@@ -246,7 +232,6 @@ struct GpumeRowPlaneEvaluator {
         g        = gpume_group(a.params, a.params.block, LANES, bx, by);
         e.g      = g;
         e.g.lane = g.lane * Plane::SLOTS;
-        e.words  = whole_words ? g.w * BYTES / 4 : 0;
     }
 
     __device__ __forceinline__ GpumeU32 share(int dx, int dy) const

@@ -18,7 +18,13 @@
 /** Maximum number of fields in a launch; kernels select a field by comparisons. */
 #define GPUME_CUDA_FIELDS 2
 
-/** Luma in device memory. */
+/** Bytes of the largest loads. */
+#define GPUME_CUDA_UNIT 16
+
+/**
+ * Luma in device memory. Kernels load whole units, so a search needs data and linesize that are multiples of
+ * GPUME_CUDA_UNIT, and a readable unit at the end of each row.
+ */
 typedef struct GpumeCudaPlane {
     unsigned long long data;    ///< device address of the first sample
     long long linesize;         ///< bytes between rows

@@ -43,7 +43,6 @@ static __device__ __forceinline__ const GpumeU8 *gpume_row(const GpumeU8 *p, int
 struct GpumeSeaTile {
     const GpumeU8 *ref;
     int linesize;
-    int aligned;                ///< nonzero: words of the reference are aligned
     int x, y;                   ///< the tile's first sample
     int base, scale;            ///< base and scale of sums as bytes
 
@@ -104,9 +103,7 @@ gpume_zero_behind(const GpumeCudaArgs &a, const GpumeSeaTile &t)
  * Computes the sums of the reference that the candidates of a chunk read. A thread processes four
  * columns of 4x4 squares from top to bottom. No admissible candidate reads the sums of squares that
  * are outside the picture or behind the last column, so these sums may have any value.
- * @tparam WHOLE  four samples are aligned to their size, and so are rows
  */
-template<int WHOLE>
 static __device__ __forceinline__ void
 gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
 {
@@ -132,8 +129,7 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
         old[0][i] = old[1][i] = old[2][i] = old[3][i] = 0;
     }
     GPUME_UNROLL for (int i = 0; i < loads; i++)
-        from[i] = t.ref + (WHOLE ? GpumeSample<Sample>::bytes *
-                                   gpume_max(0, gpume_min(x + 4 * i, a.params.width - 4)) : 0);
+        from[i] = gpume_inside<Sample, 4 * sizeof(Sample)>(t.ref, x + 4 * i, a.params.width);
     /* the first four rows are above all sums but those of the next row */
     for (int row = first - 4; row < last; row += 4) {
         GpumeU32 w[4][words];
@@ -143,15 +139,8 @@ gpume_fill_sums(const GpumeCudaArgs &a, const GpumeSeaTile &t)
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             const int line = gpume_max(0, gpume_min(y + row + j, a.params.height - 1));
 
-            GPUME_UNROLL for (int i = 0; i < loads; i++) {
-                const GpumeU8 *p = gpume_row(from[i], line, t.linesize);
-                const int each   = words / loads;
-
-                if (WHOLE)
-                    gpume_load_row<each>(&w[j][i * each], p);
-                GPUME_UNROLL for (int k = 0; k < each && !WHOLE; k++)
-                    w[j][i * each + k] = gpume_load_edge<Sample>(p, x + 4 * i + k * per_word, a.params.width);
-            }
+            GPUME_UNROLL for (int i = 0; i < loads; i++)
+                gpume_load_row<words / loads>(&w[j][i * words / loads], gpume_row(from[i], line, t.linesize));
         }
         GPUME_UNROLL for (int j = 0; j < 4; j++) {
             int now[4];

@@ -215,17 +215,16 @@ static __device__ __forceinline__ int4 gpume_unpacked(const GpumeU32 (&word)[5])
 /**
  * Loads copies of a window into shared memory, in units of four words.
  * @tparam COPIES samples in a word of the window: all that a word of the reference has, or 1
- * @tparam QUADS  units of the reference are aligned to 16 bytes
+ * @tparam QUADS  the window begins at a unit of the reference
  */
 template<typename Sample, int COPIES, int QUADS>
 static __device__ __forceinline__ void
 gpume_load_units(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
-    const int per_word = GpumeSample<Sample>::per_word, bytes = GpumeSample<Sample>::bytes;
+    const int per_word = GpumeSample<Sample>::per_word;
     const int units  = (w.row_words + 3) / 4, nb = w.rows * units;
     const int loads  = COPIES == 1 ? 4 / per_word : 5, even = loads & ~1;
     const int fill   = QUADS ? 3 : 2;   // units that a thread loads at a time
-    const int whole  = QUADS || gpume_whole_words(ref, p);
     const GpumeU32 reciprocal = GPUME_RECIPROCAL_LARGE(units);
 
     for (int i = threadIdx.x; i < nb; i += fill * blockDim.x) {
@@ -243,9 +242,9 @@ gpume_load_units(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWin
 
             at[j] = y * w.pitch + x;
             if (QUADS)
-                gpume_load_row<even>(word[j], row + bytes * gpume_max(0, gpume_min(column, p.width - 4 * COPIES)));
+                gpume_load_row<even>(word[j], gpume_inside<Sample, 4 * even>(row, column, p.width));
             GPUME_UNROLL for (int k = QUADS ? even : 0; k < loads; k++)
-                word[j][k] = gpume_load_any<Sample>(whole, row, column + per_word * k, p.width);
+                gpume_load_global(&word[j][k], gpume_inside<Sample, 4>(row, column + per_word * k, p.width));
         }
         GPUME_UNROLL for (int j = 0; j < fill; j++) {
             if (j && i + j * blockDim.x >= nb)
@@ -270,7 +269,7 @@ template<typename Sample, int COPIES>
 static __device__ __forceinline__ void
 gpume_load_window(const GpumeParams &p, const GpumeCudaPlane &ref, const GpumeWindow &w)
 {
-    if ((ref.data | ref.linesize | GpumeSample<Sample>::bytes * (p.width | w.left)) & (COPIES == 1 ? 7 : 15))
+    if (GpumeSample<Sample>::bytes * w.left & (COPIES == 1 ? 7 : 15))
         gpume_load_units<Sample, COPIES, 0>(p, ref, w);
     else
         gpume_load_units<Sample, COPIES, 1>(p, ref, w);
