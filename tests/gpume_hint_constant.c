@@ -85,28 +85,46 @@ static void touch_rest(Case *t, int i, TestRandom *r)
     }
 }
 
-/* Uploads the frames as pictures of even sides, which decoders output. */
-static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, AVBufferRef *device)
+/* Moves the first column of a frame to the right, without changing its width. */
+static void move(AVFrame *f, enum AVPixelFormat format, int columns)
 {
-    AVBufferRef *ref = test_hw_frames(device, frames[0]->format, frames[0]->width, frames[0]->height);
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(format);
+
+    for (int p = 0; p < 4 && f->data[p]; p++)
+        f->data[p] += columns / (1 << (p == 1 || p == 2 ? desc->log2_chroma_w : 0)) *
+                      desc->comp[FFMIN(p, desc->nb_components - 1)].step;
+}
+
+/*
+ * Uploads the frames as pictures of even sides, which decoders output.
+ * @param left the pictures on the device have so many columns, an even number, on the left of the frames
+ */
+static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, int left, AVBufferRef *device)
+{
+    const enum AVPixelFormat format = frames[0]->format;
+    AVBufferRef *ref = test_hw_frames(device, format, frames[0]->width + left, frames[0]->height);
     int ret = 0;
 
     for (int i = 0; i < nb && ret >= 0; i++) {
         const int w = frames[i]->width, h = frames[i]->height;
         /* the buffer has space beyond the edges of the picture */
-        AVFrame *even = test_alloc_frame(frames[i]->format, w, h), *up = test_alloc(av_frame_alloc());
+        AVFrame *even = test_alloc_frame(format, w + left, h), *up = test_alloc(av_frame_alloc());
 
         for (int p = 0; p < 4 && even->data[p]; p++)
             memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
                    even->buf[p] ? even->buf[p]->size : 0);
+        move(even, format, left);
+        even->width = w;
         test_alloc(av_frame_copy(even, frames[i]) < 0 ? NULL : even);
-        even->width  = FFALIGN(w, 2);
+        move(even, format, -left);
+        even->width  = FFALIGN(w + left, 2);
         even->height = FFALIGN(h, 2);
         ret = av_hwframe_get_buffer(ref, up, 0);
         if (ret >= 0)
             ret = av_hwframe_transfer_data(up, even, 0);
         if (ret >= 0)
             ret = av_frame_copy_props(up, frames[i]);
+        move(up, format, left);
         up->width  = w;
         up->height = h;
         av_frame_free(&even);
@@ -234,7 +252,7 @@ static Case *open_case(uint64_t seed, enum Mode mode, AVBufferRef *device)
             test_alloc(av_video_hint_create_side_data(t->frames[i], 3));
     }
     if (mode == CUDA_FRAMES)
-        t->run.hw_frames = upload(t->frames, s->nb, device);
+        t->run.hw_frames = upload(t->frames, s->nb, t->run.download ? 0 : 2 * test_draw(&r, 5), device);
     return t;
 }
 
