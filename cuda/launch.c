@@ -65,7 +65,8 @@ shape_wavefront(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l, int
     a->wavefront.ring_pitch   = 4 * ((a->wavefront.ring_columns +
                                       GPUME_CUDA_WAVEFRONT_REPEATED(side, bytes)) | 1);
     words = GPUME_CUDA_WAVEFRONT_WINDOW + lines * a->wavefront.ring_pitch;
-    if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > GPUME_CUDA_MAX_SHARED) {
+    if (!side || lines > GPUME_CUDA_WAVEFRONT_LOADS * l->threads || 4 * words > GPUME_CUDA_MAX_SHARED ||
+        !ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_wavefront, side, p->algo)) {
         side  = 0;
         words = GPUME_CUDA_WAVEFRONT_WINDOW;
     }

@@ -27,9 +27,10 @@ template<typename Sample> struct GpumeCostOf<GPUME_COST_SATD, Sample> {
     typedef GpumeSatd<Sample> Cost;
 };
 
-/** Type of a key, a block's cost with an order: more than 8 bits of depth can need more than 32 bits. */
-template<typename Sample> struct GpumeKeyOf { typedef GpumeU64 Key; };
-template<> struct GpumeKeyOf<GpumeU8>       { typedef GpumeU32 Key; };
+/** Type of a key, a block's cost with an order: 12 bits of depth need 32 bits if blocks are not larger than 16. */
+template<int DEPTH> struct GpumeKeyOf { typedef GpumeU64 Key; };
+template<> struct GpumeKeyOf<8>       { typedef GpumeU32 Key; };
+template<> struct GpumeKeyOf<12>      { typedef GpumeU32 Key; };
 
 /** Sample type of the module. */
 typedef GpumeSampleOf<GPUME_CUDA_DEPTH>::Sample GpumeModuleSample;

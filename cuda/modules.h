@@ -19,9 +19,10 @@
 #endif
 
 /**
- * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu. depth: 8, 10 (9
- * and 10 bits), 16 (up to 16 bits) or 0 (any). side: the side of its blocks, or 0 (any). cost: a
- * cost, or ANY. The row for the fewest bits that fits is chosen.
+ * M(name, family, depth, variant, side, cost): kernel gpume_<name> of <family>.cu. depth: the most
+ * bits of a sample: 8, 10 (half-precision arithmetic of 9 and 10 bits), 12 or 16; or 0 (any). side:
+ * the side of its blocks, or 0 (any). cost: a cost, or ANY. The row for the fewest bits that fits is
+ * chosen.
  * The meaning of variant depends on the family: scan: the side of the largest blocks; wavefront:
  * the search; propagate: whether vectors are subpel; check and tree: which of its two parts.
  * Write one row on each line: makefiles read the list with sed.
@@ -73,11 +74,11 @@
     M(umh_8,           wavefront,  8, GPUME_ALGO_UMH,   0, SAD) \
     M(umh_16,          wavefront, 16, GPUME_ALGO_UMH,   0, SAD) \
     M(umh4_8,          wavefront,  8, GPUME_ALGO_UMH,   4, SAD) \
-    M(umh4_16,         wavefront, 16, GPUME_ALGO_UMH,   4, SAD) \
+    M(umh4_12,         wavefront, 12, GPUME_ALGO_UMH,   4, SAD) \
     M(umh8_8,          wavefront,  8, GPUME_ALGO_UMH,   8, SAD) \
-    M(umh8_16,         wavefront, 16, GPUME_ALGO_UMH,   8, SAD) \
+    M(umh8_12,         wavefront, 12, GPUME_ALGO_UMH,   8, SAD) \
     M(umh16_8,         wavefront,  8, GPUME_ALGO_UMH,  16, SAD) \
-    M(umh16_16,        wavefront, 16, GPUME_ALGO_UMH,  16, SAD) \
+    M(umh16_12,        wavefront, 12, GPUME_ALGO_UMH,  16, SAD) \
     M(umh_satd_8,      wavefront,  8, GPUME_ALGO_UMH,   0, SATD) \
     M(umh_satd_16,     wavefront, 16, GPUME_ALGO_UMH,   0, SATD) \
     M(gate,            gate,       0, 0,                0, ANY) \

@@ -107,7 +107,7 @@ template<class Cost>
 struct GpumePatternSearch<Cost, 0> {
     static __device__ __forceinline__ void search(const GpumeCudaArgs &a)
     {
-        typedef typename GpumeKeyOf<typename Cost::Sample>::Key Key;
+        typedef GpumeKeyOf<GPUME_CUDA_DEPTH>::Key Key;
         const GpumeCudaPlane ref = gpume_field(a, blockIdx.z).plane;
 
         gpume_search_blocks(GpumePlaneEvaluator<Cost, 32, Key, 1>(a, ref,

@@ -457,7 +457,7 @@ gpume_search_row(const GpumeCudaArgs &a, Evaluator &e, int by, int z, GpumeU32 *
 template<class Cost, int SIDE, int WARPS>
 struct GpumeWavefront {
     typedef GpumeRingEvaluator<Cost, SIDE, WARPS> Evaluator;
-    typedef typename GpumeKeyOf<typename Cost::Sample>::Key Key;
+    typedef GpumeKeyOf<GPUME_CUDA_DEPTH>::Key Key;
 };
 
 template<class Cost, int WARPS>
