@@ -22,7 +22,6 @@
 
 #include "libavfilter/gpume/core/backend.h"
 #include "libavfilter/gpume/core/params.h"
-#include "libavfilter/gpume/cuda/launch.h"
 #include "libavfilter/gpume/cuda/search.h"
 
 #define BENCH_MAX_PICTURES 256

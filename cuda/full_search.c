@@ -13,7 +13,7 @@
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
 #include "libavfilter/gpume/core/tree.h"
-#include "libavfilter/gpume/cuda/full_search.h"
+#include "libavfilter/gpume/cuda/search.h"
 
 static_assert(GPUME_CUDA_MAX_SHARED / 16 < 4096, "GPUME_DIVIDE() takes the units of a window");
 

@@ -14,8 +14,7 @@
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/searches.h"
-#include "libavfilter/gpume/cuda/full_search.h"
-#include "libavfilter/gpume/cuda/launch.h"
+#include "libavfilter/gpume/cuda/search.h"
 
 /* The count of searches wraps, and must still distinguish ages and epochs. */
 static_assert(GPUME_CUDA_NB_EPOCHS % GPUME_NB_AGES == 0, "epochs and ages");

@@ -13,7 +13,7 @@
 #include "libavutil/motion_vector.h"
 
 #include "libavfilter/gpume/core/geometry.h"
-#include "libavfilter/gpume/cuda/motion.h"
+#include "libavfilter/gpume/cuda/search.h"
 
 /** Numbers of phases are stored in 16 bits. */
 #define MAX_NUMBER UINT16_MAX

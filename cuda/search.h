@@ -5,18 +5,223 @@
 
 /**
  * @file
- * Searches pictures on a device and writes fields: with the kernels of a plan and, with a tree, the
- * kernels of each block size. Compares the cells of frames.
+ * Searches pictures on a device and writes fields. A search consists of, in this order: kernels that
+ * search block by block (launch.c; full_search.c chooses those of full search), steps after them
+ * (motion.c) and, with a tree, the choice of leaves (tree.c). search.c runs them for each block size.
  */
 
 #ifndef AVFILTER_GPUME_CUDA_SEARCH_H
 #define AVFILTER_GPUME_CUDA_SEARCH_H
 
 #include "libavfilter/gpume/core/backend.h"
-#include "libavfilter/gpume/cuda/full_search.h"
-#include "libavfilter/gpume/cuda/launch.h"
-#include "libavfilter/gpume/cuda/motion.h"
-#include "libavfilter/gpume/cuda/tree.h"
+#include "libavfilter/gpume/cuda/modules.h"
+#include "libavfilter/gpume/cuda/motion_args.h"
+
+/* Full search. */
+
+/** Bytes of shared memory that a thread block can have on every GPU. */
+#define GPUME_CUDA_MAX_SHARED (48 << 10)
+
+/**
+ * Chooses a kernel that searches all blocks of one size, and its shape.
+ * @param a         reads params and sets the part of the kernel
+ * @param remaining nonzero: searches the squares that elimination leaves
+ * @return NULL: there is none, or the kernel of the next stage is faster alone
+ */
+typedef const GpumeCudaModule *GpumeCudaShape(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
+                                              int remaining);
+
+/** Full search, and successive elimination. */
+GpumeCudaShape ff_gpume_cuda_shape_full, ff_gpume_cuda_shape_sea;
+
+/** Search of several block sizes at once. Zeroed, or ready to be launched. */
+typedef struct GpumeCudaScan {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch squares;
+    GpumeCudaArgs args;
+    int first;                      ///< index of the smallest blocks: GPUME_CUDA_SIZE()
+    int nb_rows;                    ///< rows of squares in a picture
+    int strip;                      ///< maximum rows of squares in a strip; costs of one strip are kept at a time
+    GpumeCudaBuffer sums;           ///< args.tree.sums, then args.tree.counts; or nothing
+    int new_sums;                   ///< sums is not yet 0
+} GpumeCudaScan;
+
+/** Returns whether one search finds the vectors of all block sizes of these parameters. */
+int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *params);
+
+/**
+ * Loads the kernels into the current context, which is that of cuda; cuda must outlive them.
+ * @param params parameters of the smallest blocks
+ * @param largest side of the largest blocks
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, const GpumeParams *params, int largest);
+
+/**
+ * Searches a field.
+ * @param reference index in GpumeParams.distance
+ * @param to        where vectors are stored, by size from the smallest
+ */
+CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
+                                   int reference, const GpumeCudaStored *to, CUstream stream);
+
+void ff_gpume_cuda_scan_uninit(GpumeCudaScan *s);
+
+/* Searches block by block. */
+
+/** State that predictive searches keep from one search to the next. */
+typedef struct GpumeCudaHistory {
+    GpumeCudaBuffer vectors;    ///< by reference and age, followed by the ticket; zeroed if another kernel owns it
+    unsigned epochs[GPUME_MAX_REFERENCES];  ///< epochs of the last search; 0: there was none
+    unsigned nb_tickets;        ///< tickets that launched searches take
+    CUstream stream;            ///< stream of the last search
+    GpumeCudaLaunch gate;       ///< kernel that waits for the results of the previous search
+} GpumeCudaHistory;
+
+/** Kernels of a search, ready to be launched for pictures of one size. */
+typedef struct GpumeCudaKernel {
+    const GpumeCuda *cuda;
+    /** init and launch set all members but cur, mvs, vectors, costs and, of fields, plane and reference. */
+    GpumeCudaArgs args;
+    /** Kernels in launch order. All but the first search the remaining blocks. */
+    GpumeCudaLaunch launches[GPUME_MAX_STAGES];
+    int nb_launches;
+    int new_remaining;          ///< the counts of args.remaining are not yet 0
+    GpumeCudaBuffer remaining;  ///< args.remaining
+    GpumeCudaHistory own;       ///< zeroed if there is none, or if another kernel's is used
+    GpumeCudaHistory *history;  ///< history of predictive searches; NULL: there is none
+} GpumeCudaKernel;
+
+/**
+ * Loads the kernels of a plan's search stages, if there are any, into the current context, which is
+ * that of cuda; cuda must outlive the kernels.
+ * @param before kernel with the same parameters on another stream, with which this kernel takes
+ *               turns: this kernel continues its searches and must not outlive it; NULL: there is
+ *               none
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
+
+/**
+ * Launches the kernels for as many fields as args has. All launches of a kernel go to one stream
+ * and none is replayed: each reads what earlier launches have written. If two kernels share their
+ * history, a launch may overlap the last launch of the other kernel.
+ */
+CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream);
+
+/** Unloads the kernels from the current context. */
+void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
+
+/* After the search block by block: pyramids, steps of true motion, the check, and intra costs. */
+
+/** Offsets of a picture's planes from the first byte of its buffer. */
+typedef struct GpumeCudaPlanes {
+    int nb_levels;              ///< 0: there are no levels
+    size_t offset[GPUME_MAX_LEVELS];
+    size_t linesize[GPUME_MAX_LEVELS];
+    size_t parts;               ///< offset of the rows of four planes; not used if pel is 1
+    size_t parts_linesize;
+    size_t size;                ///< total bytes
+} GpumeCudaPlanes;
+
+/** A step, ready to be launched. */
+typedef struct GpumeCudaStep {
+    GpumeCudaLaunch launch;
+    GpumeCudaStepArgs args;     ///< all members but nb_fields, pairs and the results of a search
+    int level;                  ///< level of the pyramid
+} GpumeCudaStep;
+
+typedef struct GpumeCudaMotion {
+    const GpumeCuda *cuda;
+    GpumeParams params;         ///< shift is that of the luma
+    GpumeCudaPlanes planes;     ///< planes of every picture
+    GpumeCudaLaunch pyramid, halves, global, judge, replace, export, intra; ///< no function: not needed
+    GpumeCudaStep steps[GPUME_MAX_STEPS];
+    int nb_steps;               ///< 0: searches need no steps
+    int at_once;                ///< number of searches that run side by side
+    int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
+    int last_step[GPUME_MAX_SIZES];
+    GpumeCudaGlobalArgs candidates;
+    GpumeCudaCheckArgs check;
+    GpumeCudaExportArgs results;
+    /** Where the search stages store GpumeVector and uint32_t; 0: there are no steps. */
+    CUdeviceptr search_vectors, search_costs;
+    GpumeCudaBuffer work;       ///< working fields; a part of them is 0 at first
+    size_t zeroed, nb_zeroed;   ///< offset and bytes of the part that is 0 at first
+    unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
+    CUdeviceptr counters;       ///< unsigned[GPUME_CUDA_COUNTERS], which launches count from 0 on
+    int nb_counters;            ///< number of counters that were used
+    CUdeviceptr cells[2], blocks;   ///< lists of launch_global()
+} GpumeCudaMotion;
+
+/** A field: luma and planes of its pictures, and where the results are stored. */
+typedef struct GpumeCudaMotionField {
+    GpumeCudaPlane cur_luma;
+    CUdeviceptr cur, ref;
+    int reference;              ///< index in GpumeParams.distance
+    /** AVMotionVector and uint32_t for each of the plan's sizes; 0: not stored. */
+    CUdeviceptr mvs[GPUME_MAX_SIZES], costs[GPUME_MAX_SIZES];
+} GpumeCudaMotionField;
+
+/**
+ * Loads the kernels of a plan into the current context, which is that of cuda; cuda must outlive
+ * them.
+ * @param shift bits below the samples of the luma on the device
+ * @return 0 or an AVERROR code with a message; uninit may follow either
+ */
+int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
+                              const GpumeParams *params, const GpumePlan *plan, int shift);
+
+/** Makes the planes of a picture, m->planes.size bytes that were zeroed once. */
+CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
+                                     CUdeviceptr planes, CUstream stream);
+
+/**
+ * Completes the search of up to GPUME_CUDA_FIELDS fields, from the results of the search stages or
+ * from the pictures alone. With check, there are two fields, each other's opposite. Fields that are
+ * not stored are last.
+ * @param intra uint64_t for each field that is stored; 0 without GpumeParams.intra
+ */
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
+                                     int nb_fields, CUdeviceptr intra, CUstream stream);
+
+void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
+
+/* Blocks of several sizes: chooses leaves, given the fields of all sizes. See core/tree.h. */
+
+/** Zeroed, or ready to be launched. */
+typedef struct GpumeCudaTree {
+    const GpumeCuda *cuda;
+    GpumeCudaLaunch decide, write;  ///< without a function if there is no tree
+    GpumeCudaTreeArgs args;         ///< fields are stored where sizes[] says
+    GpumeCudaBuffer work;
+    size_t nb_sums;                 ///< bytes of a field's sums
+} GpumeCudaTree;
+
+/** Where the leaves of a field are stored. GpumeField describes the arrays. */
+typedef struct GpumeCudaLeaves {
+    CUdeviceptr mvs, costs, sizes;
+    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its
+                                    ///< leaf
+    CUdeviceptr sums;               ///< nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
+} GpumeCudaLeaves;
+
+/**
+ * Loads the kernels into the current context, which is that of cuda; cuda must outlive them.
+ * @return 0 or an AVERROR code with a message; the caller calls uninit in both cases
+ */
+int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
+
+/** Returns where field i of a launch stores the vectors and costs of blocks of this size. */
+GpumeCudaStored ff_gpume_cuda_tree_stored(const GpumeCudaTree *t, int size, int i);
+
+/** Makes the leaves of up to GPUME_CUDA_FIELDS fields. */
+CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream);
+
+void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t);
+
+/* The whole search. */
 
 /** Blocks of one size, and the kernels that find their vectors. */
 typedef struct GpumeCudaSize {

@@ -9,7 +9,7 @@
 
 #include "libavfilter/gpume/core/geometry.h"
 #include "libavfilter/gpume/core/tree.h"
-#include "libavfilter/gpume/cuda/tree.h"
+#include "libavfilter/gpume/cuda/search.h"
 
 /** Alignment of arrays, in bytes. */
 #define ALIGNMENT 256

@@ -10,7 +10,7 @@
  */
 
 #include "libavfilter/gpume/cuda/module.cuh"
-#include "libavfilter/gpume/cuda/tree_args.h"
+#include "libavfilter/gpume/cuda/search_args.h"
 #include "libavfilter/gpume/field/field_args.h"
 
 /** A root; each thread block has one. */
