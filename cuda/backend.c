@@ -134,7 +134,7 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
             return ret;
         TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")
         if (!i)
-            s->nb_queues = s->queues[0].search.scan.sums.size > MAX_SUMS_OF_QUEUE ? 1 : most;
+            s->nb_queues = s->queues[0].search.sizes[0].kernel.work.size > MAX_SUMS_OF_QUEUE ? 1 : most;
     }
     return 0;
 }
@@ -199,15 +199,14 @@ static av_cold int init_pools(CUDAContext *s)
     POOL(costs, GPUME_CUDA_PINNED, ff_gpume_costs_size(p), "costs")
     if (p->same)
         POOL(cells, GPUME_CUDA_PINNED, p->nb_references * ff_gpume_nb_cells(p), "cells")
+    /* the bytes between rows are uploaded and read, too */
     s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
-    POOL(uploads, GPUME_CUDA_DEVICE | (s->hw_frames ? 0 : GPUME_CUDA_PINNED), s->upload_linesize * p->height, "a frame")
-    s->uploads.zero   = 1;          // the bytes between rows are uploaded and read, too
-    s->uploads.stream = s->cuda.hwctx->stream;
-    if (ff_gpume_cuda_search_planes_size(&s->queues[0].search)) {
-        POOL(planes, GPUME_CUDA_DEVICE, ff_gpume_cuda_search_planes_size(&s->queues[0].search), "a picture")
-        s->planes.zero   = 1;       // the bytes between rows are read, too
-        s->planes.stream = s->planes_stream;
-    }
+    POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED | (s->hw_frames ? 0 : GPUME_CUDA_PINNED),
+         s->upload_linesize * p->height, "a frame")
+    /* the bytes between rows are read, too */
+    if (ff_gpume_cuda_search_planes_size(&s->queues[0].search))
+        POOL(planes, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, ff_gpume_cuda_search_planes_size(&s->queues[0].search),
+             "a picture")
     return 0;
 }
 

@@ -202,28 +202,11 @@ const GpumeCudaModule *ff_gpume_cuda_shape_sea(const GpumeCuda *cuda, GpumeCudaA
     return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_eliminate, p->block, 0);
 }
 
-/* Returns the kernel that scans squares of these blocks and of larger ones; NULL: there is none. */
-static const GpumeCudaModule *find_squares(const GpumeCuda *cuda, const GpumeParams *p)
+/* Allocates the costs that a scan keeps for a strip. */
+static av_cold int alloc_sums(GpumeCudaKernel *kernel)
 {
-    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_scan, FFMIN(p->block, 8), GPUME_CUDA_SCAN_SQUARE);
-}
-
-int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *p)
-{
-    const int nb_sizes = ff_gpume_nb_sizes(p);
-
-    /* up to 16 samples, each size has its own kernels */
-    return gpume_kind(p->algo) == GPUME_KIND_FULL && p->cost == GPUME_COST_SAD &&
-           p->range <= GPUME_CUDA_FULL_MAX_RANGE && !p->always_sea &&
-           p->block << (nb_sizes - 1) <= GPUME_CUDA_MERGE_SQUARE &&
-           (nb_sizes > 1 || p->block > 16) && find_squares(cuda, p);
-}
-
-/* Allocates the costs that are kept for a strip. */
-static av_cold int alloc_sums(GpumeCudaScan *s)
-{
-    GpumeCudaTreeSearch *t = &s->args.tree;
-    const GpumeParams *p   = &s->args.params;
+    GpumeCudaTreeSearch *t = &kernel->args.tree;
+    const GpumeParams *p   = &kernel->args.params;
     const int together = GPUME_CUDA_MERGE_SQUARE / GPUME_CUDA_SCAN_SQUARE;
     const size_t row   = (size_t)t->across * (2 * p->range + 1) * t->pitch * sizeof(uint32_t);
     const int nb_merged = gpume_blocks(p->width,  GPUME_CUDA_MERGE_SQUARE) *
@@ -231,68 +214,38 @@ static av_cold int alloc_sums(GpumeCudaScan *s)
     const int fits     = p->small_strips ? 1 : MAX_KEPT / row;
     int ret;
 
-    s->strip = FFMAX(fits / together, 1) * together;
-    s->strip = FFMIN(s->strip, FFALIGN(s->nb_rows, together));
-    ret = ff_gpume_cuda_alloc(s->cuda, &s->sums, GPUME_CUDA_DEVICE, s->strip * row + nb_merged * sizeof(uint32_t),
-                              "costs");
-    t->sums     = s->sums.data;
-    t->counts   = s->sums.data + s->strip * row;
-    s->new_sums = 1;
+    kernel->strip = FFMAX(fits / together, 1) * together;
+    kernel->strip = FFMIN(kernel->strip, FFALIGN(kernel->launches[0].grid[1], together));
+    ret = ff_gpume_cuda_alloc(kernel->cuda, &kernel->work, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED,
+                              kernel->strip * row + nb_merged * sizeof(uint32_t), "costs");
+    t->sums   = kernel->work.data;
+    t->counts = kernel->work.data + kernel->strip * row;
     return ret;
 }
 
-av_cold int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, const GpumeParams *params, int largest)
+av_cold int ff_gpume_cuda_scan_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda, const GpumeParams *params)
 {
-    const GpumeCudaModule *squares = find_squares(cuda, params);
-    GpumeCudaTreeSearch *t = &s->args.tree;
-    GpumeParams *p = &s->args.params;
+    const int largest = params->block << (ff_gpume_nb_sizes(params) - 1);
+    const GpumeCudaModule *module = ff_gpume_cuda_find_module(cuda, params, GPUME_CUDA_scan, FFMIN(params->block, 8),
+                                                              GPUME_CUDA_SCAN_SQUARE);
+    GpumeCudaLaunch *l = &kernel->launches[0];
+    GpumeCudaArgs *a   = &kernel->args;
     int ret;
 
-    s->cuda  = cuda;
-    s->first = GPUME_CUDA_SIZE(params->block);
-    *p            = *params;
-    p->block      = FFMIN(p->block, 8);
-    p->big_endian = 0;
-    s->args.nb_fields = 1;
-    t->across  = gpume_blocks(p->width,  GPUME_CUDA_SCAN_SQUARE);
-    s->nb_rows = gpume_blocks(p->height, GPUME_CUDA_SCAN_SQUARE);
-    s->strip   = s->nb_rows;
-
-    shape_area(&s->args, &s->squares, copies_of(squares), 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
-    t->pitch = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(p->range, copies_of(squares));
-    ret = ff_gpume_cuda_load(cuda, &s->squares, &squares->code);
-    return ret >= 0 && largest >= GPUME_CUDA_MERGE_SQUARE ? alloc_sums(s) : ret;
-}
-
-CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
-                                   int reference, const GpumeCudaStored *to, CUstream stream)
-{
-    GpumeCudaArgs *a = &s->args;
-    CUresult err = CUDA_SUCCESS;
-
-    if (s->new_sums)
-        err = s->cuda->cu->cuMemsetD8Async(s->sums.data, 0, s->sums.size, stream);
-    s->new_sums = 0;
-
-    for (int i = s->first; i < GPUME_CUDA_NB_SIZES; i++)
-        a->tree.sizes[i] = to[i - s->first];
-    a->cur       = *cur;
-    a->fields[0] = (GpumeCudaField) {
-        .plane = *ref, .reference = reference, .source = a->params.distance[reference],
-    };
-    a->full.grid = s->squares.grid[0];
-    for (int row = 0; row < s->nb_rows && err == CUDA_SUCCESS; row += s->strip) {
-        const int nb = FFMIN(s->strip, s->nb_rows - row);
-
-        a->tree.first_row  = row;
-        s->squares.grid[1] = nb;
-        err = ff_gpume_cuda_launch(s->cuda, &s->squares, 1, a, stream);
-    }
-    return err;
-}
-
-av_cold void ff_gpume_cuda_scan_uninit(GpumeCudaScan *s)
-{
-    ff_gpume_cuda_unload(s->cuda, &s->squares);
-    ff_gpume_cuda_free(&s->sums);
+    /* up to 16 samples, each size has its own kernels */
+    if (gpume_kind(params->algo) != GPUME_KIND_FULL || params->cost != GPUME_COST_SAD ||
+        params->range > GPUME_CUDA_FULL_MAX_RANGE || params->always_sea ||
+        largest > GPUME_CUDA_MERGE_SQUARE || (largest == params->block && largest <= 16) || !module)
+        return 0;
+    kernel->cuda        = cuda;
+    kernel->nb_launches = 1;
+    a->params           = *params;
+    a->params.block     = FFMIN(params->block, 8);
+    shape_area(a, l, copies_of(module), 2, 2, 1, GPUME_CUDA_SCAN_SQUARE);
+    a->tree.across = l->grid[0];
+    a->tree.pitch  = GPUME_CUDA_SCAN_DX * GPUME_CUDA_SCAN_PLACES(params->range, copies_of(module));
+    ret = ff_gpume_cuda_load(cuda, l, &module->code);
+    if (ret >= 0 && largest == GPUME_CUDA_MERGE_SQUARE)
+        ret = alloc_sums(kernel);
+    return ret < 0 ? ret : 1;
 }

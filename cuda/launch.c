@@ -4,7 +4,6 @@
  */
 
 #include <assert.h>
-#include <stddef.h>
 
 #include "libavutil/attributes.h"
 #include "libavutil/avassert.h"
@@ -109,16 +108,9 @@ static void begin_field(const GpumeParams *p, const GpumeCudaHistory *h, GpumeCu
 
 static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const GpumeParams *p)
 {
-    CudaFunctions *cu = cuda->cu;
-    int ret = ff_gpume_cuda_alloc(cuda, &h->vectors, GPUME_CUDA_DEVICE, history_size(p), "the vectors of searches");
+    int ret = ff_gpume_cuda_alloc(cuda, &h->vectors, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, history_size(p),
+                                  "the vectors of searches");
 
-    if (ret < 0)
-        return ret;
-    /* must be complete before a search begins on any stream */
-    ret = ff_gpume_cuda_check(cuda, cu->cuMemsetD8Async(h->vectors.data, 0, h->vectors.size, NULL),
-                              "clear the vectors of searches");
-    if (ret >= 0)
-        ret = ff_gpume_cuda_check(cuda, cu->cuStreamSynchronize(NULL), "clear the vectors of searches");
     if (ret < 0 || !gpume_has_memory(p->algo))
         return ret;
     h->gate.grid[0] = h->gate.grid[1] = h->gate.threads = 1;
@@ -176,12 +168,11 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
             return ret;
     }
     if (kernel->nb_launches > 1) {
-        ret = ff_gpume_cuda_alloc(cuda, &kernel->remaining, GPUME_CUDA_DEVICE,
-                                  remaining_size(params), "a list of blocks");
+        ret = ff_gpume_cuda_alloc(cuda, &kernel->work, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, remaining_size(params),
+                                  "a list of blocks");
         if (ret < 0)
             return ret;
-        kernel->args.remaining = kernel->remaining.data;
-        kernel->new_remaining  = 1;
+        kernel->args.remaining = kernel->work.data;
     }
     return ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT) ? init_history(kernel, before) : 0;
 }
@@ -211,25 +202,25 @@ static void end_history(GpumeCudaHistory *h, const GpumeCudaArgs *a, CUstream st
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream)
 {
     GpumeCudaArgs *a = &kernel->args;
-    CudaFunctions *cu = kernel->cuda->cu;
     CUresult err = CUDA_SUCCESS;
 
-    if (kernel->new_remaining) {
-        err = cu->cuMemsetD8Async(a->remaining + offsetof(GpumeCudaRemaining, nb), 0,
-                                  sizeof(((GpumeCudaRemaining *)0)->nb), stream);
-        kernel->new_remaining = 0;
-    }
     a->nb_fields = nb_fields;
     for (int i = 0; i < nb_fields; i++)
         a->fields[i].source = a->params.distance[a->fields[i].reference];
-    if (kernel->history && err == CUDA_SUCCESS)
+    if (kernel->history)
         err = begin_history(kernel, stream);
-    for (int i = 0; i < kernel->nb_launches && err == CUDA_SUCCESS; i++) {
-        const GpumeCudaLaunch *l = &kernel->launches[i];
+    for (int i = 0; i < kernel->nb_launches; i++) {
+        GpumeCudaLaunch l   = kernel->launches[i];
+        const int nb_rows   = l.grid[1];
+        const int strip     = kernel->strip ? kernel->strip : nb_rows;
 
         a->full.only_remaining = i > 0;
-        a->full.grid           = l->grid[0];
-        err = ff_gpume_cuda_launch(kernel->cuda, l, i > 0 ? 1 : nb_fields, a, stream);
+        a->full.grid           = l.grid[0];
+        for (int row = 0; row < nb_rows && err == CUDA_SUCCESS; row += strip) {
+            a->tree.first_row = row;
+            l.grid[1]         = FFMIN(strip, nb_rows - row);
+            err = ff_gpume_cuda_launch(kernel->cuda, &l, i > 0 ? 1 : nb_fields, a, stream);
+        }
     }
     if (kernel->history && err == CUDA_SUCCESS)
         end_history(kernel->history, a, stream);
@@ -243,6 +234,6 @@ av_cold void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel)
         ff_gpume_cuda_unload(kernel->cuda, &kernel->launches[i]);
     kernel->nb_launches = 0;
     ff_gpume_cuda_unload(kernel->cuda, &kernel->own.gate);
-    ff_gpume_cuda_free(&kernel->remaining);
+    ff_gpume_cuda_free(&kernel->work);
     ff_gpume_cuda_free(&kernel->own.vectors);
 }

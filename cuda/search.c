@@ -22,6 +22,7 @@ static av_cold int init_size(GpumeCudaSearch *s, int size, const GpumeCuda *cuda
     /* intra costs are those of the smallest blocks */
     z->params.intra &= !size;
     z->params.shift  = shift;
+    z->params.big_endian = 0;
     ret = !s->is_scanned ? ff_gpume_cuda_kernel_init(&z->kernel, cuda, &z->params, &plan,
                                                        before ? &before->sizes[size].kernel : NULL) : 0;
     return ret < 0 ? ret : ff_gpume_cuda_motion_init(&z->motion, cuda, &z->params, &plan, shift);
@@ -33,19 +34,18 @@ av_cold int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda,
     const int nb_sizes = ff_gpume_nb_sizes(params) / plan->nb_sizes;
     int ret;
 
-    s->params = *params;
-    s->is_scanned = ff_gpume_cuda_scan_fits(cuda, params);
+    s->params            = *params;
+    s->params.shift      = shift;
+    s->params.big_endian = 0;
+    ret = s->is_scanned = ff_gpume_cuda_scan_init(&s->sizes[0].kernel, cuda, &s->params);
+    if (ret < 0)
+        return ret;
     while (s->nb_sizes < nb_sizes) {
         GpumeCudaMotion *motion = &s->sizes[s->nb_sizes].motion;
 
         if ((ret = init_size(s, s->nb_sizes++, cuda, plan, shift, before)) < 0)
             return ret;
         motion->at_once = at_once;
-    }
-    if (s->is_scanned) {
-        ret = ff_gpume_cuda_scan_init(&s->scan, cuda, &s->sizes[0].params, s->sizes[nb_sizes - 1].params.block);
-        if (ret < 0)
-            return ret;
     }
     return params->tree ? ff_gpume_cuda_tree_init(&s->tree, cuda, params) : 0;
 }
@@ -83,13 +83,16 @@ static GpumeCudaStored found_of(const GpumeCudaSearch *s, const GpumeCudaSearchF
            stored_of(s, field, i, size);
 }
 
-/* Launches the stages that search block by block, for both fields at once if they have the same current picture. */
+/*
+ * Launches the stages that search block by block: for both fields at once if they have the same current picture, but
+ * a scan for each field.
+ */
 static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSearchField *fields, int nb_fields,
                                CUstream stream)
 {
     GpumeCudaSize *z = &s->sizes[size];
     GpumeCudaArgs *args = &z->kernel.args;
-    const int at_once = s->params.check ? 1 : nb_fields;
+    const int at_once = s->params.check || s->is_scanned ? 1 : nb_fields;
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i += at_once) {
@@ -99,26 +102,13 @@ static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSear
         args->mvs     = to.mvs;
         args->vectors = to.vectors;
         args->costs   = to.costs;
+        for (int j = 0; j < s->nb_sizes && s->is_scanned; j++)
+            args->tree.sizes[GPUME_CUDA_SIZE(s->params.block) + j] = found_of(s, &fields[i], i, j);
         for (int j = 0; j < at_once; j++) {
             args->fields[j].plane     = fields[i + j].ref;
             args->fields[j].reference = fields[i + j].reference;
         }
         err = ff_gpume_cuda_kernel_launch(&z->kernel, at_once, stream);
-    }
-    return err;
-}
-
-/* Launches the kernels that search several sizes at once. */
-static CUresult launch_scan(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields, CUstream stream)
-{
-    CUresult err = CUDA_SUCCESS;
-
-    for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i++) {
-        GpumeCudaStored to[GPUME_CUDA_NB_SIZES] = { 0 };
-
-        for (int size = 0; size < s->nb_sizes; size++)
-            to[size] = found_of(s, &fields[i], i, size);
-        err = ff_gpume_cuda_scan_launch(&s->scan, &fields[i].cur, &fields[i].ref, fields[i].reference, to, stream);
     }
     return err;
 }
@@ -159,10 +149,10 @@ static CUresult launch_tree(GpumeCudaSearch *s, const GpumeCudaSearchField *fiel
 CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
                                      CUdeviceptr intra, CUstream stream)
 {
-    CUresult err = s->is_scanned ? launch_scan(s, fields, nb_fields, stream) : CUDA_SUCCESS;
+    CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < s->nb_sizes && err == CUDA_SUCCESS; i++) {
-        if (!s->is_scanned)
+        if (!i || !s->is_scanned)
             err = launch_kernels(s, i, fields, nb_fields, stream);
         if (err == CUDA_SUCCESS)
             err = launch_motion(s, i, fields, nb_fields, intra, stream);
@@ -172,11 +162,10 @@ CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchFi
 
 av_cold void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s)
 {
-    for (int i = 0; i < s->nb_sizes; i++) {
+    for (int i = 0; i < GPUME_MAX_SIZES; i++) {
         ff_gpume_cuda_kernel_uninit(&s->sizes[i].kernel);
         ff_gpume_cuda_motion_uninit(&s->sizes[i].motion);
     }
-    ff_gpume_cuda_scan_uninit(&s->scan);
     ff_gpume_cuda_tree_uninit(&s->tree);
 }
 

@@ -17,7 +17,7 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
-/* Full search. */
+/* Searches block by block. */
 
 /** Bytes of shared memory that a thread block can have on every GPU. */
 #define GPUME_CUDA_MAX_SHARED (48 << 10)
@@ -34,41 +34,6 @@ typedef const GpumeCudaModule *GpumeCudaShape(const GpumeCuda *cuda, GpumeCudaAr
 /** Full search, and successive elimination. */
 GpumeCudaShape ff_gpume_cuda_shape_full, ff_gpume_cuda_shape_sea;
 
-/** Search of several block sizes at once. Zeroed, or ready to be launched. */
-typedef struct GpumeCudaScan {
-    const GpumeCuda *cuda;
-    GpumeCudaLaunch squares;
-    GpumeCudaArgs args;
-    int first;                      ///< index of the smallest blocks: GPUME_CUDA_SIZE()
-    int nb_rows;                    ///< rows of squares in a picture
-    int strip;                      ///< maximum rows of squares in a strip; costs of one strip are kept at a time
-    GpumeCudaBuffer sums;           ///< args.tree.sums, then args.tree.counts; or nothing
-    int new_sums;                   ///< sums is not yet 0
-} GpumeCudaScan;
-
-/** Returns whether one search finds the vectors of all block sizes of these parameters. */
-int ff_gpume_cuda_scan_fits(const GpumeCuda *cuda, const GpumeParams *params);
-
-/**
- * Loads the kernels into the current context, which is that of cuda; cuda must outlive them.
- * @param params parameters of the smallest blocks
- * @param largest side of the largest blocks
- * @return 0 or an AVERROR code with a message; uninit may follow either
- */
-int ff_gpume_cuda_scan_init(GpumeCudaScan *s, const GpumeCuda *cuda, const GpumeParams *params, int largest);
-
-/**
- * Searches a field.
- * @param reference index in GpumeParams.distance
- * @param to        where vectors are stored, by size from the smallest
- */
-CUresult ff_gpume_cuda_scan_launch(GpumeCudaScan *s, const GpumeCudaPlane *cur, const GpumeCudaPlane *ref,
-                                   int reference, const GpumeCudaStored *to, CUstream stream);
-
-void ff_gpume_cuda_scan_uninit(GpumeCudaScan *s);
-
-/* Searches block by block. */
-
 /** State that predictive searches keep from one search to the next. */
 typedef struct GpumeCudaHistory {
     GpumeCudaBuffer vectors;    ///< by reference and age, followed by the ticket; zeroed if another kernel owns it
@@ -81,13 +46,13 @@ typedef struct GpumeCudaHistory {
 /** Kernels of a search, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     const GpumeCuda *cuda;
-    /** init and launch set all members but cur, mvs, vectors, costs and, of fields, plane and reference. */
+    /** init and launch set all members but cur, mvs, vectors, costs, tree.sizes and, of fields, plane and reference. */
     GpumeCudaArgs args;
     /** Kernels in launch order. All but the first search the remaining blocks. */
     GpumeCudaLaunch launches[GPUME_MAX_STAGES];
     int nb_launches;
-    int new_remaining;          ///< the counts of args.remaining are not yet 0
-    GpumeCudaBuffer remaining;  ///< args.remaining
+    int strip;                  ///< maximum rows of a scan's grid, whose costs are kept at a time; 0: all rows
+    GpumeCudaBuffer work;       ///< args.remaining; of a scan args.tree.sums, then args.tree.counts; or nothing
     GpumeCudaHistory own;       ///< zeroed if there is none, or if another kernel's is used
     GpumeCudaHistory *history;  ///< history of predictive searches; NULL: there is none
 } GpumeCudaKernel;
@@ -104,7 +69,13 @@ int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
 
 /**
- * Launches the kernels for as many fields as args has. All launches of a kernel go to one stream
+ * Loads the kernel that finds the vectors of all block sizes of these parameters in one search, a scan.
+ * @return 1; 0: there is none; or an AVERROR code with a message; uninit may follow each
+ */
+int ff_gpume_cuda_scan_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda, const GpumeParams *params);
+
+/**
+ * Launches the kernels for as many fields as args has, a scan for one. All launches of a kernel go to one stream
  * and none is replayed: each reads what earlier launches have written. If two kernels share their
  * history, a launch may overlap the last launch of the other kernel.
  */
@@ -242,8 +213,7 @@ typedef struct GpumeCudaSearch {
     GpumeParams params;
     GpumeCudaSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;               ///< sizes that are searched; also 1 where hme makes fields of all sizes
-    int is_scanned;             ///< nonzero: scan finds the vectors of all sizes at once
-    GpumeCudaScan scan;
+    int is_scanned;             ///< nonzero: the first kernel finds the vectors of all sizes
     GpumeCudaTree tree;
 } GpumeCudaSearch;
 

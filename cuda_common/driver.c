@@ -298,7 +298,13 @@ static int alloc_memory(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, cons
         snprintf(text, sizeof(text), "allocate pinned memory for %s", what);
         ret = ff_gpume_cuda_check(c, device->host_alloc(&b->pinned, b->size, 0), text);
     }
-    return ret;
+    if (ret < 0 || !(memory & GPUME_CUDA_ZEROED))
+        return ret;
+    if (b->pinned)
+        memset(b->pinned, 0, b->size);
+    if (b->data)
+        ret = ff_gpume_cuda_check(c, c->cu->cuMemsetD8Async(b->data, 0, b->size, NULL), "clear device memory");
+    return ret < 0 ? ret : ff_gpume_cuda_check(c, c->cu->cuStreamSynchronize(NULL), "clear device memory");
 }
 
 int ff_gpume_cuda_alloc(const GpumeCuda *c, GpumeCudaBuffer *b, int memory, size_t size,
@@ -328,37 +334,15 @@ static void pool_free(void *opaque, uint8_t *data)
     av_free(b);
 }
 
-static int clear(const GpumeCudaPool *p, const GpumeCudaBuffer *b)
-{
-    const GpumeCuda *c = p->cuda;
-    int ret;
-
-    if (b->pinned) {
-        memset(b->pinned, 0, b->size);
-        return 0;
-    }
-    ret = ff_gpume_cuda_push(c);
-    if (ret < 0)
-        return ret;
-    ret = ff_gpume_cuda_check(c, c->cu->cuMemsetD8Async(b->data, 0, b->size, p->stream),
-                              "clear device memory");
-    ff_gpume_cuda_pop(c);
-    return ret;
-}
-
 static AVBufferRef *pool_alloc(void *opaque, size_t size)
 {
     const GpumeCudaPool *p = opaque;
     GpumeCudaBuffer *b = av_mallocz(sizeof(*b));
     AVBufferRef *ref = NULL;
-    int ret;
 
     if (!b)
         return NULL;
-    ret = ff_gpume_cuda_alloc(p->cuda, b, p->memory, size, p->what);
-    if (ret >= 0 && p->zero)
-        ret = clear(p, b);
-    if (ret >= 0)
+    if (ff_gpume_cuda_alloc(p->cuda, b, p->memory, size, p->what) >= 0)
         ref = av_buffer_create(b->pinned ? b->pinned : (uint8_t *)(uintptr_t)b->data, size,
                                pool_free, b, 0);
     if (!ref)

@@ -88,10 +88,11 @@ int ff_gpume_cuda_push_to_free(const GpumeCuda *c);
 
 void ff_gpume_cuda_pop(const GpumeCuda *c);
 
-/** Kinds of memory. */
+/** Kinds of memory, and what is in it at first. */
 enum GpumeCudaMemory {
     GPUME_CUDA_DEVICE = 1,
     GPUME_CUDA_PINNED = 2,      ///< page-locked memory of the host
+    GPUME_CUDA_ZEROED = 4,      ///< all of it is 0, for every stream
 };
 
 /** A buffer: device memory, pinned memory, or both, of the same size. */
@@ -105,7 +106,7 @@ typedef struct GpumeCudaBuffer {
 /**
  * Allocates a buffer.
  * @param b      zeroed
- * @param memory GPUME_CUDA_DEVICE, GPUME_CUDA_PINNED or both
+ * @param memory GPUME_CUDA_DEVICE, GPUME_CUDA_PINNED or both; with GPUME_CUDA_ZEROED the host waits until it is cleared
  * @param what   what the buffer holds, for the message: "vectors"
  * @return 0, or an AVERROR code with a message; b is then zeroed
  */
@@ -121,9 +122,6 @@ typedef struct GpumeCudaPool {
     int memory;
     size_t size;
     const char *what;
-    /** Whether new buffers are cleared: their pinned memory if they have some, else their device memory, on stream. */
-    int zero;
-    CUstream stream;
     AVBufferPool *pool;         ///< NULL: there is none
 } GpumeCudaPool;
 
