@@ -123,8 +123,8 @@ static void bench_planes_launch(Bench *b, void *opaque, int i)
 
     m->luma[place] = (GpumeCudaPlane) { b->pictures[b->next], b->pitch };
     if (m->planes[0])
-        bench_check(b, ff_gpume_cuda_search_planes(&m->search[0], &m->luma[place], m->planes[place], b->stream),
-                    "make planes");
+        bench_check(b, ff_gpume_cuda_motion_planes(&m->search[0].motions[0], &m->luma[place], m->planes[place],
+                                                   b->stream), "make planes");
     m->nb++;
     b->next = (b->next + 1) % b->nb_pictures;
 }
@@ -191,13 +191,13 @@ static void bench_motion_init(Bench *b, BenchMotion *m, GpumeParams chosen, int 
     plan = ff_gpume_plan(&m->params);
     BENCH_CU(b, cuEventCreate(&m->made, CU_EVENT_DISABLE_TIMING));
     for (int i = 0; i < at_once; i++) {
-        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, 0, at_once, NULL);
+        ret = ff_gpume_cuda_search_init(&m->search[i], &b->cuda, &m->params, &plan, at_once, NULL);
         if (ret < 0)
             bench_die("kernels", ret);
         bench_leaves_init(b, m, &m->leaves[i]);
         BENCH_CU(b, cuEventCreate(&m->done[i], CU_EVENT_DISABLE_TIMING));
     }
-    size = ff_gpume_cuda_search_planes_size(&m->search[0]);
+    size = m->search[0].motions[0].planes.size;
     for (int i = 0; i < MOTION_PICTURES && size; i++) {
         BENCH_CU(b, cuMemAlloc(&m->planes[i], size));
         BENCH_CU(b, cuMemsetD8Async(m->planes[i], 0, size, b->stream));

@@ -124,17 +124,20 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
     CudaFunctions *cu = s->cuda.cu;
     const int most = FFMIN(s->nb_slots, most_queues(&s->params, s->on_device));
+    GpumeParams params = s->params;
     int ret;
 
+    /* import() aligns samples to the right and has them in native order */
+    params.shift      = s->hw_frames ? params.shift : 0;
+    params.big_endian = 0;
     for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
-        /* import() aligns samples to the right */
-        ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &s->params, &cfg->plan,
-                                        s->hw_frames ? s->params.shift : 0, most, i ? &s->queues[0].search : NULL);
+        ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &params, &cfg->plan, most,
+                                        i ? &s->queues[0].search : NULL);
         if (ret < 0)
             return ret;
         TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")
         if (!i)
-            s->nb_queues = s->queues[0].search.sizes[0].kernel.work.size > MAX_SUMS_OF_QUEUE ? 1 : most;
+            s->nb_queues = s->queues[0].search.kernels[0].work.size > MAX_SUMS_OF_QUEUE ? 1 : most;
     }
     return 0;
 }
@@ -204,9 +207,8 @@ static av_cold int init_pools(CUDAContext *s)
     POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED | (s->hw_frames ? 0 : GPUME_CUDA_PINNED),
          s->upload_linesize * p->height, "a frame")
     /* the bytes between rows are read, too */
-    if (ff_gpume_cuda_search_planes_size(&s->queues[0].search))
-        POOL(planes, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, ff_gpume_cuda_search_planes_size(&s->queues[0].search),
-             "a picture")
+    if (s->queues[0].search.motions[0].planes.size)
+        POOL(planes, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, s->queues[0].search.motions[0].planes.size, "a picture")
     return 0;
 }
 
@@ -317,8 +319,8 @@ static int make_planes(CUDAContext *s, GpumePicture *pic)
     if (!pic->planes)
         return AVERROR(ENOMEM);
     TRY(cuStreamWaitEvent(s->planes_stream, s->imported, 0), "wait for a frame")
-    ret = check(s, ff_gpume_cuda_search_planes(&s->queues[0].search, &luma, planes_of(pic), s->planes_stream),
-                "make the planes of a frame");
+    ret = check(s, ff_gpume_cuda_motion_planes(&s->queues[0].search.motions[0], &luma, planes_of(pic),
+                                               s->planes_stream), "make the planes of a frame");
     if (ret < 0)
         return ret;
     TRY(cuEventRecord(s->imported, s->planes_stream), "record an event")

@@ -141,9 +141,8 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
 {
     int nb_stages = 0, ret;
 
-    kernel->cuda                   = cuda;
-    kernel->args.params            = *params;
-    kernel->args.params.big_endian = 0;
+    kernel->cuda        = cuda;
+    kernel->args.params = *params;
 
     while (nb_stages < plan->nb_stages && plan->stages[nb_stages] < GPUME_NB_SEARCH_STAGES)
         nb_stages++;

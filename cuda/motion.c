@@ -97,8 +97,6 @@ static av_cold void place_work(GpumeCudaMotion *m, Work *work)
         vectors[i] = take(work, most);
         costs[i]   = take(work, most);
     }
-    m->search_vectors = vectors[1];
-    m->search_costs   = costs[1];
     m->zeroed = work->size;
     states = take(work, 2 * most);
     known  = take(work, 2 * most);
@@ -257,10 +255,9 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
         return ret;
     if (p->check && (ret = init_check(m)) < 0)
         return ret;
-    m->nb_sizes = plan->nb_sizes;
     memcpy(m->last_step, plan->last_step, sizeof(m->last_step));
     m->results.linesize       = m->planes.linesize[0];
-    m->results.parts          = m->planes.parts - m->planes.offset[0];
+    m->results.parts          = m->planes.parts;
     m->results.parts_linesize = m->planes.parts_linesize;
     m->export.shared = 4 * GPUME_CUDA_EXPORT_SHARED;
     LOAD(export, export)
@@ -268,15 +265,14 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
 }
 
 av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
-                                      const GpumeParams *params, const GpumePlan *plan, int shift)
+                                      const GpumeParams *params, const GpumePlan *plan, int at_once)
 {
     Work work = { 0 };
     int ret;
 
-    m->cuda         = cuda;
-    m->params       = *params;
-    m->params.shift = shift;
-    m->params.big_endian = 0;
+    m->cuda    = cuda;
+    m->params  = *params;
+    m->at_once = at_once;
     ret = init_kernels(m, plan);
     if (ret < 0 || !m->nb_steps)
         return ret;
@@ -312,6 +308,12 @@ static CUdeviceptr take_counter(GpumeCudaMotion *m)
     return m->counters + m->nb_counters++ * sizeof(unsigned);
 }
 
+/* Returns the planes of a field's pictures with these offsets. */
+static GpumeCudaPair pair_of(const GpumeCudaSearchField *field, size_t cur, size_t ref)
+{
+    return (GpumeCudaPair) { field->cur_planes + cur, field->ref_planes + ref };
+}
+
 /* Searches the cells of a list. */
 static CUresult launch_cells(GpumeCudaMotion *m, int list, CUdeviceptr to_count, CUstream stream)
 {
@@ -328,7 +330,7 @@ static CUresult launch_cells(GpumeCudaMotion *m, int list, CUdeviceptr to_count,
  * Lists doubtful blocks and the cells that they need, searches these cells and then those that confirm their vectors,
  * and chooses vectors.
  */
-static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const GpumeCudaMotionField *fields,
+static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const GpumeCudaSearchField *fields,
                               CUstream stream)
 {
     GpumeCudaGlobalArgs *a = &m->candidates;
@@ -342,8 +344,7 @@ static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const Gpu
     a->nb_searches = nb_searches(m, nb_fields);
     a->epoch       = m->number++;
     for (int i = 0; i < nb_fields; i++)
-        a->pairs[i] = (GpumeCudaPair) { fields[i].cur + m->planes.offset[GPUME_GLOBAL_LEVEL],
-                                        fields[i].ref + m->planes.offset[GPUME_GLOBAL_LEVEL] };
+        a->pairs[i] = pair_of(&fields[i], m->planes.offset[GPUME_GLOBAL_LEVEL], m->planes.offset[GPUME_GLOBAL_LEVEL]);
     a->to_cells = m->cells[0];
     a->to_count = take_counter(m);
     choose = (GpumeCudaChooseArgs) { step->args, *a, m->blocks, take_counter(m), 1 };
@@ -414,22 +415,22 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
     return err;
 }
 
-static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaMotionField *fields, int nb_fields,
+static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaSearchField *fields, int nb_fields,
                              CUdeviceptr sums, CUstream stream)
 {
     GpumeCudaIntraArgs a = { .params = m->params, .sums = sums };
     CUresult err;
 
     for (int i = 0; i < nb_fields; i++)
-        a.cur[i] = fields[i].cur_luma;
+        a.cur[i] = fields[i].cur;
     err = m->cuda->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
     m->intra.grid[1] = nb_fields;
     return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
 }
 
 /* Checks and exports the fields of a size that its last step has stored. */
-static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionField *fields, int nb_fields,
-                            int nb_wanted, CUstream stream)
+static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchField *fields, int nb_wanted,
+                            const GpumeCudaStored (*to)[GPUME_CUDA_FIELDS], CUstream stream)
 {
     const GpumeCudaStepArgs *a = &m->steps[m->last_step[size]].args;
     const int nb_blocks = a->params.bw * a->params.bh;
@@ -437,10 +438,10 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
 
     if (m->judge.function) {
         /* check needs both directions */
-        av_assert0(nb_fields == 2);
+        av_assert0(a->nb_fields == 2);
         m->check.params    = a->params;
         m->check.vectors   = a->vectors;
-        m->check.nb_fields = nb_fields;
+        m->check.nb_fields = a->nb_fields;
         m->judge.grid[0]   = gpume_blocks(nb_blocks, GPUME_CUDA_JUDGE_THREADS);
         m->judge.grid[1]   = nb_wanted;
         m->replace.grid[0] = nb_wanted;
@@ -452,11 +453,10 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
         return err;
 
     for (int i = 0; i < nb_wanted; i++) {
-        m->results.pairs[i]  = (GpumeCudaPair) { fields[i].cur + m->planes.offset[0],
-                                                 fields[i].ref + m->planes.offset[0] };
+        m->results.pairs[i]  = pair_of(&fields[i], 0, 0);
         m->results.source[i] = m->params.distance[fields[i].reference];
-        m->results.mvs[i]    = fields[i].mvs[size];
-        m->results.costs[i]  = fields[i].costs[size];
+        m->results.mvs[i]    = to[size][i].mvs;
+        m->results.costs[i]  = to[size][i].costs;
     }
     m->results.params     = a->params;
     m->results.vectors    = a->vectors;
@@ -472,13 +472,14 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaMotionF
     return launch(m, &m->export, &m->results, stream);
 }
 
-CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
-                                     int nb_fields, CUdeviceptr intra, CUstream stream)
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaSearchField *fields, int nb_fields,
+                                     const GpumeCudaStored (*to)[GPUME_CUDA_FIELDS], CUdeviceptr intra,
+                                     CUstream stream)
 {
     CUresult err = CUDA_SUCCESS;
     int nb_wanted = 0, size = 0;
 
-    while (nb_wanted < nb_fields && fields[nb_wanted].mvs[0])
+    while (nb_wanted < nb_fields && fields[nb_wanted].is_stored)
         nb_wanted++;
     if (m->intra.function)
         err = launch_intra(m, fields, nb_wanted, intra, stream);
@@ -488,19 +489,17 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionFi
     for (int i = 0; i < m->nb_steps && err == CUDA_SUCCESS; i++) {
         GpumeCudaStep *step = &m->steps[i];
         GpumeCudaStepArgs *a = &step->args;
+        const size_t cur = m->planes.offset[step->level];
 
         a->nb_fields = nb_fields;
-        for (int j = 0; j < nb_fields; j++) {
-            a->pairs[j].cur = fields[j].cur + m->planes.offset[step->level];
-            a->pairs[j].ref = fields[j].ref + (a->params.pel > 1 ? m->planes.parts :
-                                               m->planes.offset[step->level]);
-        }
+        for (int j = 0; j < nb_fields; j++)
+            a->pairs[j] = pair_of(&fields[j], cur, a->params.pel > 1 ? m->planes.parts : cur);
         err = a->begin == GPUME_BEGIN_GLOBAL ? launch_global(m, step, fields, stream) : launch_step(m, step, stream);
         /* the next size begins with the vectors of this size, so check changes them only afterwards */
         if (i > m->last_step[size] && err == CUDA_SUCCESS)
-            err = finish_size(m, size++, fields, nb_fields, nb_wanted, stream);
+            err = finish_size(m, size++, fields, nb_wanted, to, stream);
     }
-    return err == CUDA_SUCCESS ? finish_size(m, size, fields, nb_fields, nb_wanted, stream) : err;
+    return err == CUDA_SUCCESS ? finish_size(m, size, fields, nb_wanted, to, stream) : err;
 }
 
 av_cold void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m)

@@ -17,6 +17,29 @@
 #include "libavfilter/gpume/cuda/modules.h"
 #include "libavfilter/gpume/cuda/motion_args.h"
 
+/*
+ * The functions called init load kernels into the current context, which is that of cuda; cuda must outlive them. They
+ * return 0 or an AVERROR code with a message; uninit may follow either. Their structs are zeroed before.
+ */
+
+/** Where the leaves of a field are stored. GpumeField describes the arrays. */
+typedef struct GpumeCudaLeaves {
+    CUdeviceptr mvs, costs, sizes;
+    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its
+                                    ///< leaf
+    CUdeviceptr sums;               ///< nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
+} GpumeCudaLeaves;
+
+/** A field to be searched. */
+typedef struct GpumeCudaSearchField {
+    GpumeCudaPlane cur, ref;    ///< luma
+    CUdeviceptr cur_planes, ref_planes;     ///< planes that ff_gpume_cuda_motion_planes() has made
+    int reference;              ///< index in GpumeParams.distance
+    int is_stored;              ///< nonzero: the field is stored to leaves; without a tree, leaves has only mvs and
+                                ///< costs
+    GpumeCudaLeaves leaves;
+} GpumeCudaSearchField;
+
 /* Searches block by block. */
 
 /** Bytes of shared memory that a thread block can have on every GPU. */
@@ -58,19 +81,17 @@ typedef struct GpumeCudaKernel {
 } GpumeCudaKernel;
 
 /**
- * Loads the kernels of a plan's search stages, if there are any, into the current context, which is
- * that of cuda; cuda must outlive the kernels.
+ * Loads the kernels of a plan's search stages, if there are any.
  * @param before kernel with the same parameters on another stream, with which this kernel takes
  *               turns: this kernel continues its searches and must not outlive it; NULL: there is
  *               none
- * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
                               const GpumeParams *params, const GpumePlan *plan, GpumeCudaKernel *before);
 
 /**
  * Loads the kernel that finds the vectors of all block sizes of these parameters in one search, a scan.
- * @return 1; 0: there is none; or an AVERROR code with a message; uninit may follow each
+ * @return 1; 0: there is none; or an AVERROR code with a message
  */
 int ff_gpume_cuda_scan_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda, const GpumeParams *params);
 
@@ -81,7 +102,6 @@ int ff_gpume_cuda_scan_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda, cons
  */
 CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUstream stream);
 
-/** Unloads the kernels from the current context. */
 void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
 
 /* After the search block by block: pyramids, steps of true motion, the check, and intra costs. */
@@ -105,19 +125,16 @@ typedef struct GpumeCudaStep {
 
 typedef struct GpumeCudaMotion {
     const GpumeCuda *cuda;
-    GpumeParams params;         ///< shift is that of the luma
+    GpumeParams params;
     GpumeCudaPlanes planes;     ///< planes of every picture
     GpumeCudaLaunch pyramid, halves, global, judge, replace, export, intra; ///< no function: not needed
     GpumeCudaStep steps[GPUME_MAX_STEPS];
     int nb_steps;               ///< 0: searches need no steps
     int at_once;                ///< number of searches that run side by side
-    int nb_sizes;               ///< GpumePlan.nb_sizes, last_step
-    int last_step[GPUME_MAX_SIZES];
+    int last_step[GPUME_MAX_SIZES]; ///< GpumePlan.last_step
     GpumeCudaGlobalArgs candidates;
     GpumeCudaCheckArgs check;
     GpumeCudaExportArgs results;
-    /** Where the search stages store GpumeVector and uint32_t; 0: there are no steps. */
-    CUdeviceptr search_vectors, search_costs;
     GpumeCudaBuffer work;       ///< working fields; a part of them is 0 at first
     size_t zeroed, nb_zeroed;   ///< offset and bytes of the part that is 0 at first
     unsigned number;            ///< GpumeCudaStepArgs.first of the next step; 0: nothing is zeroed yet
@@ -126,36 +143,21 @@ typedef struct GpumeCudaMotion {
     CUdeviceptr cells[2], blocks;   ///< lists of launch_global()
 } GpumeCudaMotion;
 
-/** A field: luma and planes of its pictures, and where the results are stored. */
-typedef struct GpumeCudaMotionField {
-    GpumeCudaPlane cur_luma;
-    CUdeviceptr cur, ref;
-    int reference;              ///< index in GpumeParams.distance
-    /** AVMotionVector and uint32_t for each of the plan's sizes; 0: not stored. */
-    CUdeviceptr mvs[GPUME_MAX_SIZES], costs[GPUME_MAX_SIZES];
-} GpumeCudaMotionField;
-
-/**
- * Loads the kernels of a plan into the current context, which is that of cuda; cuda must outlive
- * them.
- * @param shift bits below the samples of the luma on the device
- * @return 0 or an AVERROR code with a message; uninit may follow either
- */
 int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
-                              const GpumeParams *params, const GpumePlan *plan, int shift);
+                              const GpumeParams *params, const GpumePlan *plan, int at_once);
 
-/** Makes the planes of a picture, m->planes.size bytes that were zeroed once. */
+/** Makes the planes of a picture, m->planes.size bytes that were zeroed once; 0: searches need no planes. */
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
                                      CUdeviceptr planes, CUstream stream);
 
 /**
- * Completes the search of up to GPUME_CUDA_FIELDS fields, from the results of the search stages or
- * from the pictures alone. With check, there are two fields, each other's opposite. Fields that are
- * not stored are last.
- * @param intra uint64_t for each field that is stored; 0 without GpumeParams.intra
+ * Completes ff_gpume_cuda_search_launch() for the sizes of a plan, from the results of the search stages or from the
+ * pictures alone.
+ * @param to where the vectors and costs of each size and field are stored
  */
-CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaMotionField *fields,
-                                     int nb_fields, CUdeviceptr intra, CUstream stream);
+CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaSearchField *fields, int nb_fields,
+                                     const GpumeCudaStored (*to)[GPUME_CUDA_FIELDS], CUdeviceptr intra,
+                                     CUstream stream);
 
 void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 
@@ -170,36 +172,18 @@ typedef struct GpumeCudaTree {
     size_t nb_sums;                 ///< bytes of a field's sums
 } GpumeCudaTree;
 
-/** Where the leaves of a field are stored. GpumeField describes the arrays. */
-typedef struct GpumeCudaLeaves {
-    CUdeviceptr mvs, costs, sizes;
-    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its
-                                    ///< leaf
-    CUdeviceptr sums;               ///< nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
-} GpumeCudaLeaves;
-
-/**
- * Loads the kernels into the current context, which is that of cuda; cuda must outlive them.
- * @return 0 or an AVERROR code with a message; the caller calls uninit in both cases
- */
 int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
 
 /** Returns where field i of a launch stores the vectors and costs of blocks of this size. */
 GpumeCudaStored ff_gpume_cuda_tree_stored(const GpumeCudaTree *t, int size, int i);
 
-/** Makes the leaves of up to GPUME_CUDA_FIELDS fields. */
-CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream);
+/** Makes the leaves of the fields that are stored. */
+CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaSearchField *fields, int nb_fields,
+                                   CUstream stream);
 
 void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t);
 
 /* The whole search. */
-
-/** Blocks of one size, and the kernels that find their vectors. */
-typedef struct GpumeCudaSize {
-    GpumeParams params;
-    GpumeCudaKernel kernel;
-    GpumeCudaMotion motion;
-} GpumeCudaSize;
 
 /** Comparison of the cells of frames on the device. */
 typedef struct GpumeCudaSame {
@@ -208,44 +192,25 @@ typedef struct GpumeCudaSame {
     GpumeCudaSameArgs args;     ///< all members but the planes of pictures and the results of a search
 } GpumeCudaSame;
 
-/** Zeroed, or ready to be launched. */
 typedef struct GpumeCudaSearch {
     GpumeParams params;
-    GpumeCudaSize sizes[GPUME_MAX_SIZES];
     int nb_sizes;               ///< sizes that are searched; also 1 where hme makes fields of all sizes
     int is_scanned;             ///< nonzero: the first kernel finds the vectors of all sizes
+    GpumeCudaKernel kernels[GPUME_MAX_SIZES];
+    GpumeCudaMotion motions[GPUME_MAX_SIZES];
     GpumeCudaTree tree;
 } GpumeCudaSearch;
 
-/** A field to be searched. */
-typedef struct GpumeCudaSearchField {
-    GpumeCudaPlane cur, ref;    ///< luma
-    CUdeviceptr cur_planes, ref_planes;     ///< planes that ff_gpume_cuda_search_planes() has made
-    int reference;              ///< index in GpumeParams.distance
-    int is_stored;              ///< nonzero: the field is stored to leaves; without a tree, leaves has only mvs and
-                                ///< costs
-    GpumeCudaLeaves leaves;
-} GpumeCudaSearchField;
-
 /**
- * Loads the kernels of a search into the current context, which is that of cuda; cuda must outlive
- * the search.
- * @param shift   bits below the samples of the luma on the device
+ * Initializes a search.
+ * @param params  shift is that of the luma on the device, big_endian is 0
  * @param at_once number of searches that run side by side
  * @param before search with the same parameters on another stream, with which this search takes
  *               turns and whose results it reads as those of the previous search; this search must
  *               not outlive it. NULL: there is none
- * @return 0 or an AVERROR code with a message; uninit may follow either
  */
 int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const GpumeParams *params,
-                              const GpumePlan *plan, int shift, int at_once, GpumeCudaSearch *before);
-
-/** Returns the bytes of a picture's planes, which must be 0 at first; 0: there are no planes. */
-size_t ff_gpume_cuda_search_planes_size(const GpumeCudaSearch *s);
-
-/** Makes the planes of a picture. */
-CUresult ff_gpume_cuda_search_planes(GpumeCudaSearch *s, const GpumeCudaPlane *luma, CUdeviceptr planes,
-                                     CUstream stream);
+                              const GpumePlan *plan, int at_once, GpumeCudaSearch *before);
 
 /**
  * Searches up to GPUME_CUDA_FIELDS fields. With check, there are two fields of opposite direction;
@@ -257,11 +222,7 @@ CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchFi
 
 void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s);
 
-/**
- * Loads the kernel into the current context, which is that of cuda; cuda must outlive it.
- * @param format pixel format of the frames on the device
- * @return 0 or an AVERROR code with a message; uninit may follow either
- */
+/** Initializes the comparison. @param format pixel format of the frames on the device */
 int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
                             enum AVPixelFormat format);
 

@@ -86,21 +86,25 @@ av_cold int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, con
     return ret;
 }
 
-CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaLeaves *leaves, int nb_fields, CUstream stream)
+CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaSearchField *fields, int nb_fields,
+                                   CUstream stream)
 {
     GpumeCudaTreeArgs *a = &t->args;
     CUresult err;
+    int nb = 0;
 
-    for (int i = 0; i < nb_fields; i++) {
-        a->mvs[i]        = leaves[i].mvs;
-        a->costs[i]      = leaves[i].costs;
-        a->leaf_sizes[i] = leaves[i].sizes;
-        a->blocks[i]     = leaves[i].blocks;
-        a->sums[i]       = leaves[i].sums;
-        a->rows[i]       = leaves[i].sums + sizeof(GpumeCudaTreeSums);
+    for (; nb < nb_fields && fields[nb].is_stored; nb++) {
+        const GpumeCudaLeaves *leaves = &fields[nb].leaves;
+
+        a->mvs[nb]        = leaves->mvs;
+        a->costs[nb]      = leaves->costs;
+        a->leaf_sizes[nb] = leaves->sizes;
+        a->blocks[nb]     = leaves->blocks;
+        a->sums[nb]       = leaves->sums;
+        a->rows[nb]       = leaves->sums + sizeof(GpumeCudaTreeSums);
     }
-    err = ff_gpume_cuda_launch(t->cuda, &t->decide, nb_fields, a, stream);
-    return err == CUDA_SUCCESS ? ff_gpume_cuda_launch(t->cuda, &t->write, nb_fields, a, stream) : err;
+    err = ff_gpume_cuda_launch(t->cuda, &t->decide, nb, a, stream);
+    return err == CUDA_SUCCESS ? ff_gpume_cuda_launch(t->cuda, &t->write, nb, a, stream) : err;
 }
 
 av_cold void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t)
