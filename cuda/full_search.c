@@ -119,25 +119,17 @@ static const GpumeCudaModule *shape_scan(const GpumeCuda *cuda, GpumeCudaArgs *a
     return module;
 }
 
-/* Shapes the search of blocks of any size and depth. */
-static const GpumeCudaModule *shape_all(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l)
-{
-    const GpumeParams *p = &a->params;
-
-    set_grid(p, l, p->block, p->block);
-    l->threads = GPUME_CUDA_FULL_THREADS;
-    l->shared  = l->threads / 32 * sizeof(uint64_t);
-    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_any, 0, 0);
-}
-
 const GpumeCudaModule *ff_gpume_cuda_shape_full(const GpumeCuda *cuda, GpumeCudaArgs *a, GpumeCudaLaunch *l,
                                                 int remaining)
 {
     const GpumeParams *p = &a->params;
-    const int can_scan   = p->range <= GPUME_CUDA_FULL_MAX_RANGE && p->block <= 16 && p->cost == GPUME_COST_SAD;
-    const GpumeCudaModule *module = can_scan ? shape_scan(cuda, a, l, remaining) : NULL;
 
-    return module ? module : shape_all(cuda, a, l);
+    if (p->range <= GPUME_CUDA_FULL_MAX_RANGE && p->block <= 16 && p->cost == GPUME_COST_SAD)
+        return shape_scan(cuda, a, l, remaining);
+    set_grid(p, l, p->block, p->block);
+    l->threads = GPUME_CUDA_FULL_THREADS;
+    l->shared  = l->threads / 32 * sizeof(uint64_t);
+    return ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_any, 0, 0);
 }
 
 /* Sets the chunks with the fewest sums in total, if any chunks fit into shared memory. */

@@ -93,47 +93,26 @@ static size_t history_size(const GpumeParams *p)
     return ((size_t)p->nb_distances * GPUME_NB_AGES * p->bw * p->bh + 1) * sizeof(unsigned);
 }
 
-/* Sets the memory that a predictive search reads and writes. */
-static void begin_field(const GpumeParams *p, const GpumeCudaHistory *h, GpumeCudaField *field)
-{
-    const size_t size  = (size_t)p->bw * p->bh * sizeof(unsigned);
-    const unsigned old = h->epochs[field->reference];
-
-    field->last_epoch = old;
-    field->epoch      = old % GPUME_CUDA_NB_EPOCHS + 1;
-    for (int age = 0; age < GPUME_NB_AGES; age++)
-        field->vectors[age] = h->vectors.data + size * (field->reference * GPUME_NB_AGES +
-            ((field->epoch - 1) % GPUME_NB_AGES + GPUME_NB_AGES - age) % GPUME_NB_AGES);
-}
-
-static av_cold int new_history(GpumeCudaHistory *h, const GpumeCuda *cuda, const GpumeParams *p)
-{
-    int ret = ff_gpume_cuda_alloc(cuda, &h->vectors, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, history_size(p),
-                                  "the vectors of searches");
-
-    if (ret < 0 || !gpume_has_memory(p->algo))
-        return ret;
-    h->gate.grid[0] = h->gate.grid[1] = h->gate.threads = 1;
-    return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_gate, 0, 0)->code);
-}
-
 /*
  * Initializes the history without vectors or, where vectors of the previous search are read, shares
  * that of another kernel.
  */
 static av_cold int init_history(GpumeCudaKernel *kernel, GpumeCudaKernel *before)
 {
-    const GpumeParams *p = &kernel->args.params;
+    const GpumeCuda *cuda = kernel->cuda;
+    const GpumeParams *p  = &kernel->args.params;
+    const int has_memory  = gpume_has_memory(p->algo);
+    GpumeCudaHistory *h   = kernel->history = has_memory && before ? before->history : &kernel->own;
     int ret = 0;
 
-    if (gpume_has_memory(p->algo) && before) {
-        kernel->history = before->history;
-    } else {
-        kernel->history = &kernel->own;
-        ret = new_history(&kernel->own, kernel->cuda, p);
-    }
-    kernel->args.wavefront.ticket = kernel->history->vectors.data + kernel->history->vectors.size - sizeof(unsigned);
-    return ret;
+    if (h == &kernel->own)
+        ret = ff_gpume_cuda_alloc(cuda, &h->vectors, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, history_size(p),
+                                  "the vectors of searches");
+    kernel->args.wavefront.ticket = h->vectors.data + h->vectors.size - sizeof(unsigned);
+    if (ret < 0 || h != &kernel->own || !has_memory)
+        return ret;
+    h->gate.grid[0] = h->gate.grid[1] = h->gate.threads = 1;
+    return ff_gpume_cuda_load(cuda, &h->gate, &ff_gpume_cuda_find_module(cuda, p, GPUME_CUDA_gate, 0, 0)->code);
 }
 
 av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *cuda,
@@ -176,14 +155,22 @@ av_cold int ff_gpume_cuda_kernel_init(GpumeCudaKernel *kernel, const GpumeCuda *
     return ff_gpume_plan_has(plan, GPUME_STAGE_WAVEFRONT) ? init_history(kernel, before) : 0;
 }
 
-/* Prepares the launch of a predictive search. */
+/* Sets the memory that a predictive search reads and writes, and makes it wait for the previous search. */
 static CUresult begin_history(GpumeCudaKernel *kernel, CUstream stream)
 {
     GpumeCudaArgs *a = &kernel->args;
     const GpumeCudaHistory *h = kernel->history;
+    const size_t size = (size_t)a->params.bw * a->params.bh * sizeof(unsigned);
 
-    for (int i = 0; i < a->nb_fields; i++)
-        begin_field(&a->params, h, &a->fields[i]);
+    for (int i = 0; i < a->nb_fields; i++) {
+        GpumeCudaField *f = &a->fields[i];
+
+        f->last_epoch = h->epochs[f->reference];
+        f->epoch      = f->last_epoch % GPUME_CUDA_NB_EPOCHS + 1;
+        for (int age = 0; age < GPUME_NB_AGES; age++)
+            f->vectors[age] = h->vectors.data + size * (f->reference * GPUME_NB_AGES +
+                              (f->epoch - 1 + GPUME_NB_AGES - age) % GPUME_NB_AGES);
+    }
     a->wavefront.first_ticket = h->nb_tickets;
     return h->gate.function && h->stream && h->stream != stream ?
            ff_gpume_cuda_launch(kernel->cuda, &h->gate, 1, a, stream) : CUDA_SUCCESS;

@@ -21,8 +21,9 @@
 /** Alignment of planes and working arrays, in bytes. */
 #define ALIGNMENT 256
 
-/* Loads the kernel for blocks of a side. */
-static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant)
+/* Loads the kernel for blocks of a side, with its threads and bytes of shared memory. */
+static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int side, int variant, int threads,
+                        int shared)
 {
     const GpumeCudaModule *row = ff_gpume_cuda_find_module(m->cuda, &m->params, family, side, variant);
 
@@ -31,6 +32,8 @@ static av_cold int load(GpumeCudaMotion *m, GpumeCudaLaunch *l, int family, int 
                "with this cost; use backend=cpu.\n");
         return AVERROR(ENOSYS);
     }
+    l->threads = threads;
+    l->shared  = shared;
     return ff_gpume_cuda_load(m->cuda, l, &row->code);
 }
 
@@ -161,31 +164,15 @@ static unsigned init_tickets(GpumeCudaStepArgs *a, int at_once)
     return gpume_blocks(a->nb_tickets, a->nb_of_warp * (GPUME_CUDA_STEP_THREADS / 32));
 }
 
-/* Initializes the kernels that find global candidates and choose among them. */
-static av_cold int init_global(GpumeCudaMotion *m, GpumeCudaLaunch *choose)
-{
-    GpumeCudaGlobalArgs *a = &m->candidates;
-    int ret;
-
-    a->params   = ff_gpume_global_params(&m->params);
-    a->linesize = m->planes.linesize[GPUME_GLOBAL_LEVEL];
-    m->global.threads = GPUME_CUDA_GLOBAL_THREADS;
-    m->global.grid[1] = 1;
-    choose->threads   = GPUME_CUDA_CHOOSE_THREADS;
-    ret = load(m, &m->global, GPUME_CUDA_global, 0, 0);
-    return ret < 0 ? ret : load(m, choose, GPUME_CUDA_choose, 0, 0);
-}
-
 static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
 {
     const GpumeCudaStepArgs *before = m->nb_steps ? &m->steps[m->nb_steps - 1].args : NULL;
     GpumeCudaStep *step = &m->steps[m->nb_steps++];
     GpumeCudaStepArgs *a = &step->args;
-    int side;
+    int ret;
 
     step->level    = from->level;
     a->params      = ff_gpume_step_params(&m->params, from);
-    side           = gpume_cuda_side(&a->params);
     a->params.pel  = from->pel;
     a->linesize    = m->planes.linesize[from->level];
     a->ref_linesize = from->pel > 1 ? m->planes.parts_linesize : a->linesize;
@@ -198,23 +185,13 @@ static av_cold int init_step(GpumeCudaMotion *m, const GpumeStep *from)
     a->nb_passes   = from->nb_passes;
     /* the largest cost has 16 bits after the shift */
     a->bound_shift = FFMAX(m->params.depth + 2 * av_log2(from->block) - 16, 0);
-    if (from->begin == GPUME_BEGIN_GLOBAL)
-        return init_global(m, &step->launch);
-    step->launch.grid[1] = 1;
-    step->launch.threads = step->launch.shared = GPUME_CUDA_STEP_THREADS;
-    return load(m, &step->launch, GPUME_CUDA_propagate, side, from->pel > 1);
-}
-
-static av_cold int init_check(GpumeCudaMotion *m)
-{
-    int ret;
-
-    m->judge.threads   = GPUME_CUDA_JUDGE_THREADS;
-    m->replace.threads = GPUME_CUDA_FILL_THREADS;
-    m->replace.grid[1] = 1;
-    m->judge.shared    = m->replace.shared = 4;
-    ret = load(m, &m->judge, GPUME_CUDA_check, 0, 0);
-    return ret < 0 ? ret : load(m, &m->replace, GPUME_CUDA_check, 0, 1);
+    if (from->begin != GPUME_BEGIN_GLOBAL)
+        return load(m, &step->launch, GPUME_CUDA_propagate, gpume_cuda_side(&a->params), from->pel > 1,
+                    GPUME_CUDA_STEP_THREADS, GPUME_CUDA_STEP_THREADS);
+    m->candidates.params   = ff_gpume_global_params(&m->params);
+    m->candidates.linesize = m->planes.linesize[GPUME_GLOBAL_LEVEL];
+    ret = load(m, &m->global, GPUME_CUDA_global, 0, 0, GPUME_CUDA_GLOBAL_THREADS, 0);
+    return ret < 0 ? ret : load(m, &step->launch, GPUME_CUDA_choose, 0, 0, GPUME_CUDA_CHOOSE_THREADS, 0);
 }
 
 static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
@@ -224,43 +201,35 @@ static av_cold int init_kernels(GpumeCudaMotion *m, const GpumePlan *plan)
     const int bytes = p->depth > 8 ? 2 : 1;
     int ret;
 
-#define LOAD(launch, family)                                                    \
-    if ((ret = load(m, &m->launch, GPUME_CUDA_##family, 0, 0)) < 0)             \
+#define LOAD(launch, family, variant, threads, shared)                                          \
+    if ((ret = load(m, &m->launch, GPUME_CUDA_##family, 0, variant, threads, shared)) < 0)      \
         return ret;
 
-    if (p->intra) {
-        m->intra.threads = GPUME_CUDA_INTRA_THREADS;
-        m->intra.grid[0] = gpume_blocks(p->bw * p->bh,
-                                        GPUME_CUDA_INTRA_THREADS / 32 * GPUME_CUDA_INTRA_BLOCKS);
-        LOAD(intra, intra)
-    }
+    if (p->intra)
+        LOAD(intra, intra, 0, GPUME_CUDA_INTRA_THREADS, 0)
     if (!plan->nb_steps && !p->check)
         return 0;
 
     init_planes(m, FFMAX(plan->nb_levels, 1), p->pel);
-    m->pyramid.threads = GPUME_CUDA_PYRAMID_THREADS;
-    m->pyramid.shared  = bytes * GPUME_CUDA_PYRAMID_TILE * GPUME_CUDA_PYRAMID_TILE * 5 / 4;
-    LOAD(pyramid, pyramid)
-    if (p->pel > 1) {
-        m->halves.threads = GPUME_CUDA_HALVES_THREADS;
-        m->halves.grid[0] = gpume_blocks(p->width,  32 * GPUME_CUDA_HALVES_COLUMNS);
-        m->halves.grid[1] = gpume_blocks(p->height, GPUME_CUDA_HALVES_THREADS / 32 * GPUME_CUDA_HALVES_ROWS);
-        LOAD(halves, halves)
-    }
+    LOAD(pyramid, pyramid, 0, GPUME_CUDA_PYRAMID_THREADS,
+         bytes * GPUME_CUDA_PYRAMID_TILE * GPUME_CUDA_PYRAMID_TILE * 5 / 4)
+    if (p->pel > 1)
+        LOAD(halves, halves, 0, GPUME_CUDA_HALVES_THREADS, 0)
     for (int i = 0; i < plan->nb_steps; i++)
         if ((ret = init_step(m, &plan->steps[i])) < 0)
             return ret;
     /* without steps, the check reads the results of the search */
     if (!plan->nb_steps && (ret = init_step(m, &none)) < 0)
         return ret;
-    if (p->check && (ret = init_check(m)) < 0)
-        return ret;
+    if (p->check) {
+        LOAD(judge,   check, 0, GPUME_CUDA_JUDGE_THREADS, 4)
+        LOAD(replace, check, 1, GPUME_CUDA_FILL_THREADS, 4)
+    }
     memcpy(m->last_step, plan->last_step, sizeof(m->last_step));
     m->results.linesize       = m->planes.linesize[0];
     m->results.parts          = m->planes.parts;
     m->results.parts_linesize = m->planes.parts_linesize;
-    m->export.shared = 4 * GPUME_CUDA_EXPORT_SHARED;
-    LOAD(export, export)
+    LOAD(export, export, 0, GPUME_CUDA_EXPORT_THREADS, 4 * GPUME_CUDA_EXPORT_SHARED)
     return 0;
 }
 
@@ -286,9 +255,14 @@ av_cold int ff_gpume_cuda_motion_init(GpumeCudaMotion *m, const GpumeCuda *cuda,
     return 0;
 }
 
-static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *l, void *args, CUstream stream)
+/* Launches a kernel with x times y thread blocks. */
+static CUresult launch(const GpumeCudaMotion *m, const GpumeCudaLaunch *from, int x, int y, void *args, CUstream stream)
 {
-    return ff_gpume_cuda_launch(m->cuda, l, 1, args, stream);
+    GpumeCudaLaunch l = *from;
+
+    l.grid[0] = x;
+    l.grid[1] = y;
+    return ff_gpume_cuda_launch(m->cuda, &l, 1, args, stream);
 }
 
 /* Reserves phase numbers and counters. They are zeroed once, and again when they run out. */
@@ -323,7 +297,9 @@ static CUresult launch_cells(GpumeCudaMotion *m, int list, CUdeviceptr to_count,
     a->count    = a->to_count;
     a->to_cells = to_count ? m->cells[!list] : 0;
     a->to_count = to_count;
-    return launch(m, &m->global, a, stream);
+    return launch(m, &m->global, FFMIN(gpume_blocks(a->nb_searches * a->params.bw * a->params.bh,
+                                                    GPUME_CUDA_GLOBAL_THREADS / 32), GPUME_CUDA_GLOBAL_GRID),
+                  1, a, stream);
 }
 
 /*
@@ -348,21 +324,16 @@ static CUresult launch_global(GpumeCudaMotion *m, GpumeCudaStep *step, const Gpu
     a->to_cells = m->cells[0];
     a->to_count = take_counter(m);
     choose = (GpumeCudaChooseArgs) { step->args, *a, m->blocks, take_counter(m), 1 };
-    step->launch.grid[0] = gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS);
-    step->launch.grid[1] = nb_fields;
-    err = launch(m, &step->launch, &choose, stream);
-
-    m->global.grid[0] = FFMIN(gpume_blocks(a->nb_searches * a->params.bw * a->params.bh,
-                                           GPUME_CUDA_GLOBAL_THREADS / 32), GPUME_CUDA_GLOBAL_GRID);
+    err = launch(m, &step->launch, gpume_blocks(nb_blocks, GPUME_CUDA_CHOOSE_THREADS), nb_fields, &choose, stream);
     if (err == CUDA_SUCCESS)
         err = launch_cells(m, 0, take_counter(m), stream);
     if (err == CUDA_SUCCESS)
         err = launch_cells(m, 1, 0, stream);
-    choose.is_listing    = 0;
-    step->launch.grid[0] = FFMIN(gpume_blocks(nb_fields * nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32),
-                                 GPUME_CUDA_GLOBAL_GRID);
-    step->launch.grid[1] = 1;
-    return err == CUDA_SUCCESS ? launch(m, &step->launch, &choose, stream) : err;
+    choose.is_listing = 0;
+    if (err == CUDA_SUCCESS)
+        err = launch(m, &step->launch, FFMIN(gpume_blocks(nb_fields * nb_blocks, GPUME_CUDA_CHOOSE_THREADS / 32),
+                                             GPUME_CUDA_GLOBAL_GRID), 1, &choose, stream);
+    return err;
 }
 
 static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream stream)
@@ -376,8 +347,7 @@ static CUresult launch_step(GpumeCudaMotion *m, GpumeCudaStep *step, CUstream st
     a->first  = m->number;
     a->ticket = take_counter(m);
     m->number += nb_phases;
-    step->launch.grid[0] = init_tickets(a, m->at_once);
-    return launch(m, &step->launch, a, stream);
+    return launch(m, &step->launch, init_tickets(a, m->at_once), 1, a, stream);
 }
 
 CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *luma,
@@ -405,13 +375,14 @@ CUresult ff_gpume_cuda_motion_planes(GpumeCudaMotion *m, const GpumeCudaPlane *l
         a.nb_levels = FFMIN(p->nb_levels - first, GPUME_CUDA_PYRAMID_LEVELS - !a.copy);
         for (int i = 0; i < a.nb_levels; i++)
             a.dst[i] = (GpumeCudaPlane) { planes + p->offset[first + i], p->linesize[first + i] };
-        m->pyramid.grid[0] = gpume_blocks(a.width,  GPUME_CUDA_PYRAMID_TILE);
-        m->pyramid.grid[1] = gpume_blocks(a.height, GPUME_CUDA_PYRAMID_TILE);
-        err = launch(m, &m->pyramid, &a, stream);
+        err = launch(m, &m->pyramid, gpume_blocks(a.width, GPUME_CUDA_PYRAMID_TILE),
+                     gpume_blocks(a.height, GPUME_CUDA_PYRAMID_TILE), &a, stream);
         first += a.nb_levels;
     }
     if (m->halves.function && err == CUDA_SUCCESS)
-        err = launch(m, &m->halves, &halves, stream);
+        err = launch(m, &m->halves, gpume_blocks(m->params.width, 32 * GPUME_CUDA_HALVES_COLUMNS),
+                     gpume_blocks(m->params.height, GPUME_CUDA_HALVES_THREADS / 32 * GPUME_CUDA_HALVES_ROWS),
+                     &halves, stream);
     return err;
 }
 
@@ -424,8 +395,8 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaSearchField *fie
     for (int i = 0; i < nb_fields; i++)
         a.cur[i] = fields[i].cur;
     err = m->cuda->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
-    m->intra.grid[1] = nb_fields;
-    return err == CUDA_SUCCESS ? launch(m, &m->intra, &a, stream) : err;
+    return err == CUDA_SUCCESS ? launch(m, &m->intra, gpume_blocks(a.params.bw * a.params.bh, GPUME_CUDA_INTRA_THREADS /
+                                        32 * GPUME_CUDA_INTRA_BLOCKS), nb_fields, &a, stream) : err;
 }
 
 /* Checks and exports the fields of a size that its last step has stored. */
@@ -434,6 +405,7 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchF
 {
     const GpumeCudaStepArgs *a = &m->steps[m->last_step[size]].args;
     const int nb_blocks = a->params.bw * a->params.bh;
+    const int large     = a->params.block >= GPUME_CUDA_EXPORT_LARGE;
     CUresult err = CUDA_SUCCESS;
 
     if (m->judge.function) {
@@ -442,12 +414,9 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchF
         m->check.params    = a->params;
         m->check.vectors   = a->vectors;
         m->check.nb_fields = a->nb_fields;
-        m->judge.grid[0]   = gpume_blocks(nb_blocks, GPUME_CUDA_JUDGE_THREADS);
-        m->judge.grid[1]   = nb_wanted;
-        m->replace.grid[0] = nb_wanted;
-        err = launch(m, &m->judge, &m->check, stream);
+        err = launch(m, &m->judge, gpume_blocks(nb_blocks, GPUME_CUDA_JUDGE_THREADS), nb_wanted, &m->check, stream);
         if (err == CUDA_SUCCESS)
-            err = launch(m, &m->replace, &m->check, stream);
+            err = launch(m, &m->replace, nb_wanted, 1, &m->check, stream);
     }
     if (err != CUDA_SUCCESS)
         return err;
@@ -461,15 +430,9 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchF
     m->results.params     = a->params;
     m->results.vectors    = a->vectors;
     m->results.from_costs = a->costs;
-    m->export.grid[0] = nb_blocks;
-    m->export.grid[1] = nb_wanted;
-    m->export.threads = GPUME_CUDA_EXPORT_LARGE_THREADS;
-    if (a->params.block < GPUME_CUDA_EXPORT_LARGE) {
-        m->export.threads = GPUME_CUDA_EXPORT_THREADS;
-        m->export.grid[0] = gpume_blocks(nb_blocks,
-                                         GPUME_CUDA_EXPORT_THREADS / GPUME_CUDA_EXPORT_LANES(a->params.block));
-    }
-    return launch(m, &m->export, &m->results, stream);
+    m->export.threads = large ? GPUME_CUDA_EXPORT_LARGE_THREADS : GPUME_CUDA_EXPORT_THREADS;
+    return launch(m, &m->export, large ? nb_blocks : gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS /
+                  GPUME_CUDA_EXPORT_LANES(a->params.block)), nb_wanted, &m->results, stream);
 }
 
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaSearchField *fields, int nb_fields,
