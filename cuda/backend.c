@@ -40,17 +40,17 @@
 /** Maximum bytes of block costs of a search that runs beside others; a search that runs alone has up to 128 MB. */
 #define MAX_SUMS_OF_QUEUE (96 << 20)
 
-/** Searches that run one after the other and share working memory. */
-typedef struct Queue {
-    GpumeCudaSearch search;
-    CUstream stream;
-} Queue;
+/** Numbers of streams. */
+enum { UPLOAD, PLANES, DOWNLOAD, QUEUES };
 
 /** A search in flight. */
 typedef struct Slot {
-    GpumeCudaBuffer intra;          ///< with GpumeParams.intra: a pinned uint64_t for each field
+    /**
+     * With GpumeParams.tree or intra, in device memory and pinned: GpumeCudaTree.nb_sums bytes for each field, then a
+     * uint64_t for each field.
+     */
+    GpumeCudaBuffer sums;
     GpumeCudaBuffer same;           ///< with GpumeParams.same and CUDA frames
-    GpumeCudaBuffer sums;           ///< with GpumeParams.tree: GpumeCudaTree.nb_sums pinned bytes for each field
     CUevent searched;
     CUevent done;                   ///< results are in host memory
 } Slot;
@@ -59,11 +59,12 @@ typedef struct CUDAContext {
     GpumeParams params;
     GpumeExecutor executor;
     GpumeCuda cuda;
-    Queue queues[MAX_QUEUES];
+    GpumeCudaSearch searches[MAX_QUEUES];   ///< of each queue
     int nb_queues;
-    GpumeCudaSame same;
+    GpumeCudaLaunch compare;        ///< comparison of cells of CUDA frames; no function: not needed
+    GpumeCudaSameArgs compared;     ///< all members but the planes of pictures and the results of a search
 
-    CUstream upload_stream, planes_stream, download_stream;
+    CUstream streams[QUEUES + MAX_QUEUES];  ///< from QUEUES on, those of the queues
     CUevent imported;               ///< the last picture and all pictures before it are on the device
     CUevent read;                   ///< the following filters have read the fields that were given back
     Slot *slots;                    ///< ring buffer
@@ -86,10 +87,21 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
+#define TRY(call) \
+    if ((ret = (call)) < 0) \
+        return ret;
+#define TRY_CUDA(call, what) TRY(check(s, s->cuda.cu->call, what))
+
 /* Returns the bytes of the sums of a field with a tree, or 0 if there is no tree. */
 static size_t nb_sums(const CUDAContext *s)
 {
-    return s->queues[0].search.tree.nb_sums;
+    return s->searches[0].tree.nb_sums;
+}
+
+/* Returns the offset in Slot.sums of the intra costs of field i of a search. */
+static size_t intra_at(const CUDAContext *s, int i)
+{
+    return s->params.nb_distances * nb_sums(s) + i * sizeof(uint64_t);
 }
 
 static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
@@ -102,16 +114,10 @@ static av_cold int open_device(CUDAContext *s, const GpumeBackendConfig *cfg)
         if (!ref)
             return AVERROR(ENOMEM);
     } else {
-        ret = ff_gpume_cuda_create_device(&ref, cfg->hw_device, cfg->device, cfg->fallback, s->cuda.log_ctx);
-        if (ret < 0)
-            return ret;
+        TRY(ff_gpume_cuda_create_device(&ref, cfg->hw_device, cfg->device, cfg->fallback, s->cuda.log_ctx))
     }
     return ff_gpume_cuda_open(&s->cuda, ref);
 }
-
-#define TRY(call, what) \
-    if ((ret = check(s, cu->call, what)) < 0) \
-        return ret;
 
 /* Returns how many searches run side by side at best. */
 static int most_queues(const GpumeParams *p, int on_device)
@@ -122,7 +128,6 @@ static int most_queues(const GpumeParams *p, int on_device)
 /* Initializes the queues. The caller has pushed the CUDA context. */
 static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
-    CudaFunctions *cu = s->cuda.cu;
     const int most = FFMIN(s->nb_slots, most_queues(&s->params, s->on_device));
     GpumeParams params = s->params;
     int ret;
@@ -131,56 +136,50 @@ static av_cold int init_queues(CUDAContext *s, const GpumeBackendConfig *cfg)
     params.shift      = s->hw_frames ? params.shift : 0;
     params.big_endian = 0;
     for (int i = 0; i < FFMAX(s->nb_queues, 1); i++) {
-        ret = ff_gpume_cuda_search_init(&s->queues[i].search, &s->cuda, &params, &cfg->plan, most,
-                                        i ? &s->queues[0].search : NULL);
-        if (ret < 0)
-            return ret;
-        TRY(cuStreamCreate(&s->queues[i].stream, CU_STREAM_NON_BLOCKING), "create a stream")
+        TRY(ff_gpume_cuda_search_init(&s->searches[i], &s->cuda, &params, &cfg->plan, most,
+                                      i ? &s->searches[0] : NULL))
         if (!i)
-            s->nb_queues = s->queues[0].search.kernels[0].work.size > MAX_SUMS_OF_QUEUE ? 1 : most;
+            s->nb_queues = s->searches[0].kernels[0].work.size > MAX_SUMS_OF_QUEUE ? 1 : most;
     }
     return 0;
+}
+
+/* Loads the kernel that compares cells. The caller has pushed the CUDA context. */
+static av_cold int init_comparison(CUDAContext *s, enum AVPixelFormat format)
+{
+    s->compared.params    = s->params;
+    s->compared.nb_planes = ff_gpume_other_planes(s->compared.planes, format);
+    s->compare.threads    = GPUME_CUDA_SAME_THREADS;
+    s->compare.grid[0]    = gpume_blocks(ff_gpume_nb_cells(&s->params), GPUME_CUDA_SAME_THREADS / 32);
+    s->compare.grid[1]    = 1;
+    return ff_gpume_cuda_load(&s->cuda, &s->compare,
+                              &ff_gpume_cuda_find_module(&s->cuda, &s->params, GPUME_CUDA_same, 0, 0)->code);
 }
 
 /* Initializes everything on the device. The caller has pushed the CUDA context. */
 static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 {
-    CudaFunctions *cu = s->cuda.cu;
+    const GpumeParams *p = &s->params;
     int ret;
 
-#define ALLOC(buffer, memory, count, what) \
-    if ((ret = ff_gpume_cuda_alloc(&s->cuda, &(buffer), memory, count, what)) < 0) \
-        return ret;
-
-    ret = init_queues(s, cfg);
-    if (ret < 0)
-        return ret;
-    if (s->params.same && s->hw_frames) {
-        ret = ff_gpume_cuda_same_init(&s->same, &s->cuda, &s->params,
-                                      ((AVHWFramesContext *)cfg->hw_frames->data)->sw_format);
-        if (ret < 0)
-            return ret;
-    }
-
-    TRY(cuStreamCreate(&s->upload_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuStreamCreate(&s->planes_stream,   CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuStreamCreate(&s->download_stream, CU_STREAM_NON_BLOCKING), "create a stream")
-    TRY(cuEventCreate(&s->imported, CU_EVENT_DISABLE_TIMING), "create an event")
-    TRY(cuEventCreate(&s->read,     CU_EVENT_DISABLE_TIMING), "create an event")
+    TRY(init_queues(s, cfg))
+    if (p->same && s->hw_frames)
+        TRY(init_comparison(s, ((AVHWFramesContext *)cfg->hw_frames->data)->sw_format))
+    for (int i = 0; i < QUEUES + s->nb_queues; i++)
+        TRY_CUDA(cuStreamCreate(&s->streams[i], CU_STREAM_NON_BLOCKING), "create a stream")
+    TRY_CUDA(cuEventCreate(&s->imported, CU_EVENT_DISABLE_TIMING), "create an event")
+    TRY_CUDA(cuEventCreate(&s->read,     CU_EVENT_DISABLE_TIMING), "create an event")
     for (int i = 0; i < s->nb_slots; i++) {
         Slot *slot = &s->slots[i];
 
-        TRY(cuEventCreate(&slot->searched, CU_EVENT_DISABLE_TIMING), "create an event")
-        TRY(cuEventCreate(&slot->done,     GPUME_CUDA_WAITED), "create an event")
-        if (s->params.intra)
-            ALLOC(slot->intra, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                  s->params.nb_distances * sizeof(uint64_t), "sums")
-        if (s->params.tree)
-            ALLOC(slot->sums, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
-                  s->params.nb_distances * nb_sums(s), "sums")
-        if (s->same.launch.function)
-            ALLOC(slot->same, GPUME_CUDA_DEVICE,
-                  s->params.nb_references * ff_gpume_nb_cells(&s->params), "cells")
+        TRY_CUDA(cuEventCreate(&slot->searched, CU_EVENT_DISABLE_TIMING), "create an event")
+        TRY_CUDA(cuEventCreate(&slot->done,     GPUME_CUDA_WAITED), "create an event")
+        if (p->intra || p->tree)
+            TRY(ff_gpume_cuda_alloc(&s->cuda, &slot->sums, GPUME_CUDA_DEVICE | GPUME_CUDA_PINNED,
+                                    intra_at(s, p->nb_distances), "sums"))
+        if (s->compare.function)
+            TRY(ff_gpume_cuda_alloc(&s->cuda, &slot->same, GPUME_CUDA_DEVICE,
+                                    p->nb_references * ff_gpume_nb_cells(p), "cells"))
     }
     return 0;
 }
@@ -188,12 +187,11 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
 static av_cold int init_pools(CUDAContext *s)
 {
     const GpumeParams *p = &s->params;
-    const size_t nb_vectors = (size_t)p->bw * p->bh * p->nb_references;
+    const size_t nb_vectors  = (size_t)p->bw * p->bh * p->nb_references;
+    const size_t planes_size = s->searches[0].motions[0].planes.size;
     int ret;
 
-#define POOL(name, memory, size, what) \
-    if ((ret = ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what)) < 0) \
-        return ret;
+#define POOL(name, memory, size, what) TRY(ff_gpume_cuda_pool_init(&s->name, &s->cuda, memory, size, what))
 
     /* with a tree, the vectors of the smallest blocks are stored, too */
     POOL(fields, GPUME_CUDA_DEVICE,
@@ -206,9 +204,8 @@ static av_cold int init_pools(CUDAContext *s)
     s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
     POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED | (s->hw_frames ? 0 : GPUME_CUDA_PINNED),
          s->upload_linesize * p->height, "a frame")
-    /* the bytes between rows are read, too */
-    if (s->queues[0].search.motions[0].planes.size)
-        POOL(planes, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, s->queues[0].search.motions[0].planes.size, "a picture")
+    if (planes_size)
+        POOL(planes, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED, planes_size, "a picture")
     return 0;
 }
 
@@ -231,35 +228,30 @@ static av_cold int init(void *priv, const GpumeBackendConfig *cfg)
     if (!s->slots)
         return AVERROR(ENOMEM);
 
-    ret = open_device(s, cfg);
-    if (ret < 0)
-        return ret;
-
-    ret = ff_gpume_cuda_push(&s->cuda);
-    if (ret < 0)
-        return ret;
+    TRY(open_device(s, cfg))
+    TRY(ff_gpume_cuda_push(&s->cuda))
     ret = init_device(s, cfg);
     ff_gpume_cuda_pop(&s->cuda);
     if (ret < 0)
         return ret;
-    ret = init_pools(s);
-    if (ret < 0)
-        return ret;
+    TRY(init_pools(s))
     /* from here on errors are logged as errors, even where another backend could be tried */
     s->cuda.log_level = AV_LOG_ERROR;
     return 0;
 }
 
-typedef struct StageArg {
+/** What threads do: copy rows of a frame, or compare cells of a field's frames. */
+typedef struct Job {
     const CUDAContext *s;
     const AVFrame *frame;
     uint8_t *dst;
-} StageArg;
+    const GpumeField *field;
+} Job;
 
 /* Copies luma into pinned memory. */
 static void stage_rows(void *opaque, int job, int nb_jobs)
 {
-    const StageArg *arg = opaque;
+    const Job *arg = opaque;
 
     ff_gpume_copy_luma(arg->dst, arg->s->upload_linesize, arg->frame, &arg->s->params, job, nb_jobs);
 }
@@ -275,7 +267,6 @@ static int is_in_units(const CUDAContext *s, const AVFrame *frame)
 /* Copies the luma of a frame in device memory. The caller has pushed the CUDA context. */
 static int copy_rows(CUDAContext *s, const AVFrame *frame, CUdeviceptr dst)
 {
-    CudaFunctions *cu = s->cuda.cu;
     const int height  = s->params.height, linesize = frame->linesize[0];
     /* the driver copies no rows upwards */
     const int at_once = linesize > 0 ? height : 1;
@@ -293,7 +284,7 @@ static int copy_rows(CUDAContext *s, const AVFrame *frame, CUdeviceptr dst)
             .Height        = at_once,
         };
 
-        TRY(cuMemcpy2DAsync(&rows, s->cuda.hwctx->stream), "copy a frame")
+        TRY_CUDA(cuMemcpy2DAsync(&rows, s->cuda.hwctx->stream), "copy a frame")
     }
     return 0;
 }
@@ -308,65 +299,57 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
     return pic->planes ? ff_gpume_cuda_buffer(pic->planes)->data : 0;
 }
 
-/* Makes the planes of a picture. The caller has pushed the CUDA context. */
-static int make_planes(CUDAContext *s, GpumePicture *pic)
+/* Queues the transfer of a picture, if it has one, and makes its planes. The caller has pushed the CUDA context. */
+static int queue_import(CUDAContext *s, GpumePicture *pic, const GpumeCudaBuffer *upload)
 {
+    const CUstream source = s->hw_frames ? s->cuda.hwctx->stream : s->streams[UPLOAD];
     const GpumeCudaPlane luma = luma_of(pic);
-    CudaFunctions *cu = s->cuda.cu;
     int ret;
 
+    if (upload)
+        TRY(s->hw_frames ? copy_rows(s, pic->frame, upload->data) :
+                           check(s, s->cuda.cu->cuMemcpyHtoDAsync(upload->data, upload->pinned, upload->size, source),
+                                 "upload a frame"))
+    TRY_CUDA(cuEventRecord(s->imported, source), "record an event")
+    if (!s->planes.pool)
+        return 0;
     pic->planes = ff_gpume_cuda_pool_get(&s->planes);
     if (!pic->planes)
         return AVERROR(ENOMEM);
-    TRY(cuStreamWaitEvent(s->planes_stream, s->imported, 0), "wait for a frame")
-    ret = check(s, ff_gpume_cuda_motion_planes(&s->queues[0].search.motions[0], &luma, planes_of(pic),
-                                               s->planes_stream), "make the planes of a frame");
-    if (ret < 0)
-        return ret;
-    TRY(cuEventRecord(s->imported, s->planes_stream), "record an event")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[PLANES], s->imported, 0), "wait for a frame")
+    TRY(check(s, ff_gpume_cuda_motion_planes(&s->searches[0].motions[0], &luma, planes_of(pic), s->streams[PLANES]),
+              "make the planes of a frame"))
+    TRY_CUDA(cuEventRecord(s->imported, s->streams[PLANES]), "record an event")
     return 0;
 }
 
 static int import(void *priv, GpumePicture *pic)
 {
     CUDAContext *s = priv;
-    CudaFunctions *cu = s->cuda.cu;
-    CUstream source = s->cuda.hwctx->stream;
-    StageArg arg = { .s = s, .frame = pic->frame };
     const GpumeCudaBuffer *upload = NULL;
     int ret;
 
-    ret = ff_gpume_check_luma(pic->frame, &s->params, s->cuda.log_ctx);
-    if (ret < 0)
-        return ret;
+    TRY(ff_gpume_check_luma(pic->frame, &s->params, s->cuda.log_ctx))
     if (s->hw_frames && is_in_units(s, pic->frame)) {
         pic->luma     = pic->frame->data[0];
         pic->linesize = pic->frame->linesize[0];
     } else {
+        Job arg = { .s = s, .frame = pic->frame };
+
         pic->copy = ff_gpume_cuda_pool_get(&s->uploads);
         if (!pic->copy)
             return AVERROR(ENOMEM);
         upload        = ff_gpume_cuda_buffer(pic->copy);
         pic->luma     = (const uint8_t *)(uintptr_t)upload->data;
         pic->linesize = s->upload_linesize;
-    }
-    if (!s->hw_frames) {
-        source  = s->upload_stream;
+
         arg.dst = upload->pinned;
-        gpume_execute(&s->executor, stage_rows, &arg, FFMIN(s->params.height, 16));
+        if (arg.dst)
+            gpume_execute(&s->executor, stage_rows, &arg, FFMIN(s->params.height, 16));
     }
 
-    ret = ff_gpume_cuda_push(&s->cuda);
-    if (ret < 0)
-        return ret;
-    if (upload)
-        ret = s->hw_frames ? copy_rows(s, pic->frame, upload->data) :
-                             check(s, cu->cuMemcpyHtoDAsync(upload->data, upload->pinned, upload->size, source),
-                                   "upload a frame");
-    if (ret >= 0)
-        ret = check(s, cu->cuEventRecord(s->imported, source), "record an event");
-    if (ret >= 0 && s->planes.pool)
-        ret = make_planes(s, pic);
+    TRY(ff_gpume_cuda_push(&s->cuda))
+    ret = queue_import(s, pic, upload);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
 }
@@ -420,8 +403,8 @@ static GpumeCudaLeaves leaves_at(const CUDAContext *s, const GpumeFieldSet *set,
     };
 }
 
-/* Launches the search of a group. The caller has pushed the CUDA context. */
-static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Group *g)
+/* Launches the search of a group on a queue. The caller has pushed the CUDA context. */
+static int launch_group(CUDAContext *s, int queue, const Slot *slot, const Group *g)
 {
     GpumeCudaSearchField fields[GPUME_CUDA_FIELDS] = { { { 0 } } };
 
@@ -440,9 +423,27 @@ static int launch_group(CUDAContext *s, Queue *queue, const Slot *slot, const Gr
         f->leaves      = leaves_at(s, field->set, field->set->nb, field->slot);
         f->leaves.sums = slot->sums.data + (g->nb_before + i) * nb_sums(s);
     }
-    return check(s, ff_gpume_cuda_search_launch(&queue->search, fields, g->nb,
-                                                slot->intra.data + g->nb_before * sizeof(uint64_t), queue->stream),
-                 "launch the search");
+    return check(s, ff_gpume_cuda_search_launch(&s->searches[queue], fields, g->nb,
+                                                slot->sums.data + intra_at(s, g->nb_before),
+                                                s->streams[QUEUES + queue]), "launch the search");
+}
+
+/* Launches the comparison of the frames of a field. The caller has pushed the CUDA context. */
+static int launch_comparison(CUDAContext *s, const GpumeField *field, CUdeviceptr same, CUstream stream)
+{
+    const AVFrame *cur = field->cur->frame, *ref = field->ref->frame;
+    GpumeCudaSameArgs *a = &s->compared;
+
+    a->mvs   = field->set->device[field->slot].mvs;
+    a->costs = field->set->device[field->slot].costs;
+    a->same  = same;
+    for (int i = 0; i < a->nb_planes; i++) {
+        const int plane = a->planes[i].index;
+
+        a->cur[i] = (GpumeCudaPlane) { (uintptr_t)cur->data[plane], cur->linesize[plane] };
+        a->ref[i] = (GpumeCudaPlane) { (uintptr_t)ref->data[plane], ref->linesize[plane] };
+    }
+    return check(s, ff_gpume_cuda_launch(&s->cuda, &s->compare, 1, a, stream), "launch the comparison");
 }
 
 static int depth(const GpumeBackendConfig *cfg)
@@ -471,124 +472,88 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
     return 0;
 }
 
-/* Queues the transfer of fields with consecutive slots. The caller has pushed the CUDA context. */
-static int download(CUDAContext *s, const GpumeField *first, int nb)
-{
-    const GpumeCudaLeaves from = leaves_at(s, first->set, first->set->nb, first->slot);
-    const size_t nb_vectors = (size_t)nb * s->params.bw * s->params.bh;
-    CudaFunctions *cu = s->cuda.cu;
-    int ret;
-
-    TRY(cuMemcpyDtoHAsync(first->mvs, from.mvs, nb_vectors * sizeof(AVMotionVector), s->download_stream),
-        "download vectors")
-    TRY(cuMemcpyDtoHAsync(first->costs, from.costs, nb_vectors * sizeof(uint32_t), s->download_stream),
-        "download costs")
-    if (s->params.tree)
-        TRY(cuMemcpyDtoHAsync(first->sizes, from.sizes, nb_vectors, s->download_stream), "download sizes")
-    return 0;
-}
-
 /* Queues the transfer of a search's results. The caller has pushed the CUDA context. */
 static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
 {
-    const size_t nb_cells = ff_gpume_nb_cells(&s->params);
-    CudaFunctions *cu = s->cuda.cu;
+    const size_t nb_blocks = (size_t)s->params.bw * s->params.bh, nb_cells = ff_gpume_nb_cells(&s->params);
+    const CUstream stream  = s->streams[DOWNLOAD];
     int ret;
 
-    for (int i = 0, end; i < search->nb_fields; i = end) {
+    /* fields with consecutive slots are contiguous */
+    for (int i = 0, nb; i < search->nb_fields; i += nb) {
         const GpumeField *first = &search->fields[i];
+        GpumeCudaLeaves from;
 
-        end = i + 1;
+        nb = 1;
         if (!first->set)
             continue;
-        while (end < search->nb_fields && search->fields[end].set == first->set &&
-               search->fields[end].slot == first->slot + end - i)
-            end++;
-        if ((ret = download(s, first, end - i)) < 0)
-            return ret;
+        while (i + nb < search->nb_fields && first[nb].set == first->set && first[nb].slot == first->slot + nb)
+            nb++;
+        from = leaves_at(s, first->set, first->set->nb, first->slot);
+        TRY_CUDA(cuMemcpyDtoHAsync(first->mvs, from.mvs, nb * nb_blocks * sizeof(AVMotionVector), stream),
+                 "download vectors")
+        TRY_CUDA(cuMemcpyDtoHAsync(first->costs, from.costs, nb * nb_blocks * sizeof(uint32_t), stream),
+                 "download costs")
+        if (s->params.tree)
+            TRY_CUDA(cuMemcpyDtoHAsync(first->sizes, from.sizes, nb * nb_blocks, stream), "download sizes")
         if (slot->same.data)
-            TRY(cuMemcpyDtoHAsync(first->same, slot->same.data + i * nb_cells, (end - i) * nb_cells,
-                                  s->download_stream), "download cells")
+            TRY_CUDA(cuMemcpyDtoHAsync(first->same, slot->same.data + i * nb_cells, nb * nb_cells, stream),
+                     "download cells")
     }
-    if (slot->intra.data)
-        TRY(cuMemcpyDtoHAsync(slot->intra.pinned, slot->intra.data, search->nb_fields * sizeof(uint64_t),
-                              s->download_stream), "download sums")
     if (slot->sums.data)
-        TRY(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, search->nb_fields * nb_sums(s),
-                              s->download_stream), "download sums")
+        TRY_CUDA(cuMemcpyDtoHAsync(slot->sums.pinned, slot->sums.data, slot->sums.size, stream), "download sums")
     return 0;
 }
 
-/* Launches a search. The caller has pushed the CUDA context. */
-static int launch(CUDAContext *s, Queue *queue, Slot *slot, GpumeSearch *search)
+/* Launches a search on a queue. The caller has pushed the CUDA context. */
+static int launch(CUDAContext *s, int queue, Slot *slot, GpumeSearch *search)
 {
+    const CUstream stream = s->streams[QUEUES + queue];
     Group g = { .nb = 0 };
-    CudaFunctions *cu = s->cuda.cu;
     int ret;
 
-    TRY(cuStreamWaitEvent(queue->stream, s->imported, 0), "wait for frames")
+    TRY_CUDA(cuStreamWaitEvent(stream, s->imported, 0), "wait for frames")
     /* filters that have given fields back may still read them on the device; this search overwrites their memory */
     if (s->hw_frames) {
-        TRY(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
-        TRY(cuStreamWaitEvent(queue->stream, s->read, 0), "wait for filters")
+        TRY_CUDA(cuEventRecord(s->read, s->cuda.hwctx->stream), "record an event")
+        TRY_CUDA(cuStreamWaitEvent(stream, s->read, 0), "wait for filters")
     }
     if (slot->sums.data && search->nb_fields)
-        TRY(cuMemsetD8Async(slot->sums.data, 0, search->nb_fields * nb_sums(s), queue->stream), "clear sums")
-    while (next_group(s, search, &g)) {
-        ret = launch_group(s, queue, slot, &g);
-        if (ret < 0)
-            return ret;
-    }
-    for (int i = 0; i < search->nb_fields && slot->same.data; i++) {
-        const GpumeField *field = &search->fields[i];
-
-        if (!field->set)
-            continue;
-        ret = check(s, ff_gpume_cuda_same_launch(&s->same, field,
-                                                 slot->same.data + i * ff_gpume_nb_cells(&s->params),
-                                                 queue->stream),
-                    "launch the comparison");
-        if (ret < 0)
-            return ret;
-    }
-    TRY(cuEventRecord(slot->searched, queue->stream), "record an event")
+        TRY_CUDA(cuMemsetD8Async(slot->sums.data, 0, slot->sums.size, stream), "clear sums")
+    while (next_group(s, search, &g))
+        TRY(launch_group(s, queue, slot, &g))
+    for (int i = 0; i < search->nb_fields && slot->same.data; i++)
+        if (search->fields[i].set)
+            TRY(launch_comparison(s, &search->fields[i], slot->same.data + i * ff_gpume_nb_cells(&s->params), stream))
+    TRY_CUDA(cuEventRecord(slot->searched, stream), "record an event")
     if (s->on_device)
         return 0;
-    TRY(cuStreamWaitEvent(s->download_stream, slot->searched, 0), "wait for the search")
-    ret = search->nb_fields ? download_results(s, slot, search) : 0;
-    if (ret < 0)
-        return ret;
-    TRY(cuEventRecord(slot->done, s->download_stream), "record an event")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[DOWNLOAD], slot->searched, 0), "wait for the search")
+    if (search->nb_fields)
+        TRY(download_results(s, slot, search))
+    TRY_CUDA(cuEventRecord(slot->done, s->streams[DOWNLOAD]), "record an event")
     return 0;
 }
 
 static int submit(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
-    Slot *slot = &s->slots[s->nb_submitted % s->nb_slots];
-    Queue *queue = &s->queues[s->nb_submitted % s->nb_queues];
+    const uint64_t nb = s->nb_submitted;
     int ret;
 
-    av_assert0(s->nb_submitted - s->nb_waited < s->nb_slots);
+    av_assert0(nb - s->nb_waited < s->nb_slots);
 
-    ret = ff_gpume_cuda_push(&s->cuda);
-    if (ret < 0)
-        return ret;
+    TRY(ff_gpume_cuda_push(&s->cuda))
     s->nb_submitted++;
-    ret = launch(s, queue, slot, search);
+    ret = launch(s, nb % s->nb_queues, &s->slots[nb % s->nb_slots], search);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
 }
 
-typedef struct SameArg {
-    const CUDAContext *s;
-    const GpumeField *field;
-} SameArg;
-
 /* Compares rows of frames in system memory; only the luma of these frames is on the device. */
 static void compare_rows(void *opaque, int job, int nb_jobs)
 {
-    const SameArg *arg = opaque;
+    const Job *arg = opaque;
     const GpumeParams *p = &arg->s->params;
     const int nb_rows = gpume_blocks(p->height, GPUME_CELL);
 
@@ -598,71 +563,66 @@ static void compare_rows(void *opaque, int job, int nb_jobs)
 /* Waits for a search. If fields stay on the device, makes later work wait that reads them or overwrites pictures. */
 static int finish(CUDAContext *s, const Slot *slot)
 {
-    CudaFunctions *cu = s->cuda.cu;
     int ret;
 
     if (!s->on_device)
-        return check(s, cu->cuEventSynchronize(slot->done), "search");
-    TRY(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->searched, 0), "wait for the search")
-    TRY(cuStreamWaitEvent(s->planes_stream, slot->searched, 0), "wait for the search")
+        return check(s, s->cuda.cu->cuEventSynchronize(slot->done), "search");
+    TRY_CUDA(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->searched, 0), "wait for the search")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[PLANES], slot->searched, 0), "wait for the search")
     return 0;
+}
+
+/* Reads the sums of field i in the order of groups. */
+static void read_sums(const CUDAContext *s, const uint8_t *sums, int i, GpumeField *field)
+{
+    const GpumeCudaTreeSums *tree = (const GpumeCudaTreeSums *)(sums + i * nb_sums(s));
+
+    if (s->params.intra)
+        field->intra = *(const uint64_t *)(sums + intra_at(s, i));
+    if (s->params.tree && field->set) {
+        field->nb   = tree->nb;
+        field->bits = tree->bits;
+        field->rd   = tree->rd;
+    }
 }
 
 static int wait(void *priv, GpumeSearch *search)
 {
     CUDAContext *s = priv;
-    Slot *slot = &s->slots[s->nb_waited++ % s->nb_slots];
+    const Slot *slot = &s->slots[s->nb_waited++ % s->nb_slots];
     int ret;
 
-    ret = ff_gpume_cuda_push(&s->cuda);
-    if (ret < 0)
-        return ret;
+    TRY(ff_gpume_cuda_push(&s->cuda))
     ret = finish(s, slot);
     ff_gpume_cuda_pop(&s->cuda);
-    if (ret >= 0 && slot->intra.data)
-        for (Group g = { .nb = 0 }; next_group(s, search, &g);)
-            for (int i = 0; i < g.nb; i++)
-                g.fields[i]->intra = ((const uint64_t *)slot->intra.pinned)[g.nb_before + i];
-    if (ret >= 0 && slot->sums.data)
-        for (Group g = { .nb = 0 }; next_group(s, search, &g);)
-            for (int i = 0; i < g.nb && g.fields[i]->set; i++) {
-                const GpumeCudaTreeSums *sums = (const GpumeCudaTreeSums *)
-                    ((const uint8_t *)slot->sums.pinned + (g.nb_before + i) * nb_sums(s));
+    if (ret < 0)
+        return ret;
+    for (Group g = { .nb = 0 }; slot->sums.pinned && next_group(s, search, &g);)
+        for (int i = 0; i < g.nb; i++)
+            read_sums(s, slot->sums.pinned, g.nb_before + i, g.fields[i]);
+    for (int i = 0; i < search->nb_fields && s->params.same && !s->hw_frames; i++) {
+        Job arg = { .s = s, .field = &search->fields[i] };
 
-                g.fields[i]->nb   = sums->nb;
-                g.fields[i]->bits = sums->bits;
-                g.fields[i]->rd   = sums->rd;
-            }
-    if (ret >= 0 && s->params.same && !s->hw_frames)
-        for (int i = 0; i < search->nb_fields; i++) {
-            SameArg arg = { s, &search->fields[i] };
-
-            if (!search->fields[i].set)
-                continue;
-            gpume_execute(&s->executor, compare_rows, &arg,
-                          FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
-        }
-    return ret;
+        if (arg.field->set)
+            gpume_execute(&s->executor, compare_rows, &arg, FFMIN(gpume_blocks(s->params.height, GPUME_CELL), 16));
+    }
+    return 0;
 }
 
 static av_cold void uninit_device(CUDAContext *s)
 {
     CudaFunctions *cu = s->cuda.cu;
-    CUstream *streams[3 + MAX_QUEUES] = { &s->upload_stream, &s->planes_stream, &s->download_stream };
 
-    for (int i = 0; i < MAX_QUEUES; i++)
-        streams[3 + i] = &s->queues[i].stream;
     /* searches in flight access the memory that is freed next */
-    for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
-        if (*streams[i])
-            cu->cuStreamSynchronize(*streams[i]);
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->streams); i++)
+        if (s->streams[i])
+            cu->cuStreamSynchronize(s->streams[i]);
 
     for (int i = 0; i < s->nb_slots; i++) {
         Slot *slot = &s->slots[i];
 
-        ff_gpume_cuda_free(&slot->intra);
-        ff_gpume_cuda_free(&slot->same);
         ff_gpume_cuda_free(&slot->sums);
+        ff_gpume_cuda_free(&slot->same);
         if (slot->searched)
             cu->cuEventDestroy(slot->searched);
         if (slot->done)
@@ -672,12 +632,12 @@ static av_cold void uninit_device(CUDAContext *s)
         cu->cuEventDestroy(s->imported);
     if (s->read)
         cu->cuEventDestroy(s->read);
-    for (int i = 0; i < FF_ARRAY_ELEMS(streams); i++)
-        if (*streams[i])
-            cu->cuStreamDestroy(*streams[i]);
+    for (int i = 0; i < FF_ARRAY_ELEMS(s->streams); i++)
+        if (s->streams[i])
+            cu->cuStreamDestroy(s->streams[i]);
     for (int i = 0; i < MAX_QUEUES; i++)
-        ff_gpume_cuda_search_uninit(&s->queues[i].search);
-    ff_gpume_cuda_same_uninit(&s->same);
+        ff_gpume_cuda_search_uninit(&s->searches[i]);
+    ff_gpume_cuda_unload(&s->cuda, &s->compare);
 }
 
 static av_cold void uninit(void *priv)

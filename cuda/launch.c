@@ -196,9 +196,8 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
     if (kernel->history)
         err = begin_history(kernel, stream);
     for (int i = 0; i < kernel->nb_launches; i++) {
-        GpumeCudaLaunch l   = kernel->launches[i];
-        const int nb_rows   = l.grid[1];
-        const int strip     = kernel->strip ? kernel->strip : nb_rows;
+        GpumeCudaLaunch l = kernel->launches[i];
+        const int nb_rows = l.grid[1], strip = kernel->strip ? kernel->strip : nb_rows;
 
         a->full.only_remaining = i > 0;
         a->full.grid           = l.grid[0];

@@ -390,13 +390,12 @@ static CUresult launch_intra(GpumeCudaMotion *m, const GpumeCudaSearchField *fie
                              CUdeviceptr sums, CUstream stream)
 {
     GpumeCudaIntraArgs a = { .params = m->params, .sums = sums };
-    CUresult err;
 
     for (int i = 0; i < nb_fields; i++)
         a.cur[i] = fields[i].cur;
-    err = m->cuda->cu->cuMemsetD8Async(sums, 0, nb_fields * sizeof(uint64_t), stream);
-    return err == CUDA_SUCCESS ? launch(m, &m->intra, gpume_blocks(a.params.bw * a.params.bh, GPUME_CUDA_INTRA_THREADS /
-                                        32 * GPUME_CUDA_INTRA_BLOCKS), nb_fields, &a, stream) : err;
+    return launch(m, &m->intra, gpume_blocks(m->params.bw * m->params.bh,
+                                             GPUME_CUDA_INTRA_THREADS / 32 * GPUME_CUDA_INTRA_BLOCKS),
+                  nb_fields, &a, stream);
 }
 
 /* Checks and exports the fields of a size that its last step has stored. */

@@ -25,9 +25,8 @@
 /** Where the leaves of a field are stored. GpumeField describes the arrays. */
 typedef struct GpumeCudaLeaves {
     CUdeviceptr mvs, costs, sizes;
-    CUdeviceptr blocks;             ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its
-                                    ///< leaf
-    CUdeviceptr sums;               ///< nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
+    CUdeviceptr blocks;         ///< AVMotionVector[bh][bw]: each of the smallest blocks, with the vector of its leaf
+    CUdeviceptr sums;           ///< GpumeCudaTree.nb_sums bytes that are 0; they begin with GpumeCudaTreeSums
 } GpumeCudaLeaves;
 
 /** A field to be searched. */
@@ -35,9 +34,8 @@ typedef struct GpumeCudaSearchField {
     GpumeCudaPlane cur, ref;    ///< luma
     CUdeviceptr cur_planes, ref_planes;     ///< planes that ff_gpume_cuda_motion_planes() has made
     int reference;              ///< index in GpumeParams.distance
-    int is_stored;              ///< nonzero: the field is stored to leaves; without a tree, leaves has only mvs and
-                                ///< costs
-    GpumeCudaLeaves leaves;
+    int is_stored;              ///< nonzero: the field is stored to leaves
+    GpumeCudaLeaves leaves;     ///< only mvs and costs without a tree
 } GpumeCudaSearchField;
 
 /* Searches block by block. */
@@ -123,6 +121,7 @@ typedef struct GpumeCudaStep {
     int level;                  ///< level of the pyramid
 } GpumeCudaStep;
 
+/** The steps of a plan, ready to be launched. */
 typedef struct GpumeCudaMotion {
     const GpumeCuda *cuda;
     GpumeParams params;
@@ -163,13 +162,13 @@ void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 
 /* Blocks of several sizes: chooses leaves, given the fields of all sizes. See core/tree.h. */
 
-/** Zeroed, or ready to be launched. */
+/** The choice of leaves, ready to be launched; zeroed if there is no tree. */
 typedef struct GpumeCudaTree {
     const GpumeCuda *cuda;
-    GpumeCudaLaunch decide, write;  ///< without a function if there is no tree
-    GpumeCudaTreeArgs args;         ///< fields are stored where sizes[] says
+    GpumeCudaLaunch decide, write;
+    GpumeCudaTreeArgs args;     ///< fields are stored where sizes[] says
     GpumeCudaBuffer work;
-    size_t nb_sums;                 ///< bytes of a field's sums
+    size_t nb_sums;             ///< bytes of a field's sums
 } GpumeCudaTree;
 
 int ff_gpume_cuda_tree_init(GpumeCudaTree *t, const GpumeCuda *cuda, const GpumeParams *params);
@@ -183,20 +182,12 @@ CUresult ff_gpume_cuda_tree_launch(GpumeCudaTree *t, const GpumeCudaSearchField 
 
 void ff_gpume_cuda_tree_uninit(GpumeCudaTree *t);
 
-/* The whole search. */
-
-/** Comparison of the cells of frames on the device. */
-typedef struct GpumeCudaSame {
-    const GpumeCuda *cuda;
-    GpumeCudaLaunch launch;
-    GpumeCudaSameArgs args;     ///< all members but the planes of pictures and the results of a search
-} GpumeCudaSame;
-
+/** A whole search, ready to be launched. */
 typedef struct GpumeCudaSearch {
     GpumeParams params;
     int nb_sizes;               ///< sizes that are searched; also 1 where hme makes fields of all sizes
     int is_scanned;             ///< nonzero: the first kernel finds the vectors of all sizes
-    GpumeCudaKernel kernels[GPUME_MAX_SIZES];
+    GpumeCudaKernel kernels[GPUME_MAX_SIZES];   ///< by size, the smallest blocks first
     GpumeCudaMotion motions[GPUME_MAX_SIZES];
     GpumeCudaTree tree;
 } GpumeCudaSearch;
@@ -215,20 +206,11 @@ int ff_gpume_cuda_search_init(GpumeCudaSearch *s, const GpumeCuda *cuda, const G
 /**
  * Searches up to GPUME_CUDA_FIELDS fields. With check, there are two fields of opposite direction;
  * otherwise all fields have the same current picture. Fields that are not stored are last.
- * @param intra uint64_t for each field that is stored; 0 without GpumeParams.intra
+ * @param intra with GpumeParams.intra a uint64_t, 0 at first, for each field that is stored
  */
 CUresult ff_gpume_cuda_search_launch(GpumeCudaSearch *s, const GpumeCudaSearchField *fields, int nb_fields,
                                      CUdeviceptr intra, CUstream stream);
 
 void ff_gpume_cuda_search_uninit(GpumeCudaSearch *s);
-
-/** Initializes the comparison. @param format pixel format of the frames on the device */
-int ff_gpume_cuda_same_init(GpumeCudaSame *s, const GpumeCuda *cuda, const GpumeParams *params,
-                            enum AVPixelFormat format);
-
-/** Writes a field's GpumeField.same to device memory. The frames of the field are in device memory. */
-CUresult ff_gpume_cuda_same_launch(GpumeCudaSame *s, const GpumeField *field, CUdeviceptr same, CUstream stream);
-
-void ff_gpume_cuda_same_uninit(GpumeCudaSame *s);
 
 #endif /* AVFILTER_GPUME_CUDA_SEARCH_H */
