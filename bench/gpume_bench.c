@@ -313,8 +313,8 @@ void bench_search_init(Bench *b, BenchSearch *s, int algo, int block, int range,
     BENCH_CU(b, cuMemAlloc(&s->costs, s->nb_vectors * sizeof(uint32_t)));
     s->kernel.args.cur.linesize             = b->pitch;
     s->kernel.args.fields[0].plane.linesize = b->pitch;
-    s->kernel.args.mvs                      = s->mvs;
-    s->kernel.args.costs                    = s->costs;
+    s->kernel.args.to.mvs                   = s->mvs;
+    s->kernel.args.to.costs                 = s->costs;
 }
 
 void bench_search_launch(Bench *b, void *search, int i)

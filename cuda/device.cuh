@@ -213,7 +213,7 @@ static __device__ __forceinline__ void
 gpume_store(const GpumeCudaArgs &a, const GpumeBox &b, int z, int bx, int by,
             int dx, int dy, GpumeU32 cost)
 {
-    gpume_store_at(a, gpume_place(a, z, bx, by), gpume_field(a, z).source, b, dx, dy, cost);
+    gpume_store_at(a.to, gpume_place(a, z, bx, by), gpume_field(a, z).source, b, dx, dy, cost);
 }
 
 #endif /* AVFILTER_GPUME_CUDA_DEVICE_CUH */

@@ -64,12 +64,8 @@ static CUresult launch_kernels(GpumeCudaSearch *s, int size, const GpumeCudaSear
     CUresult err = CUDA_SUCCESS;
 
     for (int i = 0; i < nb_fields && err == CUDA_SUCCESS; i += at_once) {
-        const GpumeCudaStored found = found_of(&s->motions[size], &to[size][i], i);
-
-        args->cur     = fields[i].cur;
-        args->mvs     = found.mvs;
-        args->vectors = found.vectors;
-        args->costs   = found.costs;
+        args->cur = fields[i].cur;
+        args->to  = found_of(&s->motions[size], &to[size][i], i);
         for (int j = 0; j < s->nb_sizes && s->is_scanned; j++)
             args->tree.sizes[GPUME_CUDA_SIZE(s->params.block) + j] = found_of(&s->motions[j], &to[j][i], i);
         for (int j = 0; j < at_once; j++) {

@@ -67,7 +67,7 @@ typedef struct GpumeCudaHistory {
 /** Kernels of a search, ready to be launched for pictures of one size. */
 typedef struct GpumeCudaKernel {
     const GpumeCuda *cuda;
-    /** init and launch set all members but cur, mvs, vectors, costs, tree.sizes and, of fields, plane and reference. */
+    /** init and launch set all members but cur, to, tree.sizes and, of fields, plane and reference. */
     GpumeCudaArgs args;
     /** Kernels in launch order. All but the first search the remaining blocks. */
     GpumeCudaLaunch launches[GPUME_MAX_STAGES];

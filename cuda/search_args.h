@@ -90,9 +90,11 @@ typedef struct GpumeCudaPlane {
 #define GPUME_CUDA_NB_SIZES 5
 #define GPUME_CUDA_SIZE(side) ((side) == 4 ? 0 : (side) == 8 ? 1 : (side) == 16 ? 2 : (side) == 32 ? 3 : 4)
 
-/** Where vectors of blocks of a size are stored, as in GpumeCudaArgs; costs is 0 if costs are not wanted. */
+/** Where blocks of a size are stored, in arrays [nb_fields][bh][bw]; all 0: nowhere. */
 typedef struct GpumeCudaStored {
-    unsigned long long mvs, vectors, costs;
+    unsigned long long mvs;     ///< AVMotionVector; not used if vectors is set
+    unsigned long long vectors; ///< GpumeVector, for later stages; or 0
+    unsigned long long costs;   ///< uint32_t
 } GpumeCudaStored;
 
 /** Search of several block sizes at once: what is stored for a strip of the picture. */
@@ -254,9 +256,7 @@ typedef struct GpumeCudaArgs {
     GpumeCudaPlane cur;
     int nb_fields;
     GpumeCudaField fields[GPUME_CUDA_FIELDS];
-    unsigned long long mvs;     ///< AVMotionVector[nb_fields][bh][bw]; not used if vectors is set
-    unsigned long long vectors; ///< GpumeVector[nb_fields][bh][bw], for later stages; or 0
-    unsigned long long costs;   ///< uint32_t[nb_fields][bh][bw]
+    GpumeCudaStored to;
     unsigned long long remaining;   ///< GpumeCudaRemaining of elimination, and of the full search after it
     int parity;                 ///< index of this search's counts
 
