@@ -291,9 +291,9 @@ gpume_load_warp_window(const GpumeParams &p, const GpumeCudaPlane &plane, GpumeU
 }
 
 /**
- * Evaluates whole blocks of SIDE x SIDE samples. The block is in registers, and a window of the reference around the blocks of the
- * warp in shared memory. Where a warp has one block, the window follows the search; otherwise
- * candidates outside the window are read from the plane.
+ * Evaluates whole blocks of SIDE x SIDE samples. The block is in registers, and a window of the
+ * reference around the blocks of the warp in shared memory. Where a warp has one block, the window
+ * follows the search; otherwise candidates outside the window are read from the plane.
  * @tparam CUT   the picture's lower edge may cut the block; the warp then has only one
  */
 template<class Cost, int SIDE, int LANES_, int CUT = 0>
