@@ -39,7 +39,8 @@ all: configured
 	        if [ -x $(OBJ)/$$p ]; then ln -sf ../$(notdir $(TREE))/obj/$$p build/bin/; else rm -f build/bin/$$p; fi; \
 	    done; \
 	fi
-	@[ -x $(OBJ)/ffplay ] || [ -n '$(CROSS)' ] || echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
+	@[ -x $(OBJ)/ffplay ] || [ -n '$(CROSS)' ] || \
+	    echo "no ffplay: it needs SDL2 (Debian's package: libsdl2-dev); make play installs it"
 	@echo "FFmpeg $(SERIES) with gpume: $(OBJ)/ffmpeg$(EXE)$(if $(IS_DEFAULT),$(comma) or build/bin/ffmpeg$(EXE))"
 
 help:
@@ -67,14 +68,18 @@ help-all: help
 	@echo '  make distclean       remove build/ except for the downloaded tarballs in build/dist'
 	@echo
 	@echo 'Tests:'
-	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests; QUICK=1: only those in tests/fate/other_builds.mak'
+	@echo '  make check-series SERIES=7.1   build another FFmpeg and run its FATE tests;' \
+	      'QUICK=1: only those in tests/fate/other_builds.mak'
 	@echo '  make check-aarch64   compile for 64-bit Arm and test with QEMU; QUICK=1: as above'
 	@echo '  make check-windows   compile for Windows and test with Wine; QUICK=1: as above'
-	@echo '  make check-others    both of these, all other series and the wheels, side by side; OTHERS="series windows" chooses; QUICK=1: as above'
+	@echo '  make check-others    both of these, all other series and the wheels, side by side;' \
+	      'OTHERS="series windows" chooses; QUICK=1: as above'
 	@echo '  make check-gpu       run the tests on a GPU'
 	@echo '  make check-shared    build the shared libraries and test programs that link them'
-	@echo '  make check-packages  test the packages in bare Debians, with QEMU and with Wine, for an hour; PARTS="linux deb" chooses'
-	@echo '  make check-wheels    test the wheels in bare Debians; PARTS="python vapoursynth others" chooses; QUICK=1: Debian 13 only'
+	@echo '  make check-packages  test the packages in bare Debians, with QEMU and with Wine, for an hour;' \
+	      'PARTS="linux deb" chooses'
+	@echo '  make check-wheels    test the wheels in bare Debians; PARTS="python vapoursynth others" chooses;' \
+	      'QUICK=1: Debian 13 only'
 	@echo '  make check-ffmpeg    run the tests of FFmpeg itself that need no samples, in a separate build'
 	@echo '  make check-patches   apply the patches of every series to its unchanged source'
 	@echo '  make soak N=5        compare random streams on every backend with the oracle, for 5 minutes'
@@ -163,7 +168,8 @@ check-windows:
 OTHERS = series aarch64 windows wheels
 check-others: export QUICK := $(QUICK)
 check-others: all
-	@tools/deps.sh $(NO_INSTALL) $(patsubst windows,windows wine,$(patsubst wheels,packages,$(filter-out series,$(OTHERS)))) tests
+	@tools/deps.sh $(NO_INSTALL) \
+	    $(patsubst windows,windows wine,$(patsubst wheels,packages,$(filter-out series,$(OTHERS)))) tests
 	+@tests/run.sh -s $(SERIES) $(OTHERS)
 
 # Tests packages in bare Debians, with QEMU and with Wine. Needs root. PARTS="linux deb" chooses.
@@ -230,7 +236,8 @@ gpl: configured
 
 # Builds the program for many processes if MPI is installed.
 mpi:
-	$(if $(filter windows,$(CROSS)),@echo "error: gpume-mpi is not for Windows: it needs POSIX files and signals" >&2; exit 1)
+	$(if $(filter windows,$(CROSS)),@echo "error: gpume-mpi is not for Windows: it needs POSIX files and signals" >&2; \
+	    exit 1)
 	$(if $(IS_SHARED),@echo "error: gpume-mpi needs the usual build: make mpi CROSS=" >&2; exit 1)
 	+@$(MAKE) --no-print-directory all
 	@tools/deps.sh $(NO_INSTALL) mpi
@@ -269,7 +276,8 @@ build/share/gpume.bash: $(OBJ)/ffmpeg$(EXE) tools/options.sh filters.list
 
 build/share/gpume.7: $(OBJ)/ffmpeg$(EXE) tools/options.sh $(wildcard doc/*.texi)
 	@mkdir -p build/share
-	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg$(EXE) build/$(SERIES)/src/doc > $@.new && mv $@.new $@
+	GPUME_EXEC='$(TARGET_EXEC)' tools/options.sh manual $(OBJ)/ffmpeg$(EXE) build/$(SERIES)/src/doc > $@.new && \
+	    mv $@.new $@
 
 # FFmpeg's configure does not know the prefix, so this writes it into pkg-config's files.
 define INSTALL_LIBS
