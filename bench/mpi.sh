@@ -103,4 +103,4 @@ for n in $ranks; do
     # shellcheck disable=SC2086  # median, minimum, maximum and number
     row mpi gpume-mpi clip $size 16 64 8 "$n" ds frames/s $found
 done
-say "results: $out/mpi.csv"
+finish

@@ -82,4 +82,4 @@ for size in ${BENCH_SIZES:-1920x1080}; do
     views='split[l][r];[l]crop=iw-32:ih:0:0[l];[r]crop=iw-32:ih:32:0[r];[l][r]mvstereo=inputs=2:max=128:backend=cpu'
     measure mvstereo "$views"
 done
-say "results: $csv"
+finish
