@@ -45,7 +45,7 @@ static int write_row(MvstabFile *f, const double *values)
     return ff_gpume_file_write(&f->file, row, sizeof(row));
 }
 
-/* Writes the rows of an earlier filter graph, unless a frame is not later: then they are those of another film. */
+/* Writes the rows of an earlier filter graph, unless a frame is not later: then they are those of another video. */
 static int write_rows_before(MvstabFile *f, double seconds)
 {
     int ret = 0;

@@ -268,9 +268,9 @@ expect texi-still-frames mpeg4,12 "$(frames "$work/moves.mp4")"
 refuses split-at-cuts 'cannot read .*there-is-none.mkv' "$work/there-is-none.mkv" "$work/no-scenes"
 echo 'no film' > "$work/text.mkv"
 sh examples/split-at-cuts.sh "$work/text.mkv" "$work/no-scenes" > "$work/log" 2>&1
-check examples/split-at-cuts-stops "it went on without a film" test $? != 0
+check examples/split-at-cuts-stops "it went on without a video" test $? != 0
 grep -q 'has no cut' "$work/log"
-check examples/split-at-cuts-says-one-thing "it says that a film which it cannot read has no cut" test $? != 0
+check examples/split-at-cuts-says-one-thing "it says that a video which it cannot read has no cut" test $? != 0
 check examples/split-at-cuts-leaves-no-folder "it made a folder" test ! -e "$work/no-scenes"
 example split-at-cuts "$work/clips/other.mp4" "$work/one-scene"
 expect split-at-cuts-none "h264,10" "$(frames "$work/one-scene/000.mkv")"
@@ -280,7 +280,7 @@ expect h264-to-mpeg2-frames "mpeg2video,$(frames tests/clips/h264.mkv | sed 's/.
     "$(frames "$work/mpeg2.ts" | sed -n 1p)"
 
 
-# a program stream, and a film with audio that it cannot contain
+# a program stream, and a video with audio that it cannot contain
 ffmpeg -i tests/clips/h264.mkv -f lavfi -i sine=d=1 -c:v copy -c:a aac "$work/sound.mkv"
 for to in mpg vob; do
     example h264-to-mpeg2 "$work/sound.mkv" "$work/mpeg2.$to" 2

@@ -555,7 +555,7 @@ static void write_path(const char *path, const double *times, int nb, int overwr
     CHECK((ret < 0 ? ret : err) == wanted, "%s: %s", path, av_err2str(ret));
 }
 
-/* Tests that a graph after a change of size goes on in the file of the one before, and another film begins anew. */
+/* Tests that a graph after a change of size goes on in the file of the one before, and another video begins anew. */
 static void go_on(void)
 {
     const double times[] = { 0, 1, 2, 3, 4, 5, 6 };

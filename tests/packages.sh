@@ -30,7 +30,7 @@ clip() {
          shell && /^ffmpeg -i in.mp4 / { sub(/ +#.*/, ""); print }' README.md > "$1/lines"
 }
 
-# contents FOLDER: prints the contents of every file that a line wrote: vectors byte by byte; for films the number of
+# contents FOLDER: prints the contents of every file that a line wrote: vectors byte by byte; for videos the number of
 # frames, because encoders without -bitexact depend on the processor; frames.md5 has their frames
 contents() {
     for f in "$1"/*; do

@@ -131,7 +131,7 @@ finished out/1.mp4.npy out/2.mp4.npy out/3.mp4.npy out/4.mp4.npy out/5.mp4.npy
 for i in 1 2 3 4 5; do
     check "mpi/slurm-array/$i" "$(tail -n 1 array-3.txt array-4.txt 2> /dev/null | tail -n 1)" cmp -s $i.npy "out/$i.mp4.npy"
 done
-# finished films are skipped
+# finished videos are skipped
 inodes=$(ls -i out/*.npy)
 sbatch --array=0 --ntasks=2 --output=again.txt "$top/examples/gpume.sbatch" films.txt out > log 2>&1
 tries=0

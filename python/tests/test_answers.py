@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No file is wrong and no loss silent: outputs by their ending, arguments, times of the film, damage, messages."""
+"""No file is wrong and no loss silent: outputs by their ending, arguments, times of the video, damage, messages."""
 
 import fractions
 import json
@@ -103,15 +103,15 @@ def test_missing_encoder(views, tmp_path):
 @pytest.mark.parametrize("pix_fmt", ["gray", "gray10le", "gray16le", "yuv420p9le", "yuv420p10le", "yuv422p12le", "yuv444p14le",
                                      "yuv444p16le"])
 def test_deep_y4m(tmp_path, pix_fmt):
-    film = make(tmp_path / "film.mkv", PAN + f",trim=end_frame=3,format={pix_fmt}", "-c:v", "ffv1")
-    gpume.denoise(film, tmp_path / "x.y4m", sigma=3)
+    video = make(tmp_path / "film.mkv", PAN + f",trim=end_frame=3,format={pix_fmt}", "-c:v", "ffv1")
+    gpume.denoise(video, tmp_path / "x.y4m", sigma=3)
     assert probe(tmp_path / "x.y4m", "stream=pix_fmt") == [pix_fmt]
-    assert samples(["-i", tmp_path / "x.y4m"], pix_fmt) == samples(["-i", film, "-vf", "mvdenoise=sigma=3"], pix_fmt)
+    assert samples(["-i", tmp_path / "x.y4m"], pix_fmt) == samples(["-i", video, "-vf", "mvdenoise=sigma=3"], pix_fmt)
 
 
 def test_rgb_into_y4m(tmp_path):
-    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=3,format=gbrp10le", "-c:v", "ffv1")
-    gpume.denoise(film, tmp_path / "x.y4m")
+    video = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=3,format=gbrp10le", "-c:v", "ffv1")
+    gpume.denoise(video, tmp_path / "x.y4m")
     assert probe(tmp_path / "x.y4m", "stream=pix_fmt") == ["yuv444p10le"]
 
 
@@ -158,36 +158,36 @@ def test_accepted(clip):
 @pytest.mark.parametrize("offset", [0, 7])
 @pytest.mark.parametrize("ending,codec", [("mkv", "ffv1"), ("mp4", "mpeg4"), ("ts", "mpeg2video")])
 def test_times_are_the_films(tmp_path, ending, codec, offset):
-    film = make(tmp_path / ("film." + ending), PAN.replace("r=10", "r=25") + ",trim=end_frame=60", "-c:v", codec, "-g", "5",
-                "-output_ts_offset", str(offset))
-    frames = [line.split(",")[:2] for line in probe(film, "frame=pts,pts_time")]
+    video = make(tmp_path / ("film." + ending), PAN.replace("r=10", "r=25") + ",trim=end_frame=60", "-c:v", codec, "-g", "5",
+                 "-output_ts_offset", str(offset))
+    frames = [line.split(",")[:2] for line in probe(video, "frame=pts,pts_time")]
     wanted = {int(pts): float(time) for pts, time in frames}
     times = sorted(wanted.values())
     assert times[0] >= offset and len(times) == 60
-    fields = list(gpume.vectors(film, algo="ds", block=32))
+    fields = list(gpume.vectors(video, algo="ds", block=32))
     assert [f.pts_time for f in fields] == pytest.approx(times[1:]) and all(wanted[f.pts] == pytest.approx(f.pts_time) for f in fields)
-    part = list(gpume.vectors(film, algo="ds", block=32, start=1, duration=0.5))
+    part = list(gpume.vectors(video, algo="ds", block=32, start=1, duration=0.5))
     assert [f.pts_time for f in part] == pytest.approx([t for t in times if times[0] + 1 - 1e-6 < t < times[0] + 1.5 - 1e-6][1:])
-    score = gpume.motion_score(film, start=1)
+    score = gpume.motion_score(video, start=1)
     assert [f.pts_time for f in score.frames] == pytest.approx([t for t in times if t > times[0] + 1 + 1e-6])
-    assert command("vectors", film, tmp_path / "v.csv", "--start", "1").returncode == 0
-    assert command("vectors", film, tmp_path / "v.npys", "--start", "1").returncode == 0
+    assert command("vectors", video, tmp_path / "v.csv", "--start", "1").returncode == 0
+    assert command("vectors", video, tmp_path / "v.npys", "--start", "1").returncode == 0
     assert next(gpume.read_fields(str(tmp_path / "v.npys"))).pts_time == pytest.approx(times[0] + 1.04)
 
 
 def test_cuts_of_a_part(tmp_path):
-    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=15[a];mandelbrot=s=200x140:r=10,format=yuv420p,"
-                "trim=end_frame=8[b];[a][b]concat", "-c:v", "ffv1", "-output_ts_offset", "3")
-    assert gpume.motion_score(film).cuts == gpume.motion_score(film, start=1).cuts == [pytest.approx(4.5)]
-    assert json.loads(command("score", film, "--json", "--start", "0:01").stdout)["cuts"] == [pytest.approx(4.5)]
+    video = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=15[a];mandelbrot=s=200x140:r=10,format=yuv420p,"
+                 "trim=end_frame=8[b];[a][b]concat", "-c:v", "ffv1", "-output_ts_offset", "3")
+    assert gpume.motion_score(video).cuts == gpume.motion_score(video, start=1).cuts == [pytest.approx(4.5)]
+    assert json.loads(command("score", video, "--json", "--start", "0:01").stdout)["cuts"] == [pytest.approx(4.5)]
 
 
 def test_nothing_in_the_part(clip, tmp_path):
     sound = make(tmp_path / "both.mkv", PAN + ",trim=end_frame=5[out0];sine=d=9[out1]", "-c:v", "ffv1", "-c:a", "flac")
-    for film in (clip, sound):
-        for call in (lambda: list(gpume.vectors(film, start=5)), lambda: gpume.motion_score(film, start=5),
-                     lambda: gpume.denoise(film, tmp_path / "x.mkv", start=5), lambda: gpume.draw(film, tmp_path / "x.png", start=5),
-                     lambda: gpume.disparity(film, film, tmp_path / "x.npy", start=5)):
+    for video in (clip, sound):
+        for call in (lambda: list(gpume.vectors(video, start=5)), lambda: gpume.motion_score(video, start=5),
+                     lambda: gpume.denoise(video, tmp_path / "x.mkv", start=5), lambda: gpume.draw(video, tmp_path / "x.png", start=5),
+                     lambda: gpume.disparity(video, video, tmp_path / "x.npy", start=5)):
             with pytest.raises(gpume.Error, match="the input has no frame in this part"):
                 call()
     said = command("denoise", clip, tmp_path / "x.mkv", "--start", "100")
@@ -207,31 +207,31 @@ def test_damage(tmp_path, ending, codec):
     cut.write_bytes(good.read_bytes()[:at])
     nb = len(list(gpume.vectors(good, algo="ds", block=32, strict=True)))
     assert nb == 59
-    for film in [bad] + [cut] * (ending == "mkv"):
+    for video in [bad] + [cut] * (ending == "mkv"):
         with pytest.warns(gpume.FFmpegWarning, match="input is damaged") as caught:
-            assert len(list(gpume.vectors(film, algo="ds", block=32))) < nb
+            assert len(list(gpume.vectors(video, algo="ds", block=32))) < nb
         assert caught[0].filename == __file__
         with pytest.warns(gpume.FFmpegWarning, match="input is damaged"):
-            gpume.denoise(film, tmp_path / "x.mkv", radius=0, sigma=1)
+            gpume.denoise(video, tmp_path / "x.mkv", radius=0, sigma=1)
         with pytest.warns(gpume.FFmpegWarning, match="input is damaged"):
-            gpume.motion_score(film, algo="ds")
+            gpume.motion_score(video, algo="ds")
         (tmp_path / "x.mkv").unlink()
-        for call in (lambda: list(gpume.vectors(film, algo="ds", block=32, strict=True)),
-                     lambda: gpume.motion_score(film, algo="ds", strict=True),
-                     lambda: gpume.denoise(film, tmp_path / "x.mkv", radius=0, sigma=1, strict=True)):
+        for call in (lambda: list(gpume.vectors(video, algo="ds", block=32, strict=True)),
+                     lambda: gpume.motion_score(video, algo="ds", strict=True),
+                     lambda: gpume.denoise(video, tmp_path / "x.mkv", radius=0, sigma=1, strict=True)):
             with pytest.raises(gpume.Error):
                 call()
-        said = command("score", film)
+        said = command("score", video)
         assert said.returncode == 0 and b"gpume: warning: the input is damaged" in said.stderr
-        assert command("draw", film, tmp_path / "x.mkv", "--strict").returncode == 1
+        assert command("draw", video, tmp_path / "x.mkv", "--strict").returncode == 1
     assert not (tmp_path / "x.mkv").exists()
 
 
 def test_remarks_of_filters(tmp_path):
     """What a filter warns of reaches the user."""
-    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=3,setfield=tff", "-c:v", "ffv1", "-flags", "+ildct")
+    video = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=3,setfield=tff", "-c:v", "ffv1", "-flags", "+ildct")
     with pytest.warns(gpume.FFmpegWarning, match="interlaced"):
-        gpume.interpolate(film, tmp_path / "x.mkv")
+        gpume.interpolate(video, tmp_path / "x.mkv")
 
 
 def test_without_warnings(clip, tmp_path):
@@ -309,10 +309,10 @@ def test_option_errors_are_both_kinds(clip):
 
 
 def test_command_can_be_pasted(tmp_path):
-    film = tmp_path / "a film's.mkv"
-    film.write_text("none")
+    video = tmp_path / "a film's.mkv"
+    video.write_text("none")
     with pytest.raises(gpume.Error) as info:
-        list(gpume.vectors(film))
+        list(gpume.vectors(video))
     line = str(info.value).rsplit("command: ", 1)[1]
     assert subprocess.run(["sh", "-c", 'for a; do printf "%s\\n" "$a"; done', "sh"] + info.value.command, check=True,
                           stdout=subprocess.PIPE).stdout == subprocess.run(

@@ -53,15 +53,15 @@ def test_same_as_ffmpeg(clip, tmp_path, function, options, filters):
 
 def test_devices(tmp_path):
     """The device does not change the result, not even with repeated frames, which mvdenoise does not search."""
-    film = make(tmp_path / "film.mkv", PAN.replace("r=10", "r=5") + ",trim=end_frame=5,fps=10,noise=alls=9", "-c:v", "ffv1")
-    gpume.denoise(film, tmp_path / "cpu.mkv", device="cpu")
-    assert hashes(tmp_path / "cpu.mkv") == by_ffmpeg(film, "mvdenoise", tmp_path / "other.mkv")
+    video = make(tmp_path / "film.mkv", PAN.replace("r=10", "r=5") + ",trim=end_frame=5,fps=10,noise=alls=9", "-c:v", "ffv1")
+    gpume.denoise(video, tmp_path / "cpu.mkv", device="cpu")
+    assert hashes(tmp_path / "cpu.mkv") == by_ffmpeg(video, "mvdenoise", tmp_path / "other.mkv")
     for function in (gpume.denoise, gpume.interpolate, gpume.draw, gpume.deinterlace, gpume.stabilize):
         with pytest.raises(ValueError, match="device"):
-            function(film, tmp_path / "x.mkv", device="gpu")
+            function(video, tmp_path / "x.mkv", device="gpu")
         if not os.path.exists("/dev/nvidiactl") and sys.platform == "linux":
             with pytest.raises(gpume.Error, match="command: .*-init_hw_device cuda=gpume:7"):
-                function(film, tmp_path / "x.mkv", device=7)
+                function(video, tmp_path / "x.mkv", device=7)
     assert not (tmp_path / "x.mkv").exists()
 
 
@@ -87,13 +87,13 @@ def test_endings(clip, tmp_path, ending, codec):
 
 
 def test_sound_stays(tmp_path):
-    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=10[out0];sine=d=1[out1]", "-c:v", "ffv1", "-c:a", "flac")
-    gpume.denoise(film, tmp_path / "out.mkv", radius=0, sigma=1)
+    video = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=10[out0];sine=d=1[out1]", "-c:v", "ffv1", "-c:a", "flac")
+    gpume.denoise(video, tmp_path / "out.mkv", radius=0, sigma=1)
     said = subprocess.run([gpume.ffmpeg_exe("ffprobe"), "-v", "error", "-show_entries", "stream=codec_name", "-of",
                            "csv=p=0", str(tmp_path / "out.mkv")], check=True, stdout=subprocess.PIPE).stdout.split()
     assert said == [b"ffv1", b"flac"]
     # sound that a format cannot hold
-    assert command("denoise", film, tmp_path / "out.avi", "--no-audio", "--set", "radius=0").returncode == 0
+    assert command("denoise", video, tmp_path / "out.avi", "--no-audio", "--set", "radius=0").returncode == 0
 
 
 def test_overwriting(clip, tmp_path):
@@ -173,9 +173,9 @@ def test_many_files(clip, tmp_path):
 
 
 def test_score(tmp_path):
-    film = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=8[a];mandelbrot=s=200x140:r=10,format=yuv420p,"
-                "trim=end_frame=8[b];[a][b]concat", "-c:v", "ffv1")
-    score = gpume.motion_score(film)
+    video = make(tmp_path / "film.mkv", PAN + ",trim=end_frame=8[a];mandelbrot=s=200x140:r=10,format=yuv420p,"
+                 "trim=end_frame=8[b];[a][b]concat", "-c:v", "ffv1")
+    score = gpume.motion_score(video)
     assert [f.number for f in score.frames] == list(range(2, 17))
     assert score.cuts == [pytest.approx(0.8, abs=1e-3)]
     assert (score.width, score.height) == (200, 140)
@@ -192,26 +192,26 @@ def test_score(tmp_path):
         tmp_path / "flat.mp4", PAN + ",trim=end_frame=3"), "-c", "copy", str(tmp_path / "turned.mp4")], check=True)
     score = gpume.motion_score(tmp_path / "turned.mp4")
     assert (score.width, score.height) == (140, 200) and score.speed == pytest.approx(score.motion * 10 / 200, rel=0.02)
-    said = command("score", film, "--json")
+    said = command("score", video, "--json")
     assert said.returncode == 0 and json.loads(said.stdout)["frames"][0]["number"] == 2
-    assert b"cuts: 0.8" in command("score", film).stdout
+    assert b"cuts: 0.8" in command("score", video).stdout
 
 
 def test_size_changes(tmp_path):
     """Pictures are scaled to the first one's size: arrays have one shape, and no frame is lost or renumbered."""
     parts = [make(tmp_path / f"{i}.mpg", f"{source}:r=10,trim=end_frame=8,format=yuv420p", "-c:v", "mpeg2video")
              for i, source in enumerate(("testsrc2=s=320x240", "mandelbrot=s=200x140"))]
-    film = tmp_path / "film.mpg"
-    film.write_bytes(b"".join(pathlib.Path(part).read_bytes() for part in parts))
-    fields = list(gpume.vectors(film))
+    video = tmp_path / "film.mpg"
+    video.write_bytes(b"".join(pathlib.Path(part).read_bytes() for part in parts))
+    fields = list(gpume.vectors(video))
     nb = len(fields) + 1
     assert [f.number for f in fields] == list(range(2, nb + 1)) and nb >= 14
     assert {(f.width, f.height) for f in fields} == {(320, 240)}
-    score = gpume.motion_score(film)
+    score = gpume.motion_score(video)
     assert len(score.cuts) == 1 and all(f.cut or f.residual < 5 for f in score.frames)
-    assert command("vectors", film, tmp_path / "v.npy").returncode == 0
+    assert command("vectors", video, tmp_path / "v.npy").returncode == 0
     assert len(np.load(tmp_path / "v.npy")) == nb
-    assert command("flow", film, tmp_path / "flo").returncode == 0
+    assert command("flow", video, tmp_path / "flo").returncode == 0
     assert len(os.listdir(tmp_path / "flo")) == nb - 1
 
 

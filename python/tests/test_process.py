@@ -113,7 +113,7 @@ def end_it(process, how, group):
 
 @linux
 def test_memory_is_flat(long_clip):
-    """A long film needs no more than a short one."""
+    """A long video needs no more than a short one."""
     script = ("import resource, gpume\n"
               "for f in gpume.vectors(%r, algo='ds', block=8, duration=%d): pass\n"
               "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")

@@ -13,8 +13,8 @@ av = pytest.importorskip("av")
 def test_decoded_frames(clip):
     """Frames that PyAV decodes have the vectors of the file."""
     found = []
-    with av.open(clip) as film, gpume.Estimator(200, 140, "yuv420p", both=True, fps=10) as e:
-        for frame in film.decode(video=0):
+    with av.open(clip) as video, gpume.Estimator(200, 140, "yuv420p", both=True, fps=10) as e:
+        for frame in video.decode(video=0):
             found += e.push(frame.to_ndarray(format="yuv420p"))
         found += e.flush()
     wanted = list(gpume.vectors(clip, dir="both"))
@@ -26,8 +26,8 @@ def test_decoded_frames(clip):
 
 def side_data(path, options):
     """Yield the motion vectors of frames behind the filter gpume, as PyAV has them."""
-    with av.open(path) as film:
-        graph, stream = av.filter.Graph(), film.streams.video[0]
+    with av.open(path) as video:
+        graph, stream = av.filter.Graph(), video.streams.video[0]
         source, search, sink = graph.add_buffer(template=stream), graph.add("gpume", options), graph.add("buffersink")
         source.link_to(search)
         search.link_to(sink)
@@ -41,7 +41,7 @@ def side_data(path, options):
                     return
                 vectors = frame.side_data.get("MOTION_VECTORS")
                 yield None if vectors is None else vectors.to_ndarray()
-        for frame in film.decode(stream):
+        for frame in video.decode(stream):
             source.push(frame)
             yield from out()
         source.push(None)

@@ -69,9 +69,9 @@ def test_codec(tmp_path, codec):
     if codec not in known:
         pytest.skip("this ffmpeg has no encoder " + codec)
     more = {"libopenh264": ["-b:v", "2M"], "mpeg4": ["-q:v", "2"]}.get(codec, ["-q:v", "2", "-bf", "2"])
-    film = make(tmp_path / "film.mkv", "color=gray:s=80x60:r=25,trim=end_frame=1,noise=alls=100,loop=11:1,scale=320x240,format=yuv420p,"
-                "crop=200:140:4*n:2*n", "-c:v", codec, "-g", "100", *more)
-    fields = list(gpume.vectors(film, source="codec"))
+    video = make(tmp_path / "film.mkv", "color=gray:s=80x60:r=25,trim=end_frame=1,noise=alls=100,loop=11:1,scale=320x240,format=yuv420p,"
+                 "crop=200:140:4*n:2*n", "-c:v", codec, "-g", "100", *more)
+    fields = list(gpume.vectors(video, source="codec"))
     kinds = {f.number: f.frame_type for f in fields}
     assert len(kinds) == 12 and kinds[1] == "I" and "I" not in list(kinds.values())[1:]
     assert len(fields[0].mv) == 0 and fields[0].grid().shape == (9, 13, 2) and fields[0].distance == -1
@@ -92,20 +92,20 @@ def test_codec(tmp_path, codec):
         if y < grid.shape[0] and x < grid.shape[1]:
             assert grid[y, x].tolist() == one.mv[i].tolist()
     if sys.platform != "win32" and "GPUME_WINE" not in os.environ:
-        pairs = list(gpume.vectors(film, source="codec", pictures="gray"))
+        pairs = list(gpume.vectors(video, source="codec", pictures="gray"))
         assert [len(some) for _, some in pairs] == [sum(f.number == n for f in fields) or 1 for n in range(1, 13)]
 
 
 def test_codec_is_the_same_in_each_run(tmp_path):
     """Decoders with several threads export other vectors in each run, so there must be one thread, whatever is wanted."""
-    films = [make(tmp_path / "film.mkv", "testsrc2=s=320x240:r=25,trim=end_frame=40,noise=alls=20:allf=t,format=yuv420p", "-c:v", "mpeg4",
-                  "-bf", "2", "-q:v", "4")]
+    videos = [make(tmp_path / "film.mkv", "testsrc2=s=320x240:r=25,trim=end_frame=40,noise=alls=20:allf=t,format=yuv420p", "-c:v", "mpeg4",
+                   "-bf", "2", "-q:v", "4")]
     places = [folder / name for folder in pathlib.Path(__file__).parents for name in ("h264.mkv", "tests/clips/h264.mkv")]
-    films += [str(path) for path in places if path.exists()][:1]
-    for film in films:
+    videos += [str(path) for path in places if path.exists()][:1]
+    for video in videos:
         one, two = ([(f.number, f.distance, f.frame_type, *(a.tobytes() for a in (f.mv, f.x, f.y, f.size)))
-                     for f in gpume.vectors(film, source="codec", input_options=["-threads", "8"])] for _ in range(2))
-        assert one == two and {"I", "P", "B"} == {kind for _, _, kind, *_ in one}, film
+                     for f in gpume.vectors(video, source="codec", input_options=["-threads", "8"])] for _ in range(2))
+        assert one == two and {"I", "P", "B"} == {kind for _, _, kind, *_ in one}, video
 
 
 def test_codec_without_vectors(clip):

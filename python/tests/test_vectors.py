@@ -163,7 +163,7 @@ def test_errors(tmp_path, clip):
     with pytest.raises(TypeError, match="'mv_file' is not valid here"):
         gpume.vectors(clip, mv_file="x.csv")
     text = tmp_path / "text.mp4"
-    text.write_text("this is no film")
+    text.write_text("this is no video")
     with pytest.raises(gpume.Error):
         list(gpume.vectors(text))
     e = gpume.Estimator(64, 48, algo="ds", levels=3)

@@ -151,7 +151,7 @@ fate-mvfps-repeats-twos-untimed: REF = $(SRC_PATH)/tests/ref/fate/mvfps-repeats-
 fate-mvfps-repeats-twos-once:   CMD = $(call MVFPS_REPEATS,settb=1/12$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=12$(GPUME_COMMA)settb=1/24,repeats=keep)
 fate-mvfps-repeats-threes:      CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=24,repeats=interpolate)
 fate-mvfps-repeats-threes-once: CMD = $(call MVFPS_REPEATS,settb=1/8$(GPUME_COMMA)setpts=N$(GPUME_COMMA)trim=end_frame=5$(GPUME_COMMA)fps=8$(GPUME_COMMA)settb=1/24,repeats=keep)
-# a film at 60 frames/s, and with one duplicate in five
+# a video at 60 frames/s, and with one duplicate in five
 fate-mvfps-repeats-film:        CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)fps=60,repeats=interpolate)
 fate-mvfps-repeats-film-once:   CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)settb=1/240,repeats=keep)
 fate-mvfps-repeats-fifth:       CMD = $(call MVFPS_REPEATS,fps=24$(GPUME_COMMA)trim=end_frame=20$(GPUME_COMMA)fps=30,repeats=interpolate)

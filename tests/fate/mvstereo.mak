@@ -59,7 +59,7 @@ MVSTEREO_SHIFTED = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[r]settb=1/10
 fate-mvstereo-later:        CMD = $(call MVSTEREO_SHIFTED,+40)
 fate-mvstereo-earlier:      CMD = $(call MVSTEREO_SHIFTED,-40)
 fate-mvstereo-gray:         CMD = framecrc -lavfi "$(call MVSTEREO_VIEWS,yuv444p);[l]extractplanes=y[a];[r]extractplanes=y[b];[a][b]mvstereo=inputs=2:max=32" -fps_mode passthrough
-# A map has other colours than the film; beside the left view they stay. No map has the rectangles of a hint.
+# A map has other colours than the video; beside the left view they stay. No map has the rectangles of a hint.
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) SETPARAMS_FILTER SHOWINFO_FILTER NULL_MUXER) += fate-mvstereo-properties
 fate-mvstereo-properties: CMD = { for o in gray8 color left+gray8; do ffmpeg -v info -lavfi "testsrc2=s=64x48:r=10,format=yuv420p,trim=end_frame=1,setparams=range=tv:color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc$(GPUME_COMMA)mvstereo=layout=sbs:max=32:output=$$o$(GPUME_COMMA)showinfo" -f null - 2>&1 | sed -n -e "s/^.*\(color_range.*color_trc:[a-z0-9]*\).*/\1/p"; done; }
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) COLOR_FILTER DRAWBOX_FILTER SIDEDATA_FILTER) += fate-mvstereo-hint

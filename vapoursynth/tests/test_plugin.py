@@ -548,17 +548,17 @@ def test_errors(call, text):
 
 def test_beside_others(tmp_path):
     """Other copies of FFmpeg in one process: BestSource's, PyAV's and, where FFMS2 is installed, Debian's."""
-    film = tmp_path / "film.mkv"
+    video = tmp_path / "film.mkv"
     subprocess.run([FFMPEG, "-v", "error", "-f", "lavfi", "-i", f"testsrc2=s={W}x{H}:r=24,format=yuv420p,trim=end_frame=12",
-                    "-c:v", "ffv1", str(film)], check=True)
+                    "-c:v", "ffv1", str(video)], check=True)
     av = pytest.importorskip("av")
-    clips = [core.bs.VideoSource(str(film))]
+    clips = [core.bs.VideoSource(str(video))]
     if os.path.exists(FFMS2):
         core.std.LoadPlugin(FFMS2)
-        clips.append(core.ffms2.Source(str(film), cachefile=str(tmp_path / "index")))
-    with av.open(str(film)) as f:
+        clips.append(core.ffms2.Source(str(video), cachefile=str(tmp_path / "index")))
+    with av.open(str(video)) as f:
         raw = b"".join(frame.to_ndarray(format="yuv420p").tobytes() for frame in f.decode(video=0))
-    wanted = subprocess.run([FFMPEG, "-v", "error", "-i", str(film), "-vf", "mvdenoise=sigma=4", "-f", "rawvideo", "-"],
+    wanted = subprocess.run([FFMPEG, "-v", "error", "-i", str(video), "-vf", "mvdenoise=sigma=4", "-f", "rawvideo", "-"],
                             check=True, stdout=subprocess.PIPE).stdout
     size = W * H * 3 // 2
     wanted = [wanted[i:i + size] for i in range(0, len(wanted), size)]
