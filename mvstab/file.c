@@ -56,8 +56,8 @@ static int write_rows_before(MvstabFile *f, double seconds)
             return ff_gpume_file_error(&f->file, "replace");
         }
         av_log(f->file.log_ctx, AV_LOG_WARNING, "The %"PRId64" rows in %s up to %g s, which an earlier filter graph "
-               "wrote, are replaced, because the next frame is at %g s. If both are one film, let its times grow. To "
-               "keep the rows, write to another file.\n", f->nb, f->file.path, f->rows[f->nb - 1][10], seconds);
+               "wrote, are replaced, because the next frame is at %g s. If both are one video, let its times grow. "
+               "To keep the rows, write to another file.\n", f->nb, f->file.path, f->rows[f->nb - 1][10], seconds);
         f->nb = 0;
     }
     for (int64_t i = 0; i < f->nb && ret >= 0; i++)

@@ -138,7 +138,7 @@ static void judge_range(Mvstereo *s)
     if (s->is_behind || s->cfg.min < s->cfg.max || r->is_guess || r->min + 2 * r->max >= 0)
         return;
     s->is_behind = 1;
-    av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Most disparities are negative: %d to %d. So it is with films whose scene "
+    av_log(s->cfg.log_ctx, AV_LOG_WARNING, "Most disparities are negative: %d to %d. So it is with videos whose scene "
            "lies behind the screen; with parallel cameras the views are swapped. Exchange them then (sbsl and sbsr in "
            "'layout', for example, or the inputs).\n", r->min, r->max - 1);
 }
