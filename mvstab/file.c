@@ -15,6 +15,7 @@
 #include "libavutil/intfloat.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/log.h"
+#include "libavutil/macros.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvstab/file.h"
@@ -33,7 +34,7 @@ av_cold int ff_mvstab_file_create(MvstabFile *f, const char *path, int overwrite
     ret = ff_gpume_npy_open(&f->file, path, overwrite, log_ctx);
     if (ret >= 0 && f->file.goes_on)
         ret = ff_mvstab_file_read(f, path, log_ctx);
-    return ret < 0 ? ret : ff_gpume_npy_begin(&f->file, "<f8", "0, 0");
+    return ret < 0 ? ret : ff_gpume_npy_begin(&f->file, "<f8", 0, AV_STRINGIFY(VALUES));
 }
 
 static int write_row(MvstabFile *f, const double *values)
@@ -80,14 +81,12 @@ int ff_mvstab_file_write(MvstabFile *f, const MvstabStep *step, double seconds)
 
 av_cold int ff_mvstab_file_close(MvstabFile *f, int failed)
 {
-    char shape[32];
     int ret = 0, err;
 
     f->file.failed |= failed;
     if (f->rows && f->file.f && !f->file.failed)
         ret = write_rows_before(f, NAN);
-    snprintf(shape, sizeof(shape), "%"PRId64", %d", f->nb, VALUES);
-    err = ff_gpume_npy_end(&f->file, "<f8", shape);
+    err = ff_gpume_npy_end(&f->file, "<f8", f->nb, AV_STRINGIFY(VALUES));
     ret = ret < 0 ? ret : err;
     av_freep(&f->rows);
     memset(f, 0, sizeof(*f));

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,12 +33,16 @@ int ff_mvstereo_npy_begin(MvstereoNpy *n, const char *path, int overwrite, int w
     n->w        = w;
     n->h        = h;
     n->nb_views = nb_views;
+    if (nb_views > 1)
+        snprintf(n->shape, sizeof(n->shape), "%d, %d, %d", nb_views, h, w);
+    else
+        snprintf(n->shape, sizeof(n->shape), "%d, %d", h, w);
     n->map      = av_malloc_array(w * (size_t)h, sizeof(*n->map));
     n->values   = av_malloc_array(w * (size_t)h, 4);
     ret = n->map && n->values ? 0 : AVERROR(ENOMEM);
     if (ret < 0 ||
         (ret = ff_gpume_npy_open(&n->file, path, overwrite, log_ctx)) < 0 ||
-        (ret = ff_gpume_npy_begin(&n->file, "<f4", "0, 0")) < 0 ||
+        (ret = ff_gpume_npy_begin(&n->file, "<f4", 0, n->shape)) < 0 ||
         (ret = ff_gpume_file_flush(&n->file)) < 0) {
         n->file.failed = 1;
         ff_mvstereo_npy_close(n);
@@ -62,13 +65,8 @@ int ff_mvstereo_npy_write(MvstereoNpy *n)
 
 av_cold int ff_mvstereo_npy_close(MvstereoNpy *n)
 {
-    char shape[64], views[16] = "";
-    int ret;
+    const int ret = ff_gpume_npy_end(&n->file, "<f4", n->nb_maps / FFMAX(n->nb_views, 1), n->shape);
 
-    if (n->nb_views > 1)
-        snprintf(views, sizeof(views), "%d, ", n->nb_views);
-    snprintf(shape, sizeof(shape), "%"PRId64", %s%d, %d", n->nb_maps / FFMAX(n->nb_views, 1), views, n->h, n->w);
-    ret = ff_gpume_npy_end(&n->file, "<f4", shape);
     av_freep(&n->map);
     av_freep(&n->values);
     memset(n, 0, sizeof(*n));

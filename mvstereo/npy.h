@@ -20,6 +20,7 @@ typedef struct MvstereoNpy {
     GpumeFile file;
     int w, h, nb_views;
     int64_t nb_maps;
+    char shape[40];             ///< the dimensions of a frame
     int16_t *map;               ///< the next map, in 1/16 sample or MVSTEREO_HOLE; set before it is written
     uint8_t *values;
 } MvstereoNpy;

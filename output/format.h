@@ -53,15 +53,20 @@ int ff_gpume_npy_refuse(const char *path, const char *remedy, void *log_ctx);
  */
 int ff_gpume_npy_open(GpumeFile *file, const char *path, int overwrite, void *log_ctx);
 
-/** Writes its header. @param descr type of the values: "<f8" @param shape its dimensions: "2, 3" */
-int ff_gpume_npy_begin(GpumeFile *file, const char *descr, const char *shape);
+/**
+ * Writes its header.
+ * @param descr type of the values: "<f8"
+ * @param nb    number of items, the first dimension; 0 until it is known
+ * @param item  the other dimensions: "2, 3"
+ */
+int ff_gpume_npy_begin(GpumeFile *file, const char *descr, int64_t nb, const char *item);
 
 /**
- * Writes the header again with the final shape, closes the file and gives it its name; or removes it, if it has failed.
- * Harmless if no file is open.
+ * Writes the header again with the number of items, closes the file and gives it its name; or removes it, if it has
+ * failed. Harmless if no file is open.
  * @return 0, or an AVERROR code with a message
  */
-int ff_gpume_npy_end(GpumeFile *file, const char *descr, const char *shape);
+int ff_gpume_npy_end(GpumeFile *file, const char *descr, int64_t nb, const char *item);
 
 /** Completes a .npy header of size bytes, a multiple of 64, around the zero-terminated text at GPUME_NPY_START. */
 void ff_gpume_npy_frame(char *header, int size);

@@ -124,23 +124,23 @@ av_cold int ff_gpume_npy_open(GpumeFile *file, const char *path, int overwrite, 
     return ff_gpume_npy_refuse(path, "a regular file", log_ctx);
 }
 
-int ff_gpume_npy_begin(GpumeFile *file, const char *descr, const char *shape)
+int ff_gpume_npy_begin(GpumeFile *file, const char *descr, int64_t nb, const char *item)
 {
     char header[GPUME_NPY_HEADER_SIZE];
 
     snprintf(header + GPUME_NPY_START, sizeof(header) - GPUME_NPY_START,
-             "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape);
+             "{'descr': '%s', 'fortran_order': False, 'shape': (%"PRId64", %s), }", descr, nb, item);
     ff_gpume_npy_frame(header, sizeof(header));
     return ff_gpume_file_write(file, header, sizeof(header));
 }
 
-av_cold int ff_gpume_npy_end(GpumeFile *file, const char *descr, const char *shape)
+av_cold int ff_gpume_npy_end(GpumeFile *file, const char *descr, int64_t nb, const char *item)
 {
     int ret = 0, err;
 
     if (file->f && !file->failed)
         ret = ff_gpume_system_seek(file->f, 0, SEEK_SET) ? ff_gpume_file_error(file, "seek in") :
-                                                           ff_gpume_npy_begin(file, descr, shape);
+                                                           ff_gpume_npy_begin(file, descr, nb, item);
     err = ff_gpume_file_close(file);
     ret = ret < 0 ? ret : err;
     if (!file->failed)
