@@ -467,6 +467,45 @@ void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *op
           "%d allocations tried, %d without harm", nb_tried, nb_harmless);
 }
 
+/** A run of a filter that is repeated. */
+typedef struct Repeated {
+    TestFilter filter;
+    const TestShape *shape;
+    const TestFrames *in;
+    TestFrames out;
+    uint64_t expected;          ///< hash of the output of the first run; 0: this is the first run
+} Repeated;
+
+static int run_again(void *opaque)
+{
+    Repeated *r = opaque;
+    const int ret = test_run_filter(&r->filter, r->shape, r->in, r->shape, &r->out);
+    uint64_t hash = r->out.nb + 1;
+
+    for (int n = 0; n < r->out.nb; n++)
+        hash = test_hash_frame(hash, r->out.frames[n]);
+    CHECK(ret < 0 || !r->expected || hash == r->expected, "other frames");
+    if (!r->expected)
+        r->expected = hash;
+    return ret;
+}
+
+static void release_out(void *opaque)
+{
+    test_free_frames(&((Repeated *)opaque)->out);
+}
+
+void test_failing_filter(const TestFilter *filter, const TestShape *s, const TestFrames *in, int step, int least,
+                         const char *what)
+{
+    Repeated r = { *filter, s, in };
+
+    CHECK(run_again(&r) >= 0 && r.out.nb, "%s: the run without a failure has %d frames", what, r.out.nb);
+    release_out(&r);
+    r.filter.configure = test_let_fail;
+    test_failing_allocations(run_again, release_out, &r, step, least, 0, what);
+}
+
 /** Frames on a device whose samples get another format, sent to a filter. */
 typedef struct Change {
     const char *name, *options;

@@ -160,6 +160,14 @@ int test_run_filter(const TestFilter *filter, const TestShape *s, const TestFram
 void test_failing_allocations(int (*run)(void *opaque), void (*release)(void *opaque), void *opaque, int step,
                               int least, int strict, const char *what);
 void test_let_fail(void);
+/**
+ * Runs a filter as test_run_filter() does, with each allocation failing in turn, from the configuration on: FFmpeg
+ * loses options if their memory cannot be allocated. The result must be an error or the frames of a run in which
+ * nothing fails.
+ * @param step, least, what see test_failing_allocations()
+ */
+void test_failing_filter(const TestFilter *filter, const TestShape *s, const TestFrames *in, int step, int least,
+                         const char *what);
 /** Begins or ends a section of run() in which allocations must not fail. */
 void test_pause_failing(int pause);
 /**

@@ -6,7 +6,7 @@
 /**
  * @file
  * Tests filters in their graphs, with streams that they do not expect. Also tests the closed captions and gaps of
- * mvfps, and failing allocations. Other programs, such as gpume_mvfps.c, test the pictures.
+ * mvfps, and that filters go on after errors. Other programs, such as gpume_mvfps.c, test the pictures.
  */
 
 #include "libavutil/avstring.h"
@@ -225,66 +225,6 @@ static void bits_above(void)
     }
 }
 
-/** A stream whose run is repeated, and what it must give. */
-typedef struct Repeated {
-    StreamCase c;
-    StreamResult expected;
-} Repeated;
-
-static int run_again(void *opaque)
-{
-    const Repeated *r = opaque;
-    const StreamResult result = run_stream(&r->c, 2, test_let_fail);
-
-    CHECK(result.ret < 0 || (result.nb == r->expected.nb && result.hash == r->expected.hash), "other frames");
-    return result.ret;
-}
-
-static void release_nothing(void *opaque)
-{
-}
-
-/*
- * Makes each allocation fail: the run must end with an error or the right frames. Begins at the
- * configuration, because FFmpeg loses options if their memory cannot be allocated.
- */
-static void failing_allocations(void)
-{
-    static const struct {
-        const char *options;
-        enum AVPixelFormat format;
-    } rows[] = {
-        { "fps=5/2x:scene=0", AV_PIX_FMT_YUV420P }, { "fps=2x:scene=1", AV_PIX_FMT_P010 },
-        { "fps=60:mode=blend", AV_PIX_FMT_GBRP },   { "fps=3x:scene=0.001:cut=dup", AV_PIX_FMT_GRAY8 },
-    };
-    TestRandom d = { .state = 41 };
-
-    for (int row = 0; row < FF_ARRAY_ELEMS(rows); row++) {
-        Repeated r = {
-            .c = { .kind = stream_kind("mvfps"), .nb = 4, .first = { .w = 70, .h = 50, .format = rows[row].format } },
-        };
-
-        snprintf(r.c.options, sizeof(r.c.options), "%s", rows[row].options);
-        for (int i = 0; i < r.c.nb; i++) {
-            Input in = r.c.first;
-
-            /* the last frame has another size */
-            in.w   -= 8 * (i == r.c.nb - 1);
-            in.seed = i;
-            grid_of_vectors(&in, &d, 8, 12);
-            for (int j = 0; j < in.size / sizeof(*input_mvs); j++)
-                input_mvs[j].source = j & 1 ? 1 : -1;
-            r.c.frames[i]      = make_frame(&in);
-            r.c.frames[i]->pts = i;
-        }
-        r.expected = run_stream(&r.c, 2, NULL);
-        CHECK(r.expected.ret >= 0 && r.expected.nb > r.c.nb, "%d frames, %s", r.expected.nb,
-              av_err2str(r.expected.ret));
-        test_failing_allocations(run_again, release_nothing, &r, 1, 100, 0, r.c.options);
-        free_stream(&r.c);
-    }
-}
-
 /* Runs a stream in which an allocation fails once it has begun, like an application that continues after errors. */
 static int go_on(const StreamCase *c, int fail_at)
 {
@@ -347,7 +287,7 @@ static void format_that_changes(const StreamKind *kind)
         c.frames[i]->pts = i;
     }
     c.first.format = AV_PIX_FMT_YUV420P;
-    r = run_stream(&c, 1, NULL);
+    r = run_stream(&c, 1);
     CHECK(r.ret == AVERROR(EINVAL) && strstr(test_errors, "has the format gray instead of yuv420p"), "%s: %s",
           av_err2str(r.ret), test_errors);
     free_stream(&c);
@@ -369,7 +309,6 @@ int main(int argc, char **argv)
     bits_above();
     one_by_one();
     captions();
-    failing_allocations();
     printf("gpume_filter_streams: %d checks, %d failures\n", test_nb_checks, test_nb_failures);
     return !!test_nb_failures;
 }

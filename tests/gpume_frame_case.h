@@ -117,13 +117,6 @@ static AVFrame *make_frame(const Input *in)
     return f;
 }
 
-static int rows_of(const AVFrame *f, int plane)
-{
-    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
-
-    return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
-}
-
 /* Returns whether the bytes between the rows of a frame of make_frame() are unchanged. */
 static int is_intact(const AVFrame *f)
 {
@@ -131,7 +124,7 @@ static int is_intact(const AVFrame *f)
 
     av_image_fill_linesizes(linesizes, f->format, f->width);
     for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
-        for (int y = 0; y < rows_of(f, i); y++) {
+        for (int y = 0; y < test_plane_rows(f, i); y++) {
             const uint8_t *row = f->data[i] + y * (ptrdiff_t)f->linesize[i];
 
             for (int x = 1; x <= MARGIN; x++)
@@ -256,28 +249,6 @@ static inline void draw_vectors(Input *in, TestRandom *d)
         }
         break;
     }
-}
-
-/* Returns a hash of the samples or properties of a frame. */
-static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static inline uint64_t hash_frame(uint64_t hash, const AVFrame *f)
-{
-    const int64_t values[] = { f->pts, f->duration, f->width, f->height, f->format, f->color_range,
-                               f->nb_side_data };
-    int linesizes[4];
-
-    hash = hash_bytes(hash, values, sizeof(values));
-    av_image_fill_linesizes(linesizes, f->format, f->width);
-    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
-        for (int y = 0; y < rows_of(f, i); y++)
-            hash = hash_bytes(hash, f->data[i] + y * (ptrdiff_t)f->linesize[i], linesizes[i]);
-    return hash;
 }
 
 #endif /* GPUME_FRAME_CASE_H */

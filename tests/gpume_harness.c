@@ -25,10 +25,12 @@
 
 #include "config.h"
 #include "libavutil/avstring.h"
+#include "libavutil/common.h"
 #include "libavutil/cpu.h"
 #include "libavutil/dict.h"
 #include "libavutil/error.h"
 #include "libavutil/hwcontext.h"
+#include "libavutil/imgutils.h"
 #include "libavutil/intfloat.h"
 #include "libavutil/log.h"
 #include "libavutil/macros.h"
@@ -113,6 +115,33 @@ AVFrame *test_alloc_frame(enum AVPixelFormat format, int w, int h)
     f->width  = w;
     f->height = h;
     return test_alloc(av_frame_get_buffer(f, 0) < 0 ? NULL : f);
+}
+
+int test_plane_rows(const AVFrame *f, int plane)
+{
+    const AVPixFmtDescriptor *desc = av_pix_fmt_desc_get(f->format);
+
+    return plane == 1 || plane == 2 ? AV_CEIL_RSHIFT(f->height, desc->log2_chroma_h) : f->height;
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t test_hash_frame(uint64_t hash, const AVFrame *f)
+{
+    const int64_t values[] = { f->pts, f->duration, f->width, f->height, f->format, f->color_range, f->nb_side_data };
+    int linesizes[4];
+
+    hash = hash_bytes(hash, values, sizeof(values));
+    av_image_fill_linesizes(linesizes, f->format, f->width);
+    for (int i = 0; i < av_pix_fmt_count_planes(f->format); i++)
+        for (int y = 0; y < test_plane_rows(f, i); y++)
+            hash = hash_bytes(hash, f->data[i] + y * (ptrdiff_t)f->linesize[i], linesizes[i]);
+    return hash;
 }
 
 static void log_callback(void *ctx, int level, const char *fmt, va_list vl)

@@ -70,6 +70,10 @@ int test_is_mine(void);
 void *test_alloc(void *p);
 /** Returns a frame with samples that are not set. */
 AVFrame *test_alloc_frame(enum AVPixelFormat format, int w, int h);
+/** Returns the number of rows of a plane of a frame. */
+int test_plane_rows(const AVFrame *f, int plane);
+/** Adds the samples and some properties of a frame to a hash. */
+uint64_t test_hash_frame(uint64_t hash, const AVFrame *f);
 
 /** Makes a temporary folder with the program's name. test_remove_folder() removes it. */
 const char *test_make_folder(const char *program);

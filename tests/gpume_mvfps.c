@@ -1294,57 +1294,38 @@ static void travelling_fields(int nb, int on_device)
     }
 }
 
-/** A sequence that is run repeatedly. */
-typedef struct Repeated {
-    Sequence q, good;
-} Repeated;
-
-static int run_again(void *opaque)
-{
-    Repeated *r = opaque;
-    const int ret = run_sequence(&r->q);
-
-    CHECK(ret < 0 || same_out(&r->q, &r->good), "other frames");
-    return ret;
-}
-
-static void release_out(void *opaque)
-{
-    Repeated *r = opaque;
-
-    test_free_frames(&r->q.out);
-}
-
-/*
- * Makes each allocation of a graph fail in turn, from the configuration on. The result must be an error or
- * the right frames, without leaks.
- */
+/* Makes each allocation of a graph fail in turn, with two sizes. */
 static void failing_allocations(int on_device)
 {
-    static const char *const options[] = { "fps=3x:scene=0.6", "mode=blend:scene=0.6:fps=3x" };
+    static const struct {
+        const char *options;
+        enum AVPixelFormat format;
+    } rows[] = {
+        { "fps=3x:scene=0.6", AV_PIX_FMT_NV12 },      { "mode=blend:scene=0.6:fps=3x", AV_PIX_FMT_YUV420P },
+        { "fps=5/2x:scene=0", AV_PIX_FMT_YUV420P },   { "fps=2x:scene=1", AV_PIX_FMT_P010 },
+        { "mode=blend:fps=60", AV_PIX_FMT_GBRP },     { "fps=3x:scene=0.001:cut=dup", AV_PIX_FMT_GRAY8 },
+    };
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(options); i++) {
-        Repeated r = { 0 };
-        Case *c = &r.q.cases[0];
+    for (int i = 0; i < (on_device ? 2 : FF_ARRAY_ELEMS(rows)); i++) {
+        Sequence q;
+        const Case *c = q.cases;
         char what[100];
 
-        /* one with vectors, of a format that is on devices */
-        for (uint64_t seed = 9000 + i;; seed++) {
-            draw_sequence(&r.q, seed, 1, options[i]);
-            r.good = r.q;
-            set_input(&r.good, 0);
-            if ((c->shape.format == AV_PIX_FMT_NV12 || c->shape.format == AV_PIX_FMT_YUV420P) && c->nb_frames == 3 &&
-                c->shape.w * c->shape.h < 500 && run_sequence(&r.good) >= 0)
-                break;
-            free_frames(&r.good);
-            free_sequence(&r.q);
+        for (uint64_t seed = 9000;; seed++) {
+            draw_sequence(&q, seed, 2, rows[i].options);
+            if (c->shape.format == rows[i].format && c->nb_frames == 3 && c[1].nb_frames == 2 &&
+                c->shape.w * c->shape.h < 500 && c[1].shape.w * c[1].shape.h < 500) {
+                /* it is an error if there are no vectors */
+                q.filter.never_searches = 1;
+                set_input(&q, on_device);
+                if (run_sequence(&q) >= 0)
+                    break;
+            }
+            free_sequence(&q);
         }
-        set_input(&r.q, on_device);
-        r.q.filter.configure = test_let_fail;
-        snprintf(what, sizeof(what), "%s, %s", options[i], on_device ? "on the device" : "in memory");
-        test_failing_allocations(run_again, release_out, &r, 1, 50, 0, what);
-        free_frames(&r.good);
-        free_sequence(&r.q);
+        snprintf(what, sizeof(what), "%s, %s", rows[i].options, on_device ? "on the device" : "in memory");
+        test_failing_filter(&q.filter, &c->shape, &q.in, 1, 50, what);
+        free_sequence(&q);
     }
 }
 

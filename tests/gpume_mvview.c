@@ -85,72 +85,23 @@ static void bad_side_data(int nb)
     }
 }
 
-/** A graph whose allocations fail in turn, and the frames of a run without a failure. */
-typedef struct Run {
-    Input in[3];
-    int nb;                     ///< number of frames
-    int searches;               ///< mvview searches itself
-    const char *options;
-    AVFrame *frames[3];         ///< input
-    AVFrame *expected[3];       ///< output of the first run, in which nothing fails
-    AVFrame *out[3];
-    TestFilter graph;
-} Run;
-
-/*
- * Draws the frames of a run. Begins at the configuration, because FFmpeg loses options if their
- * memory cannot be allocated.
- */
-static int draw_again(void *opaque)
-{
-    Run *r = opaque;
-    const int first = !r->expected[0]->buf[0];
-    AVFrame **out = first ? r->expected : r->out;
-    int nb = 0, ret;
-
-    r->graph = (TestFilter) { "mvview", r->options, 2, !r->searches, .configure = first ? NULL : test_let_fail };
-    ret = test_open_filter(&r->graph, r->in->format, r->in->w, r->in->h);
-    for (int i = 0; i < r->nb + 1 && ret >= 0; i++) {
-        ret = av_buffersrc_write_frame(r->graph.src, i < r->nb ? r->frames[i] : NULL);
-        while (ret >= 0 && nb < r->nb && (ret = av_buffersink_get_frame(r->graph.sink, out[nb])) >= 0)
-            nb++;
-        if (ret == AVERROR(EAGAIN) || ret == AVERROR_EOF)
-            ret = 0;
-    }
-    if (ret < 0)
-        return ret;
-    CHECK(nb == r->nb, "%d frames", nb);
-    for (int i = 0; i < nb && !first; i++)
-        CHECK(same_pictures(out[i], r->expected[i]), "another picture");
-    return 0;
-}
-
-static void release_drawn(void *opaque)
-{
-    Run *r = opaque;
-
-    avfilter_graph_free(&r->graph.graph);
-    for (int i = 0; i < r->nb; i++)
-        av_frame_unref(r->out[i]);
-}
-
 /* Each allocation fails: the run must end with an error or the right pictures. */
-static void fail_allocations(Run *r, int least, const char *what)
+static void fail_allocations(const char *options, const Input *in, int nb, int searches)
 {
-    for (int i = 0; i < r->nb; i++) {
-        r->frames[i]   = make_frame(&r->in[i]);
-        r->expected[i] = test_alloc(av_frame_alloc());
-        r->out[i]      = test_alloc(av_frame_alloc());
-    }
-    CHECK(draw_again(r) >= 0, "without a failure");
-    CHECK(!r->searches || av_frame_get_side_data(r->expected[1], AV_FRAME_DATA_MOTION_VECTORS), "nothing was searched");
-    release_drawn(r);
-    test_failing_allocations(draw_again, release_drawn, r, 1, least, 0, what);
-    for (int i = 0; i < r->nb; i++) {
-        av_frame_free(&r->frames[i]);
-        av_frame_free(&r->expected[i]);
-        av_frame_free(&r->out[i]);
-    }
+    const TestShape shape   = test_shape(in->format, in->w, in->h);
+    const TestFilter filter = { "mvview", options, 2, !searches };
+    TestFrames frames = { .nb = nb }, out = { .nb = 0 };
+    int ret;
+
+    for (int i = 0; i < nb; i++)
+        frames.frames[i] = make_frame(&in[i]);
+    ret = test_run_filter(&filter, &shape, &frames, &shape, &out);
+    CHECK(ret >= 0 && out.nb == nb, "%d frames, %s", out.nb, av_err2str(ret));
+    CHECK(!searches || out.nb < 2 || av_frame_get_side_data(out.frames[1], AV_FRAME_DATA_MOTION_VECTORS),
+          "nothing was searched");
+    test_free_frames(&out);
+    test_failing_filter(&filter, &shape, &frames, 1, searches ? 100 : 50, options);
+    test_free_frames(&frames);
 }
 
 static void failing_allocations(void)
@@ -160,23 +111,22 @@ static void failing_allocations(void)
     TestRandom random = { .state = 41 };
 
     for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++) {
-        Run r = { .nb = 2, .options = options[i] };
+        Input in[2] = { { .w = 70, .h = 66, .format = formats[i], .seed = i } };
 
-        r.in[0] = (Input) { .w = 70, .h = 66, .format = formats[i], .seed = i };
-        grid_of_vectors(&r.in[0], &random, 16, 40);
-        r.in[1] = r.in[0];
-        fail_allocations(&r, 50, options[i]);
+        grid_of_vectors(&in[0], &random, 16, 40);
+        in[1] = in[0];
+        fail_allocations(options[i], in, 2, 0);
     }
 }
 
 /* mvview searches itself, so allocations of the engine fail, too. */
 static void failing_searches(void)
 {
-    Run r = { .nb = 3, .options = "mode=flow+arrows", .searches = 1 };
+    Input in[3];
 
-    for (int i = 0; i < r.nb; i++)
-        r.in[i] = (Input) { .w = 24, .h = 17, .format = AV_PIX_FMT_YUV420P, .seed = i };
-    fail_allocations(&r, 100, "with a search");
+    for (int i = 0; i < 3; i++)
+        in[i] = (Input) { .w = 24, .h = 17, .format = AV_PIX_FMT_YUV420P, .seed = i };
+    fail_allocations("mode=flow+arrows", in, 3, 1);
 }
 
 /* Tests that frames without anything to draw pass through. */

@@ -316,11 +316,10 @@ static void free_stream(StreamCase *c)
         av_frame_free(&c->frames[i]);
 }
 
-/* @param configure called when options are set; may be NULL */
-static StreamResult run_stream(const StreamCase *c, int threads, void (*configure)(void))
+static StreamResult run_stream(const StreamCase *c, int threads)
 {
     StreamResult r = { 0 };
-    TestFilter g = { c->kind->filter, c->options, threads, !c->searches, .configure = configure };
+    TestFilter g = { c->kind->filter, c->options, threads, !c->searches };
     AVFrame *out = test_alloc(av_frame_alloc());
     int64_t last = AV_NOPTS_VALUE;
     int ret;
@@ -336,7 +335,7 @@ static StreamResult run_stream(const StreamCase *c, int threads, void (*configur
             if (c->kind->check_frame)
                 c->kind->check_frame(c, out, r.nb, last);
             last   = out->pts;
-            r.hash = hash_frame(r.hash, out);
+            r.hash = test_hash_frame(r.hash, out);
             r.nb++;
             av_frame_unref(out);
         }
@@ -367,8 +366,8 @@ static StreamResult check_stream(const StreamCase *c)
     StreamResult first;
 
     for (int i = 0; i < c->nb; i++)
-        before = hash_frame(before, c->frames[i]);
-    first = run_stream(c, 1, NULL);
+        before = test_hash_frame(before, c->frames[i]);
+    first = run_stream(c, 1);
     CHECK(first.ret >= 0 || test_nb_errors, "%s, without a message", av_err2str(first.ret));
     for (int i = 0; i < FF_ARRAY_ELEMS(variants); i++) {
         /* samples above the depth: mvdenoise and mvdeint do not define the result */
@@ -377,14 +376,14 @@ static StreamResult check_stream(const StreamCase *c)
         StreamResult other;
 
         av_force_cpu_flags(variants[i].cpu_flags);
-        other = run_stream(c, variants[i].threads, NULL);
+        other = run_stream(c, variants[i].threads);
         av_force_cpu_flags(-1);
         CHECK(other.ret == first.ret && other.nb == first.nb && (other.hash == first.hash || !is_same),
               "another result %s: %d frames and %s, not %d and %s", variants[i].name, other.nb,
               av_err2str(other.ret), first.nb, av_err2str(first.ret));
     }
     for (int i = 0; i < c->nb; i++) {
-        after = hash_frame(after, c->frames[i]);
+        after = test_hash_frame(after, c->frames[i]);
         CHECK(is_intact(c->frames[i]), "bytes between the rows of input frame %d were written", i);
     }
     CHECK(before == after, "the input was written to");

@@ -33,7 +33,7 @@ static int same_pictures(const AVFrame *a, const AVFrame *b)
 
     av_image_fill_linesizes(linesizes, a->format, a->width);
     for (int i = 0; i < av_pix_fmt_count_planes(a->format); i++)
-        for (int y = 0; y < rows_of(a, i); y++)
+        for (int y = 0; y < test_plane_rows(a, i); y++)
             if (memcmp(a->data[i] + y * (ptrdiff_t)a->linesize[i],
                        b->data[i] + y * (ptrdiff_t)b->linesize[i], linesizes[i]))
                 return 0;
