@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libavfilter/avfilter.h"
-#include "libavfilter/buffersrc.h"
 #include "libavutil/common.h"
 #include "libavutil/frame.h"
 #include "libavutil/mem.h"
@@ -88,37 +86,29 @@ static int quality_sample(const QualityClip *c, int t, int x, int y)
 /* Makes the frames of all fields of the clip with a filter. */
 static void quality_run(QualityClip *c, const char *name, const char *options, uint8_t (*out)[QUALITY_H][QUALITY_W])
 {
-    TestFilter f = { .name = name, .options = options, .nb_threads = 1 };
+    const TestFilter f = { .name = name, .options = options, .nb_threads = 1 };
+    TestFrames in = { .nb = QUALITY_FIELDS / 2 }, made = { .nb = 0 };
     TestRandom r = { .state = c->seed };
-    int nb = 0, ret = test_open_filter(&f, c->shape.format, c->shape.w, c->shape.h);
+    int ret;
 
-    CHECK(ret >= 0, "%s", av_err2str(ret));
-    for (int n = 0; n <= QUALITY_FIELDS / 2; n++) {
-        AVFrame *in = NULL, *frame;
+    for (int n = 0; n < in.nb; n++) {
+        const int bottom = c->event == QUALITY_ORDER && n >= 5;
 
-        if (n < QUALITY_FIELDS / 2) {
-            const int bottom = c->event == QUALITY_ORDER && n >= 5;
-
-            in = test_canaries(&c->shape, &r);
-            in->pts    = n;
-            in->flags |= AV_FRAME_FLAG_INTERLACED | (bottom ? 0 : AV_FRAME_FLAG_TOP_FIELD_FIRST);
-            for (int y = 0; y < QUALITY_H; y++)
-                for (int x = 0; x < QUALITY_W; x++)
-                    test_set_word(&c->shape, in, 0, x, y, c->truth[2 * n + ((y & 1) != bottom)][y][x]);
-        }
-        ret = av_buffersrc_add_frame(f.src, in);
-        CHECK(ret >= 0, "%s", av_err2str(ret));
-        av_frame_free(&in);
-        while (nb < QUALITY_FIELDS && test_take_frame(&f, &c->shape, &frame) >= 0) {
-            for (int y = 0; y < QUALITY_H; y++)
-                for (int x = 0; x < QUALITY_W; x++)
-                    out[nb][y][x] = test_word(&c->shape, frame, 0, x, y);
-            nb++;
-            av_frame_free(&frame);
-        }
+        in.frames[n] = test_canaries(&c->shape, &r);
+        in.frames[n]->pts    = n;
+        in.frames[n]->flags |= AV_FRAME_FLAG_INTERLACED | (bottom ? 0 : AV_FRAME_FLAG_TOP_FIELD_FIRST);
+        for (int y = 0; y < QUALITY_H; y++)
+            for (int x = 0; x < QUALITY_W; x++)
+                test_set_word(&c->shape, in.frames[n], 0, x, y, c->truth[2 * n + ((y & 1) != bottom)][y][x]);
     }
-    CHECK(nb == QUALITY_FIELDS, "%d frames", nb);
-    avfilter_graph_free(&f.graph);
+    ret = test_run_filter(&f, &c->shape, &in, &c->shape, &made);
+    CHECK(ret >= 0 && made.nb == QUALITY_FIELDS, "%d frames, %s", made.nb, av_err2str(ret));
+    for (int t = 0; t < made.nb; t++)
+        for (int y = 0; y < QUALITY_H; y++)
+            for (int x = 0; x < QUALITY_W; x++)
+                out[t][y][x] = test_word(&c->shape, made.frames[t], 0, x, y);
+    test_free_frames(&in);
+    test_free_frames(&made);
 }
 
 static double quality_error(uint8_t (*a)[QUALITY_W], uint8_t (*b)[QUALITY_W])

@@ -139,42 +139,32 @@ static void check_captions(const AVFrame *out, int next[CAPTIONS - 1])
  */
 static void captions_of(const char *filter, const char *options, int damaged)
 {
-    Input in = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
-    int next[CAPTIONS - 1] = { 0 }, nb = 0, ret;
-    AVFrame *out = test_alloc(av_frame_alloc());
-    TestFilter g = { filter, options, 1, .never_searches = 1 };
+    const Input input     = { .w = 32, .h = 24, .format = AV_PIX_FMT_GRAY8 };
+    const TestShape shape = test_shape(input.format, input.w, input.h);
+    const TestFilter f    = { filter, options, 1, .never_searches = 1 };
+    TestFrames in = { .nb = CAPTION_FRAMES }, out = { .nb = 0 };
+    int next[CAPTIONS - 1] = { 0 }, ret;
 
     snprintf(test_context, sizeof(test_context), "captions, %s=%s, damaged %d", filter, options, damaged);
-    ret = test_open_filter(&g, in.format, in.w, in.h);
-    for (int n = 0; n <= CAPTION_FRAMES && ret >= 0; n++) {
-        AVFrame *f = NULL;
+    for (int n = 0; n < in.nb; n++) {
+        AVFrameSideData *sd;
 
-        if (n < CAPTION_FRAMES) {
-            AVFrameSideData *sd;
-
-            f = make_frame(&in);
-            f->pts      = n == damaged ? 10000000 : n;
-            f->duration = 1;
-            sd = test_alloc(av_frame_new_side_data(f, AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
-            for (int i = 0; i < CAPTIONS; i++)
-                caption(sd->data + 3 * i, n, i);
-        }
-        ret = av_buffersrc_add_frame(g.src, f);
-        av_frame_free(&f);
-        while (ret >= 0 && (ret = av_buffersink_get_frame(g.sink, out)) >= 0) {
-            check_captions(out, next);
-            nb++;
-            av_frame_unref(out);
-        }
-        if (ret == AVERROR(EAGAIN))
-            ret = 0;
+        in.frames[n] = make_frame(&input);
+        in.frames[n]->pts      = n == damaged ? 10000000 : n;
+        in.frames[n]->duration = 1;
+        sd = test_alloc(av_frame_new_side_data(in.frames[n], AV_FRAME_DATA_A53_CC, 3 * CAPTIONS));
+        for (int i = 0; i < CAPTIONS; i++)
+            caption(sd->data + 3 * i, n, i);
     }
-    CHECK(ret == AVERROR_EOF && nb, "%d frames, %s", nb, av_err2str(ret));
+    ret = test_run_filter(&f, &shape, &in, &shape, &out);
+    CHECK(ret >= 0 && out.nb && out.nb < FF_ARRAY_ELEMS(out.frames), "%d frames, %s", out.nb, av_err2str(ret));
+    for (int n = 0; n < out.nb; n++)
+        check_captions(out.frames[n], next);
     for (int i = 0; i < CAPTIONS - 1; i++)
         CHECK(next[i] == CAPTION_FRAMES, "captions of kind %d of %d frames came out instead of %d", i, next[i],
               CAPTION_FRAMES);
-    avfilter_graph_free(&g.graph);
-    av_frame_free(&out);
+    test_free_frames(&in);
+    test_free_frames(&out);
 }
 
 static void captions(void)

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libavfilter/avfilter.h"
-#include "libavfilter/buffersrc.h"
 #include "libavfilter/version.h"
 #include "libavutil/mem.h"
 #include "libavutil/pixdesc.h"
@@ -388,35 +386,29 @@ static void run_case(uint64_t seed, int on_device)
 
 /* Comparison with bwdif */
 
-/* Makes the frames of a case with bwdif. Returns their number. */
-static int run_bwdif(const Case *c, AVFrame **out)
+/* Makes the frames of a case with bwdif. */
+static void run_bwdif(const Case *c, TestFrames *out)
 {
-    TestFilter bwdif = { .name = "bwdif", .options = "mode=send_field", .nb_threads = 1 };
-    int nb = 0, ret = test_open_filter(&bwdif, c->shape.format, c->shape.w, c->shape.h);
+    const TestFilter bwdif = { .name = "bwdif", .options = "mode=send_field", .nb_threads = 1 };
+    TestFrames in = { .nb = c->nb_frames };
+    int ret;
 
-    CHECK(ret >= 0, "%s", av_err2str(ret));
-    for (int n = 0; n <= c->nb_frames; n++) {
-        AVFrame *f = n < c->nb_frames ? test_alloc(av_frame_clone(c->frames[n])) : NULL;
-
-        if (f)
-            f->flags |= AV_FRAME_FLAG_INTERLACED | (c->inputs[n].bottom_first ? 0 : AV_FRAME_FLAG_TOP_FIELD_FIRST);
-        ret = av_buffersrc_add_frame(bwdif.src, f);
-        CHECK(ret >= 0, "%s", av_err2str(ret));
-        av_frame_free(&f);
-        while (nb < DEINT_MAX_FIELDS && test_take_frame(&bwdif, &c->shape, &out[nb]) >= 0)
-            nb++;
+    for (int n = 0; n < in.nb; n++) {
+        in.frames[n] = test_alloc(av_frame_clone(c->frames[n]));
+        in.frames[n]->flags |= AV_FRAME_FLAG_INTERLACED |
+                               (c->inputs[n].bottom_first ? 0 : AV_FRAME_FLAG_TOP_FIELD_FIRST);
     }
-    avfilter_graph_free(&bwdif.graph);
-    return nb;
+    ret = test_run_filter(&bwdif, &c->shape, &in, &c->shape, out);
+    CHECK(ret >= 0 && out->nb == 2 * in.nb, "%d frames, %s", out->nb, av_err2str(ret));
+    test_free_frames(&in);
 }
 
 /* Compares estimates from three fields with bwdif's frames. A single frame is left out: bwdif differs there. */
 static void compare_with_bwdif(uint64_t seed)
 {
-    AVFrame *frames[DEINT_MAX_FIELDS];
+    TestFrames frames = { .nb = 0 };
     uint16_t *expected[4];
     Case c;
-    int nb;
 
     draw_case(&c, seed);
     for (int n = 0; n < c.nb_frames; n++)
@@ -428,13 +420,12 @@ static void compare_with_bwdif(uint64_t seed)
         close_oracle(&c);
         open_oracle(&c);
         deint_oracle_bwdif(&c.oracle);
-        nb = run_bwdif(&c, frames);
-        CHECK(nb == 2 * c.nb_frames, "%d frames", nb);
-        for (int t = 0; t < nb; t++) {
+        run_bwdif(&c, &frames);
+        for (int t = 0; t < frames.nb; t++) {
             list_expected(&c, expected, t);
-            test_compare_samples(&c.shape, frames[t], expected, "field", t);
-            av_frame_free(&frames[t]);
+            test_compare_samples(&c.shape, frames.frames[t], expected, "field", t);
         }
+        test_free_frames(&frames);
     }
     free_case(&c);
 }

@@ -285,11 +285,13 @@ static void fields_on_device(AVBufferRef *device, int nb)
     }
 }
 
+/** Pictures of changing size. */
+static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
+static const char all_modes[] = "mode=arrows+flow+blocks:legend=1:background=gray";
+
 /* Tests sequences of frames: sizes that change, frames without vectors, the filter disabled. */
 static void sequences_on_device(AVBufferRef *device)
 {
-    static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
-    const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
     TestRandom r = { .state = 12 };
     DeviceGraph d = { .device = device };
     int ret = 0;
@@ -306,9 +308,9 @@ static void sequences_on_device(AVBufferRef *device)
         else if (i % 3)
             fields_of_vectors(&in, &r, (const int[]) { -1, 1 }, 2, 9);
         if (!i)
-            ret = open_device_graph(&d, &in, options);
+            ret = open_device_graph(&d, &in, all_modes);
         if (ret >= 0)
-            ret = check_on_device(&d, &in, options, !(i % 3));
+            ret = check_on_device(&d, &in, all_modes, !(i % 3));
         CHECK(ret >= 0, "%s", av_err2str(ret));
     }
     close_device_graph(&d);
@@ -324,34 +326,31 @@ static void sequences_on_device(AVBufferRef *device)
 /* Tests that a graph draws pictures of changing size as a graph for each size would. */
 static void sizes_that_change(void)
 {
-    static const int sizes[][2] = { { 64, 48 }, { 64, 48 }, { 33, 90 }, { 200, 17 }, { 1, 1 }, { 64, 48 } };
-    const char *const options = "mode=arrows+flow+blocks:legend=1:background=gray";
+    const TestShape first   = test_shape(AV_PIX_FMT_YUV420P, sizes[0][0], sizes[0][1]);
+    const TestFilter filter = { "mvview", all_modes, 3, .never_searches = 1 };
+    AVFrame *alone[FF_ARRAY_ELEMS(sizes)];
+    TestFrames in = { .nb = FF_ARRAY_ELEMS(sizes) }, out = { .nb = 0 };
     TestRandom r = { .state = 11 };
-    TestFilter g = { "mvview", options, 3, .never_searches = 1 };
-    int ret = 0;
+    int ret;
 
-    for (int i = 0; i < FF_ARRAY_ELEMS(sizes) && ret >= 0; i++) {
-        Input in = { .w = sizes[i][0], .h = sizes[i][1], .format = AV_PIX_FMT_YUV420P, .seed = i };
-        AVFrame *out = test_alloc(av_frame_alloc()), *f, *alone;
+    for (int i = 0; i < in.nb; i++) {
+        Input input = { .w = sizes[i][0], .h = sizes[i][1], .format = first.format, .seed = i };
 
         snprintf(test_context, sizeof(test_context), "sizes that change, frame %d", i);
-        grid_of_vectors(&in, &r, 16, 9);
-        f = make_frame(&in);
-        f->pts = i;
-        if (!i)
-            ret = test_open_filter(&g, in.format, in.w, in.h);
-        if (ret >= 0)
-            ret = av_buffersrc_add_frame(g.src, f);
-        if (ret >= 0)
-            ret = av_buffersink_get_frame(g.sink, out);
-        CHECK(ret >= 0, "%s", av_err2str(ret));
-        alone = filter_frame(&in, "mvview", options, 1, 1);
-        CHECK(ret < 0 || alone && out->width == in.w && same_pictures(out, alone), "another picture");
-        av_frame_free(&f);
-        av_frame_free(&out);
-        av_frame_free(&alone);
+        grid_of_vectors(&input, &r, 16, 9);
+        in.frames[i]      = make_frame(&input);
+        in.frames[i]->pts = i;
+        alone[i]          = filter_frame(&input, "mvview", all_modes, 1, 1);
     }
-    avfilter_graph_free(&g.graph);
+    ret = test_run_filter(&filter, &first, &in, &first, &out);
+    CHECK(ret >= 0 && out.nb == in.nb, "%d frames, %s", out.nb, av_err2str(ret));
+    for (int i = 0; i < in.nb; i++) {
+        CHECK(i >= out.nb || alone[i] && out.frames[i]->width == sizes[i][0] && same_pictures(out.frames[i], alone[i]),
+              "another picture, frame %d", i);
+        av_frame_free(&alone[i]);
+    }
+    test_free_frames(&in);
+    test_free_frames(&out);
 }
 
 /* Tests that mvview draws at both ends of codecview's arrows, and nowhere far from them. */

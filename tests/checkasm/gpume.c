@@ -882,22 +882,14 @@ void checkasm_check_vf_gpume(void)
     check_bound();
     check_bound_and_store();
     check_join();
-#if CONFIG_MVVIEW_FILTER
-    checkasm_check_mvview();
-#endif
-#if CONFIG_MVFPS_FILTER
-    checkasm_check_mvfps();
-#endif
-#if CONFIG_MVDENOISE_FILTER
-    checkasm_check_mvdenoise();
-#endif
-#if CONFIG_MVDEINT_FILTER
-    checkasm_check_mvdeint();
-#endif
-#if CONFIG_MVSTAB_FILTER
-    checkasm_check_mvstab();
-#endif
-#if CONFIG_MVSTEREO_FILTER
-    checkasm_check_mvstereo();
-#endif
+#define CHECK_FILTER(NAME, name)        \
+    if (CONFIG_##NAME##_FILTER)         \
+        checkasm_check_##name();
+    CHECK_FILTER(MVVIEW,    mvview)
+    CHECK_FILTER(MVFPS,     mvfps)
+    CHECK_FILTER(MVDENOISE, mvdenoise)
+    CHECK_FILTER(MVDEINT,   mvdeint)
+    CHECK_FILTER(MVSTAB,    mvstab)
+    CHECK_FILTER(MVSTEREO,  mvstereo)
+#undef CHECK_FILTER
 }

@@ -386,14 +386,17 @@ fate-gpume-npys-codec: CMD = cleanfiles="$$cleanfiles $(GPUME_TMP).mkv"; \
 FATE_GPUME_ENCODE = $(FATE_GPUME_ENCODE-yes)
 
 # Test programs
+# Each has a test that runs all of it, and a short one. $(1): test; $(2): program
+define GPUME_PROGRAM
+fate-$(1) fate-$(1)-quick: libavfilter/tests/$(2)$(EXESUF)
+fate-$(1):       CMD = runecho libavfilter/tests/$(2)$(EXESUF)
+fate-$(1)-quick: CMD = runecho libavfilter/tests/$(2)$(EXESUF) -quick
+endef
+$(foreach N,mvview mvfps mvdenoise mvdeint mvstab mvstereo,$(eval $(call GPUME_PROGRAM,$(N)-unit,gpume_$(N))))
 FATE_GPUME_PROGRAMS-$(CONFIG_GPUME_FILTER) += fate-gpume-hint-constant fate-gpume-hint-constant-quick
-fate-gpume-hint-constant fate-gpume-hint-constant-quick: libavfilter/tests/gpume_hint_constant$(EXESUF)
-fate-gpume-hint-constant:       CMD = runecho libavfilter/tests/gpume_hint_constant$(EXESUF)
-fate-gpume-hint-constant-quick: CMD = runecho libavfilter/tests/gpume_hint_constant$(EXESUF) -quick
+$(eval $(call GPUME_PROGRAM,gpume-hint-constant,gpume_hint_constant))
 FATE_GPUME_PROGRAMS-$(call ALLYES, GPUME_FILTER MPEG4_ENCODER MOVIE_FILTER) += fate-gpume-me-hint fate-gpume-me-hint-quick
-fate-gpume-me-hint fate-gpume-me-hint-quick: libavfilter/tests/gpume_me_hint$(EXESUF)
-fate-gpume-me-hint:       CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF)
-fate-gpume-me-hint-quick: CMD = runecho libavfilter/tests/gpume_me_hint$(EXESUF) -quick
+$(eval $(call GPUME_PROGRAM,gpume-me-hint,gpume_me_hint))
 # in shares that run in parallel
 GPUME_SHARES = 1 2 3 4
 GPUME_UNIT   = $(GPUME_SHARES:%=fate-gpume-unit-%)

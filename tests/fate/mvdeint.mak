@@ -115,6 +115,3 @@ FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) TELECINE_FILTER FIELDMATCH_FILTER C
 FATE_MVDEINT-$(call ALLYES, $(MVDEINT_NEEDS) SCALE_FILTER) += $(FATE_MVDEINT_FORMATS)
 
 FATE_MVDEINT_PROGRAMS-$(call ALLYES, GPUME_FILTER MVDEINT_FILTER BWDIF_FILTER) += fate-mvdeint-unit fate-mvdeint-unit-quick
-fate-mvdeint-unit fate-mvdeint-unit-quick: libavfilter/tests/gpume_mvdeint$(EXESUF)
-fate-mvdeint-unit:       CMD = runecho libavfilter/tests/gpume_mvdeint$(EXESUF)
-fate-mvdeint-unit-quick: CMD = runecho libavfilter/tests/gpume_mvdeint$(EXESUF) -quick

@@ -171,6 +171,3 @@ FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) SPLIT_FILTER FPS_FILTER SETPTS_
 FATE_MVDENOISE-$(call ALLYES, $(MVDENOISE_NEEDS) MESTIMATE_FILTER) += fate-mvdenoise-mestimate
 
 FATE_MVDENOISE_PROGRAMS-$(call ALLYES, GPUME_FILTER MVDENOISE_FILTER) += fate-mvdenoise-unit fate-mvdenoise-unit-quick
-fate-mvdenoise-unit fate-mvdenoise-unit-quick: libavfilter/tests/gpume_mvdenoise$(EXESUF)
-fate-mvdenoise-unit:       CMD = runecho libavfilter/tests/gpume_mvdenoise$(EXESUF)
-fate-mvdenoise-unit-quick: CMD = runecho libavfilter/tests/gpume_mvdenoise$(EXESUF) -quick

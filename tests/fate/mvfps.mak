@@ -230,6 +230,3 @@ fate-gpume-filter-streams fate-gpume-filter-streams-quick: libavfilter/tests/gpu
 fate-gpume-filter-streams:       CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_filter_streams$(EXESUF)
 fate-gpume-filter-streams-quick: CMD = export CUDA_VISIBLE_DEVICES=; runecho libavfilter/tests/gpume_filter_streams$(EXESUF) -quick
 FATE_MVFPS_PROGRAMS-$(call ALLYES, GPUME_FILTER MVFPS_FILTER) += fate-mvfps-unit fate-mvfps-unit-quick
-fate-mvfps-unit fate-mvfps-unit-quick: libavfilter/tests/gpume_mvfps$(EXESUF)
-fate-mvfps-unit:       CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF)
-fate-mvfps-unit-quick: CMD = runecho libavfilter/tests/gpume_mvfps$(EXESUF) -quick

@@ -87,6 +87,3 @@ FATE_MVSTAB-$(call ALLYES, $(MVSTAB_NEEDS) CONCAT_FILTER HFLIP_FILTER NEGATE_FIL
                            METADATA_FILTER NULL_MUXER) += $(FATE_MVSTAB_PICTURES) $(FATE_MVSTAB_SAME) $(FATE_MVSTAB_FORMATS) $(FATE_MVSTAB_TEXTS)
 
 FATE_MVSTAB_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTAB_FILTER) += fate-mvstab-unit fate-mvstab-unit-quick
-fate-mvstab-unit fate-mvstab-unit-quick: libavfilter/tests/gpume_mvstab$(EXESUF)
-fate-mvstab-unit:       CMD = runecho libavfilter/tests/gpume_mvstab$(EXESUF)
-fate-mvstab-unit-quick: CMD = runecho libavfilter/tests/gpume_mvstab$(EXESUF) -quick

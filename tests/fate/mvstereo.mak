@@ -115,6 +115,3 @@ FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) COLOR_FILTER SCALE_FILTER FRAMEPA
 FATE_MVSTEREO-$(call ALLYES, $(MVSTEREO_NEEDS) NULL_MUXER MATROSKA_MUXER MATROSKA_DEMUXER FFV1_ENCODER FFV1_DECODER FILE_PROTOCOL) += $(if $(GPUME_SERIES_7),,fate-mvstereo-error-type)
 
 FATE_MVSTEREO_PROGRAMS-$(call ALLYES, GPUME_FILTER MVSTEREO_FILTER) += fate-mvstereo-unit fate-mvstereo-unit-quick
-fate-mvstereo-unit fate-mvstereo-unit-quick: libavfilter/tests/gpume_mvstereo$(EXESUF)
-fate-mvstereo-unit:       CMD = runecho libavfilter/tests/gpume_mvstereo$(EXESUF)
-fate-mvstereo-unit-quick: CMD = runecho libavfilter/tests/gpume_mvstereo$(EXESUF) -quick

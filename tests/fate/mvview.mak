@@ -111,6 +111,3 @@ fate-mvview-none: CMD = $(call MVVIEW_CRC,$(GPUME_SRC),mode=flow:background=blac
 fate-mvview-none: REF = $(GPUME_REF)frames
 
 FATE_MVVIEW_PROGRAMS-$(call ALLYES, GPUME_FILTER MVVIEW_FILTER) += fate-mvview-unit fate-mvview-unit-quick
-fate-mvview-unit fate-mvview-unit-quick: libavfilter/tests/gpume_mvview$(EXESUF)
-fate-mvview-unit:       CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF)
-fate-mvview-unit-quick: CMD = runecho libavfilter/tests/gpume_mvview$(EXESUF) -quick
