@@ -273,6 +273,12 @@ static T *need(Call &c, const Table<T> &table, const void *handle, const char *w
     return object;
 }
 
+/** Declares the object of a handle. Returns from the entry point if there is none. */
+#define NEED_OR_RETURN(object, table, handle, what)                                      \
+    auto object = need(c, table, handle, what);                                          \
+    if (!object)                                                                         \
+        return c.end(ERROR_INVALID_HANDLE)
+
 /** CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD is 2. */
 static Stream *need_stream(Call &c, CUstream handle)
 {
@@ -982,18 +988,20 @@ LOADED(cuMemAllocPitch_v2)(CUdeviceptr *p, size_t *pitch, size_t width, size_t h
     return c.end(ret);
 }
 
-LOADED(cuMemFree_v2)(CUdeviceptr p)
+static CUresult free_memory(const char *name, AllocKind kind, uintptr_t p)
 {
-    Call c("cuMemFree_v2", "0x%llx", HEX(p));
-    if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
-        /* if the context could not be pushed, the program has tried to free the memory */
-        Alloc *a = push_failed() ? memory_exact(p) : NULL;
-        if (a && a->base == p && a->kind == ALLOC_DEVICE)
-            release(c, ALLOC_DEVICE, p);
-        return c.result();
-    }
-    return c.end(release(c, ALLOC_DEVICE, p));
+    Call c(name, "0x%llx", HEX(p));
+    if (c.enter(NEEDS_CONTEXT | RELEASES))
+        return c.end(release(c, kind, p));
+    /* if the context could not be pushed, the program has tried to free the memory */
+    Alloc *a = push_failed() ? memory_exact(p) : NULL;
+    if (a && a->base == p && a->kind == kind)
+        release(c, kind, p);
+    return c.result();
 }
+
+LOADED(cuMemFree_v2)(CUdeviceptr p) { return free_memory("cuMemFree_v2", ALLOC_DEVICE, p); }
+API cuMemFreeHost(void *p) { return free_memory("cuMemFreeHost", ALLOC_PINNED, (uintptr_t)p); }
 
 API cuMemGetInfo_v2(size_t *free, size_t *total)
 {
@@ -1018,18 +1026,6 @@ API cuMemHostAlloc(void **p, size_t size, unsigned int flags)
     return c.end(ret);
 }
 
-API cuMemFreeHost(void *p)
-{
-    Call c("cuMemFreeHost", "0x%llx", HEX(p));
-    if (!c.enter(NEEDS_CONTEXT | RELEASES)) {
-        Alloc *a = push_failed() ? memory_exact((uintptr_t)p) : NULL;
-        if (a && a->base == (uintptr_t)p && a->kind == ALLOC_PINNED)
-            release(c, ALLOC_PINNED, (uintptr_t)p);
-        return c.result();
-    }
-    return c.end(release(c, ALLOC_PINNED, (uintptr_t)p));
-}
-
 /* Copies and sets. */
 
 #define DEVICE CU_MEMORYTYPE_DEVICE
@@ -1040,16 +1036,12 @@ API cuMemFreeHost(void *p)
 #define COPY(name, async, dst_type, to, src_type, from)                                  \
     LOADED(name)(dst_type dst, src_type src, size_t size)                                \
     {                                                                                    \
-        Call c(#name, "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size);                  \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
+        ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx, %zu", HEX(dst), HEX(src), size); \
         return c.end(copy_linear(c, NULL, to, (uintptr_t)dst, from, (uintptr_t)src, size, true));  \
     }                                                                                    \
     LOADED(async)(dst_type dst, src_type src, size_t size, CUstream stream)              \
     {                                                                                    \
-        Call c(#async, "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));      \
-        if (!c.enter(NEEDS_CONTEXT))                                                     \
-            return c.result();                                                           \
+        ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, 0x%llx, %zu, 0x%llx", HEX(dst), HEX(src), size, HEX(stream));  \
         return c.end_plain(copy_linear(c, stream, to, (uintptr_t)dst, from, (uintptr_t)src, size, false)); \
     }
 COPY(cuMemcpy, cuMemcpyAsync, CUdeviceptr, ANY, CUdeviceptr, ANY)
@@ -1114,9 +1106,7 @@ LOADED(cuStreamCreate)(CUstream *p, unsigned int flags)
 LOADED(cuStreamDestroy_v2)(CUstream handle)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
-    Stream *s = need(c, streams, handle, "stream");
-    if (!s)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(s, streams, handle, "stream");
     streams.remove(handle);
     stream_destroy(s);
     return c.end(0);
@@ -1167,9 +1157,7 @@ LOADED(cuEventCreate)(CUevent *p, unsigned int flags)
 LOADED(cuEventDestroy_v2)(CUevent handle)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
-    Event *e = need(c, events, handle, "event");
-    if (!e)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(e, events, handle, "event");
     events.remove(handle);
     delete e;
     return c.end(0);
@@ -1194,9 +1182,7 @@ LOADED(cuEventRecord)(CUevent handle, CUstream stream)
 LOADED(cuEventSynchronize)(CUevent handle)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Event *e = need(c, events, handle, "event");
-    if (!e)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(e, events, handle, "event");
     if (e->mark)
         sync_mark(*e->mark);
     return c.end(e->ctx->error);
@@ -1205,9 +1191,7 @@ LOADED(cuEventSynchronize)(CUevent handle)
 LOADED(cuEventQuery)(CUevent handle)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx", HEX(handle));
-    Event *e = need(c, events, handle, "event");
-    if (!e)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(e, events, handle, "event");
     if (e->mark) {
         const std::shared_ptr<Mark> mark = e->mark;
         progress(mark.get());
@@ -1245,9 +1229,7 @@ LOADED(cuModuleLoadData)(CUmodule *module, const void *image)
 LOADED(cuModuleUnload)(CUmodule handle)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT | RELEASES, "0x%llx", HEX(handle));
-    Module *m = need(c, modules, handle, "module");
-    if (!m)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(m, modules, handle, "module");
     const Op *user = queued_user_module(m);
     if (user) {
         c.misuse("unloaded while %s is queued, which is of it", user->what.c_str());
@@ -1261,9 +1243,7 @@ LOADED(cuModuleUnload)(CUmodule handle)
 LOADED(cuModuleGetFunction)(CUfunction *p, CUmodule handle, const char *name)
 {
     ENTER_OR_RETURN(NEEDS_CONTEXT, "0x%llx, %s", HEX(handle), name ? name : "NULL");
-    Module *m = need(c, modules, handle, "module");
-    if (!m)
-        return c.end(ERROR_INVALID_HANDLE);
+    NEED_OR_RETURN(m, modules, handle, "module");
     auto f = m->functions.find(name);
     if (f == m->functions.end())
         return c.end(ERROR_NOT_FOUND);
