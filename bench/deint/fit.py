@@ -24,7 +24,6 @@ from scipy.optimize import minimize
 
 sys.path.insert(1, f"{sys.path[0]}/../lib")
 import bench  # noqa: E402
-from taps import luma_of  # noqa: E402
 
 FIELDS, RECORD = 16, 25
 # c0 ... c5 of both distances, c0 ... c4 of X(0) and L. With these bounds no sum exceeds 32 bits; c0 is at least 128.
@@ -39,9 +38,9 @@ def scaled(v, factor):
 def measure(out, ffmpeg, program, clip, start):
     """The measures of a part of a clip, and the true samples; by pass."""
     w, h = os.environ.get('CROP', '320x176').split('x')
-    frames = luma_of(ffmpeg, clip, f'trim=start_frame={start}:end_frame={start + FIELDS},format=gray,crop=trunc(min(iw\\,{w})/4)*4:'
-                     f'trunc(min(ih\\,{h})/4)*4')
-    h, w = frames.shape[1:]
+    frames, w, h = bench.read_frames(ffmpeg, clip, f'trim=start_frame={start}:end_frame={start + FIELDS},format=gray,'
+                                     f'crop=trunc(min(iw\\,{w})/4)*4:trunc(min(ih\\,{h})/4)*4')
+    frames = frames.reshape(-1, h, w)
     if len(frames) < FIELDS:
         sys.exit('%s has only %d frames from frame %d on; %d are needed' % (clip, len(frames), start, FIELDS))
     frames.tofile(out + '/fit.gray')
@@ -118,7 +117,7 @@ def landed():
     """The models of mvdeint/arithmetic.h."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../mvdeint/arithmetic.h')) as f:
         text = f.read()
-    numbers = re.findall(r'[0-9]+', text[text.index('#define MVDEINT_MODELS'):text.index('/** Returns the number of fraction bits')])
+    numbers = re.findall(r'[0-9]+', text.split('#define MVDEINT_MODELS')[1].split('/**')[0])
     return np.array(numbers, float).reshape(3, NB)
 
 

@@ -30,18 +30,12 @@ MARGIN = 6
 PRIOR = 1e-4        # so that classes with few samples have the mean
 
 
-def luma_of(ffmpeg, clip, filters):
-    """The luma of the frames of a clip behind filters, 8 bits."""
-    luma, w, h = bench.read_frames(ffmpeg, clip, filters)
-    return luma.reshape(-1, h, w)
-
-
 def frames_of(ffmpeg, clip):
     """The luma of some frames."""
     w, h = os.environ.get('CROP', '640x352').split('x')
-    frames = luma_of(ffmpeg, clip, f'format=gray,crop=min(iw\\,{w}):min(ih\\,{h})')
+    frames, w, h = bench.read_frames(ffmpeg, clip, f'format=gray,crop=min(iw\\,{w}):min(ih\\,{h})')
     number = min(int(os.environ.get('FRAMES', 20)), len(frames))
-    return frames[np.linspace(0, len(frames) - 1, number).astype(int)]
+    return frames.reshape(-1, h, w)[np.linspace(0, len(frames) - 1, number).astype(int)]
 
 
 def samples_of(frame):
