@@ -1,11 +1,9 @@
 # shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by bench-gpu.sh: compares decoding alone with decoding and searching.
-#
-# Starting and ending a process takes a fraction of a second that does not depend on the
-# number of frames, so rates are measured in the steady state: a filter at the end of the
-# graph sets each frame's timestamp to the current time, and the rate covers the frames
-# from 20 % to 90 % of the stream; for several streams, the time while all are running.
+# Sourced by bench-gpu.sh: compares decoding alone with decoding and searching. Starting and ending a process takes a
+# fraction of a second that does not depend on the number of frames, so rates are measured in the steady state: a
+# filter at the end of the graph sets each frame's timestamp to the current time, and the rate covers the frames from
+# 20 % to 90 % of the stream; for several streams, the time while all are running.
 
 # make_clip: sets $clip to $input as a 1080p clip that NVDEC can decode.
 make_clip() {

@@ -72,10 +72,8 @@ add() {
     name=$(basename "${1%.*}" | tr -c 'A-Za-z0-9_\n' -)
     middle "$1" "$frames"
     for part in "" -whole; do
-        case $part in
-            "") area="min(${crop%x*}\,iw):min(${crop#*x}\,ih)" ;;
-            *)  area="iw:ih" ;;
-        esac
+        area=iw:ih
+        [ "$part" ] || area="min(${crop%x*}\,iw):min(${crop#*x}\,ih)"
         ffmpeg -loglevel info -i "$1" -map 0:v:0 \
             -vf "trim=start_frame=$start:end_frame=$((start + count)),format=yuv420p,crop=$area,crop=trunc(iw/2)*2:trunc(ih/2)*2" \
             -fps_mode passthrough -f rawvideo "$out/$name$part.yuv" 2> "$out/clip.log" ||

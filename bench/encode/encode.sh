@@ -27,9 +27,8 @@ fields=${FIELDS-algo=hme:block=8 algo=hme:tree=1 algo=hme:block=16 algo=fs algo=
 trap 'rm -f "$out"/*.nut' EXIT
 
 take_python
-for module in numpy bjontegaard; do
-    package "import $module" $module || die "this needs the Python package $module, see $out/pip.log"
-done
+package "import numpy, bjontegaard" numpy bjontegaard ||
+    die "this needs the Python packages numpy and bjontegaard, see $out/pip.log"
 
 # raw NAME INPUT_OPTIONS...: a clip that costs next to nothing to read.
 raw() {

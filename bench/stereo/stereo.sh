@@ -20,8 +20,8 @@ data=${DATA:-../shared/stereo}
 
 [ -d "$data" ] || die "DATA: there is no folder $data"
 take_python
-package "import numpy" numpy || die "this needs the Python package numpy, see $out/pip.log"
-package "import cv2" opencv-python-headless || die "this needs the Python package opencv-python-headless, see $out/pip.log"
+package "import numpy, cv2" numpy opencv-python-headless ||
+    die "this needs the Python packages numpy and opencv-python-headless, see $out/pip.log"
 "$python" bench/stereo/stereo.py "$bin/ffmpeg" "$data" "$out" "${CONDITIONS-}" "${METHODS-}"
 "$python" bench/stereo/flicker.py "$bin/ffmpeg" "$data" > "$out/flicker.txt"
 cat "$out/flicker.txt"
