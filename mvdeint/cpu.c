@@ -270,50 +270,33 @@ static int missing_line(const CPUBackend *s, int first)
     return first + !s->step->parities[MVDEINT_MAX_REFS];
 }
 
-static void add_residuals(void *arg, int worker, int start, int end)
-{
-    CPUBackend *s = arg;
-
-    for (; start < end; start++) {
-        int component, y = missing_line(s, find_pair(s->layout, start, &component));
-        const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
-        const int above = mvdeint_above(y), below = mvdeint_below(y, own.h);
-
-        for (int i = 0; i < MVDEINT_MAX_CANDIDATES && y < own.h; i++)
-            if (s->candidates[i].picture)
-                s->samples.residual(match_at(s, component, i, 0, y), match_at(s, component, i, 0, above),
-                                    match_at(s, component, i, 0, below), line_of(&own, above), line_of(&own, below),
-                                    own.w, s->layout->depth);
-    }
-}
-
-static void clear_sums(const Scratch *z, int w)
-{
-    memset(z->sums.squares, 0, w * sizeof(*z->sums.squares));
-    memset(z->sums.weights, 0, w * sizeof(*z->sums.weights));
-}
-
-/* Measures the field's own lines around a missing line. */
+/* Measures the field's own lines around a missing line, and adds the residuals to the candidates' samples. */
 static void measure_line(const CPUBackend *s, Scratch *z, int component, int y)
 {
     const GpumeSamples own = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
     const int depth = s->layout->depth;
     const int around[2] = { mvdeint_above(y), mvdeint_below(y, own.h) };
+    const uint8_t *lines[2] = { line_of(&own, around[0]), line_of(&own, around[1]) };
 
     memset(z->squares, 0, own.w * sizeof(*z->squares));
     for (int i = 0; i < 2; i++)
-        s->samples.add_activity(z->squares, line_of(&own, around[i]),
+        s->samples.add_activity(z->squares, lines[i],
                                 line_of(&own, mvdeint_two_above(around[i], around[i] + 2)),
                                 line_of(&own, mvdeint_two_below(around[i], own.h, around[i] - 2)), own.w, depth);
     s->samples.mean_activity(z->activity, z->squares, own.w);
-    s->samples.square_step(z->step, line_of(&own, around[0]), line_of(&own, around[1]), own.w, depth);
+    s->samples.square_step(z->step, lines[0], lines[1], own.w, depth);
     for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++) {
+        const uint16_t *samples[2];
+        const uint8_t *known[2];
+
         if (!s->candidates[i].picture)
             continue;
-        clear_sums(z, own.w);
-        for (int j = 0; j < 2; j++)
-            s->samples.add_errors(&z->sums, line_of(&own, around[j]), match_at(s, component, i, 0, around[j]),
-                                  known_at(s, component, i, 0, around[j]), own.w, depth);
+        for (int j = 0; j < 2; j++) {
+            samples[j] = match_at(s, component, i, 0, around[j]);
+            known[j]   = known_at(s, component, i, 0, around[j]);
+        }
+        s->samples.residual(match_at(s, component, i, 0, y), samples[0], samples[1], lines[0], lines[1], own.w, depth);
+        s->samples.errors(&z->sums, lines, samples, known, own.w, depth);
         s->samples.mean(z->error[i], &z->sums, own.w);
     }
 }
@@ -451,10 +434,8 @@ static int make(void *priv, const MvdeintStep *step)
 
     s->step = step;
     find_candidates(s, step);
-    if (s->present) {
+    if (s->present)
         ff_mvdeint_cpu_match(s);
-        ff_gpume_chain_add(&s->chain, add_residuals, s, count_pairs(s->layout));
-    }
     ff_gpume_chain_add(&s->chain, combine_pairs, s, count_pairs(s->layout));
     ff_gpume_chain_run(&s->chain, &s->scheduler);
     return 0;

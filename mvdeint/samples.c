@@ -141,7 +141,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         s->compare      = compare_ ## n;      \
         s->squares      = squares_ ## n;      \
         s->residual     = residual_ ## n;     \
-        s->add_errors   = add_errors_ ## n;   \
+        s->errors       = errors_ ## n;       \
         s->add_activity = add_activity_ ## n; \
         s->square_step  = square_step_ ## n;  \
         s->combine      = combine_ ## n;      \

@@ -122,12 +122,12 @@ typedef struct MvdeintSamples {
      */
     void (*squares)(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
                     int nb, int depth);
-    /** Adds the residual to a compensated row; may read and write 7 more samples. */
+    /** Adds the residual to a compensated row; may read and write 15 more samples. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
-    /** Adds the weighted squared differences of a compensated line to sums; may read and write 7 more samples. */
-    void (*add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
-                       int w, int depth);
+    /** Sums the weighted squared differences of two compensated lines; may read and write 15 more samples. */
+    void (*errors)(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                   const uint8_t *const *known, int w, int depth);
     /** Adds the squared deviations of a line from the mean of two others. */
     void (*add_activity)(uint32_t *squares, const uint8_t *line, const uint8_t *above, const uint8_t *below, int w,
                          int depth);

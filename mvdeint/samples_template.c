@@ -200,18 +200,21 @@ static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t 
                          most);
 }
 
-static void FUNC(add_errors)(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                             const uint8_t *known, int w, int depth)
+static void FUNC(errors)(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                         const uint8_t *const *known, int w, int depth)
 {
-    const SAMPLE *l = (const SAMPLE *)line;
+    const SAMPLE *const *l = (const SAMPLE *const *)lines;
     const int fraction = mvdeint_fraction(depth);
 
     for (int x = 0; x < w; x++) {
-        const unsigned weight     = known[x] + MVDEINT_LEAST_KNOWN;
-        const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
+        sums->squares[x] = sums->weights[x] = 0;
+        for (int i = 0; i < 2; i++) {
+            const unsigned weight     = known[i][x] + MVDEINT_LEAST_KNOWN;
+            const unsigned difference = mvdeint_scaled(FFABS((l[i][x] << fraction) - samples[i][x]), depth + fraction);
 
-        sums->squares[x] += weight * difference * difference;
-        sums->weights[x] += weight;
+            sums->squares[x] += weight * difference * difference;
+            sums->weights[x] += weight;
+        }
     }
 }
 

@@ -13,8 +13,8 @@ void ff_mvdeint_combine_8_neon(uint8_t *dst, const MvdeintRow *row, const uint16
 void ff_mvdeint_match_8_neon(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
                              int w, int h, int depth);
 void ff_mvdeint_intra_8_neon(uint8_t *dst, const uint8_t *const *lines, const int16_t (*taps)[4][16], int w);
-void ff_mvdeint_add_errors_8_neon(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                                  const uint8_t *known, int w, int depth);
+void ff_mvdeint_errors_8_neon(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                              const uint8_t *const *known, int w, int depth);
 void ff_mvdeint_mean_neon(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w);
 void ff_mvdeint_compare_8_neon(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
@@ -50,7 +50,7 @@ av_cold void ff_mvdeint_samples_init_aarch64(MvdeintSamples *s, int depth)
     s->combine    = combine;
     s->match      = ff_mvdeint_match_8_neon;
     s->mean       = mean;
-    s->add_errors = ff_mvdeint_add_errors_8_neon;
+    s->errors     = ff_mvdeint_errors_8_neon;
     s->compare    = ff_mvdeint_compare_8_neon;
     s->residual   = ff_mvdeint_residual_8_neon;
     s->mix        = ff_mvdeint_mix_8_neon;

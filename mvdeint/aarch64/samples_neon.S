@@ -497,41 +497,39 @@ function ff_mvdeint_intra_8_neon, export=1
         ret
 endfunc
 
-// Adds the weighted squares of eight differences, and the weights, to sums in memory. v0: differences as words; v1:
-// weights less 2
-.macro add_squares
-        ld1             {v16.4s, v17.4s}, [x8]
-        ld1             {v18.8h}, [x9]
+// v0 = scaled differences of eight samples, v\weights = their weights, v2 = differences times weights
+.macro weighed weights, line, samples, known
+        ld1             {v0.8b}, [\line], #8
+        ld1             {v2.8h}, [\samples], #16
+        ld1             {v\weights\().8b}, [\known], #8
+        ushll           v0.8h, v0.8b, #4
+        uabd            v0.8h, v0.8h, v2.8h
+        uaddw           v\weights\().8h, v7.8h, v\weights\().8b
         urshr           v0.8h, v0.8h, #1
         umin            v0.8h, v0.8h, v6.8h
-        add             v1.8h, v1.8h, v7.8h
-        mul             v2.8h, v0.8h, v1.8h
+        mul             v2.8h, v0.8h, v\weights\().8h
+.endm
+
+// void errors_8(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+//               const uint8_t *const *known, int w, int depth)
+function ff_mvdeint_errors_8_neon, export=1
+        ldp             x8, x9, [x0]
+        ldp             x10, x11, [x1]
+        ldp             x12, x13, [x2]
+        ldp             x14, x15, [x3]
+        mov             w5, #1023
+        movi            v7.8h, #2
+        dup             v6.8h, w5
+1:      weighed         1, x10, x12, x14
+        umull           v16.4s, v2.4h, v0.4h
+        umull2          v17.4s, v2.8h, v0.8h
+        weighed         3, x11, x13, x15
         umlal           v16.4s, v2.4h, v0.4h
         umlal2          v17.4s, v2.8h, v0.8h
-        add             v18.8h, v18.8h, v1.8h
-        st1             {v16.4s, v17.4s}, [x8], #32
-        st1             {v18.8h}, [x9], #16
-.endm
-
-.macro begin_squares
-        ldp             x8, x9, [x0]
-        mov             w10, #1023
-        movi            v7.8h, #2
-        dup             v6.8h, w10
-.endm
-
-// void add_errors_8(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known, int w,
-//                   int depth)
-function ff_mvdeint_add_errors_8_neon, export=1
-        begin_squares
-1:      ld1             {v0.8b}, [x1], #8
-        ld1             {v2.8h}, [x2], #16
-        ld1             {v1.8b}, [x3], #8
-        ushll           v0.8h, v0.8b, #4
-        uxtl            v1.8h, v1.8b
-        uabd            v0.8h, v0.8h, v2.8h
+        add             v1.8h, v1.8h, v3.8h
         subs            w4, w4, #8
-        add_squares
+        st1             {v16.4s, v17.4s}, [x8], #32
+        st1             {v1.8h}, [x9], #16
         b.gt            1b
         ret
 endfunc

@@ -704,79 +704,79 @@ cglobal mvdeint_copy_8, 5, 5, 2, dst, dst_stride, src, stride, h
     jg .loop
     RET
 
-; Adds the weighted squares of eight differences, and the weights, to sums in memory. m0: differences as words; m1:
-; weights less 2
-%macro ADD_SQUARES 0
-    pabsw          xm0, xm0
-    paddw          xm0, xm5
+; m%1 = scaled differences of 16 samples, m%2 = their weights. Number of the line
+%macro WEIGHED 3
 %if BITS == 8
-    psrlw          xm0, 1
+    vpmovzxbw      m%1, [line%3q + xq]
 %else
-    psrlw          xm0, xm8
+    movu           m%1, [line%3q + 2 * xq]
 %endif
-    pminsw         xm0, xm6
-    paddw          xm1, xm7
-    pmullw         xm2, xm0, xm1
-    pmovzxwd        m3, xm0
-    pmovzxwd        m4, xm2
-    pmaddwd         m3, m4
-    paddd           m3, [squaresq + 4 * xq]
-    paddw          xm1, [weightsq + 2 * xq]
-    movu [squaresq + 4 * xq], m3
-    movu [weightsq + 2 * xq], xm1
+    psllw          m%1, 4
+    psubw          m%1, [samples%3q + 2 * xq]
+    pabsw          m%1, m%1
+%if BITS == 8
+    pavgw          m%1, m8
+%else
+    paddw          m%1, m8
+    psrlw          m%1, xm9
+%endif
+    pminsw         m%1, m6
+    vpmovzxbw      m%2, [known%3q + xq]
+    paddw          m%2, m7
 %endmacro
 
-; Sets m5 = rounding, m6 = 1023, m7 = 2, m8 = shift of words, the addresses of the sums, and x = 0
-%macro BEGIN_SQUARES 0
-    mov       squaresq, [sumsq]
-    mov       weightsq, [sumsq + 8]
-    pcmpeqw        xm6, xm6
-    psrlw          xm5, xm6, 15
-    psrlw          xm6, 6
-    paddw          xm7, xm5, xm5
-%if BITS > 8
-    sub         depthd, 8
-    movd           xm8, depthd
-    psllw          xm5, xm8
-    inc         depthd
-    movd           xm8, depthd
-%endif
-%define xq sumsq
-%define xd sumsd
-    xor             xd, xd
-%endmacro
-
-; void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-;                                   const uint8_t *known, int w, int depth)
-; add_errors_16 is for samples of up to 10 bits.
-%macro SQUARE_SUMS 1
+; void ff_mvdeint_errors_8_avx2(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+;                               const uint8_t *const *known, int w, int depth)
+; errors_16 is for samples of up to 10 bits.
+%macro ERRORS 1
 %assign BITS %1
+cglobal mvdeint_errors_%1, 6, 10, 10, sums, line0, samples0, known0, w, x, line1, samples1, known1, weights
+    mova            m6, [w_1023]
+    mova            m8, [w_1]
+    paddw           m7, m8, m8
 %if BITS == 8
-cglobal mvdeint_add_errors_8, 5, 7, 8, sums, line, samples, known, w, squares, weights
+    pxor            m8, m8
 %else
-cglobal mvdeint_add_errors_16, 6, 8, 9, sums, line, samples, known, w, depth, squares, weights
+    sub             xd, 8
+    movd           xm9, xd
+    psllw           m8, xm9
+    inc             xd
+    movd           xm9, xd
 %endif
-    BEGIN_SQUARES
+    mov         line1q, [line0q + 8]
+    mov         line0q, [line0q]
+    mov      samples1q, [samples0q + 8]
+    mov      samples0q, [samples0q]
+    mov        known1q, [known0q + 8]
+    mov        known0q, [known0q]
+    mov       weightsq, [sumsq + 8]
+    mov          sumsq, [sumsq]
+    xor             xd, xd
 .loop:
-%if BITS == 8
-    pmovzxbw       xm0, [lineq + xq]
-%else
-    movu           xm0, [lineq + 2 * xq]
-%endif
-    pmovzxbw       xm1, [knownq + xq]
-    psllw          xm0, 4
-    psubw          xm0, [samplesq + 2 * xq]
-    ADD_SQUARES
-    add             xd, 8
+    WEIGHED          0, 1, 0
+    WEIGHED          2, 3, 1
+    pmullw          m4, m0, m1
+    pmullw          m5, m2, m3
+    paddw           m1, m3
+    movu [weightsq + 2 * xq], m1
+    punpcklwd       m1, m0, m2
+    punpckhwd       m0, m2
+    punpcklwd       m3, m4, m5
+    punpckhwd       m4, m5
+    pmaddwd         m1, m3
+    pmaddwd         m0, m4
+    movu  [sumsq + 4 * xq], xm1
+    movu  [sumsq + 4 * xq + 16], xm0
+    vextracti128 [sumsq + 4 * xq + 32], m1, 1
+    vextracti128 [sumsq + 4 * xq + 48], m0, 1
+    add             xd, 16
     cmp             xd, wd
     jl .loop
     RET
-%undef xq
-%undef xd
 %endmacro
 
-SQUARE_SUMS 8
-SQUARE_SUMS 16
+ERRORS 8
+ERRORS 16
 
 ; void ff_mvdeint_mean_avx2(uint32_t *dst, const MvdeintSums *sums, const uint16_t *reciprocals, int w)
 cglobal mvdeint_mean, 4, 6, 5, dst, squares, reciprocals, w, weights, x
@@ -844,31 +844,31 @@ cglobal mvdeint_compare_8, 7, 8, 4, error, activity, line, above, below, samples
 ; void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below,
 ;                                 const uint8_t *line_above, const uint8_t *line_below, int w, int depth)
 cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, w, x
-    mova           xm4, [w_77]
-    mova           xm5, [w_4080]
+    mova            m4, [w_77]
+    mova            m5, [w_4080]
     xor             xd, xd
 .loop:
-    pmovzxbw       xm0, [line_aboveq + xq]
-    pmovzxbw       xm1, [line_belowq + xq]
-    psllw          xm0, 4
-    psllw          xm1, 4
-    psubw          xm0, [aboveq + 2 * xq]
-    psubw          xm1, [belowq + 2 * xq]
+    vpmovzxbw       m0, [line_aboveq + xq]
+    vpmovzxbw       m1, [line_belowq + xq]
+    psllw           m0, 4
+    psllw           m1, 4
+    psubw           m0, [aboveq + 2 * xq]
+    psubw           m1, [belowq + 2 * xq]
     ; the residual with the smaller absolute value, or 0 if their signs differ
-    pabsw          xm2, xm0
-    pabsw          xm3, xm1
-    pminsw         xm2, xm3
-    pmulhrsw       xm2, xm4
-    psignw         xm2, xm0
-    pxor           xm0, xm1
-    psraw          xm0, 15
-    pandn          xm0, xm2
-    paddw          xm0, [dstq + 2 * xq]
-    pxor           xm1, xm1
-    pmaxsw         xm0, xm1
-    pminsw         xm0, xm5
-    movu [dstq + 2 * xq], xm0
-    add             xd, 8
+    pabsw           m2, m0
+    pabsw           m3, m1
+    pminsw          m2, m3
+    pmulhrsw        m2, m4
+    psignw          m2, m0
+    pxor            m0, m1
+    psraw           m0, 15
+    pandn           m0, m2
+    paddw           m0, [dstq + 2 * xq]
+    pxor            m1, m1
+    pmaxsw          m0, m1
+    pminsw          m0, m5
+    movu [dstq + 2 * xq], m0
+    add             xd, 16
     cmp             xd, wd
     jl .loop
     RET

@@ -15,10 +15,10 @@ void ff_mvdeint_intra_8_avx2(uint8_t *dst, const uint8_t *const *lines, const in
 void ff_mvdeint_match_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int fx, int fy,
                              int h);
 void ff_mvdeint_copy_8_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdiff_t stride, int h);
-void ff_mvdeint_add_errors_8_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                                  const uint8_t *known, int w, int depth);
-void ff_mvdeint_add_errors_16_avx2(const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples,
-                                   const uint8_t *known, int w, int depth);
+void ff_mvdeint_errors_8_avx2(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                               const uint8_t *const *known, int w, int depth);
+void ff_mvdeint_errors_16_avx2(const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                                const uint8_t *const *known, int w, int depth);
 void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, const uint8_t *above,
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
@@ -126,7 +126,7 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
         if (depth <= 10) {
             s->intra      = intra_16;
             s->combine    = combine_16;
-            s->add_errors = ff_mvdeint_add_errors_16_avx2;
+            s->errors     = ff_mvdeint_errors_16_avx2;
         }
         return;
     }
@@ -136,7 +136,7 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     s->squares    = squares;
     s->weave      = weave;
     s->match      = match;
-    s->add_errors = ff_mvdeint_add_errors_8_avx2;
+    s->errors     = ff_mvdeint_errors_8_avx2;
     s->compare    = ff_mvdeint_compare_8_avx2;
     s->residual   = ff_mvdeint_residual_8_avx2;
     s->mix        = ff_mvdeint_mix_8_avx2;

@@ -182,15 +182,15 @@ static MvdeintSums sums_of(DeintSums *s)
     return (MvdeintSums) { s->squares + DEINT_AROUND, s->weights + DEINT_AROUND };
 }
 
-/* Draws sums of nb lines. */
-static void draw_sums(DeintSums *a, DeintSums *b, int nb)
+/* Draws sums of two lines. */
+static void draw_sums(DeintSums *s)
 {
     for (int i = 0; i < DEINT_W + 2 * DEINT_AROUND; i++) {
         const unsigned known  = rnd() & 3 ? rnd() % (MVDEINT_KNOWN + 1) : rnd() % 2 * MVDEINT_KNOWN;
-        const unsigned weight = nb * (MVDEINT_LEAST_KNOWN + known);
+        const unsigned weight = 2 * (MVDEINT_LEAST_KNOWN + known);
 
-        a->weights[i] = b->weights[i] = weight;
-        a->squares[i] = b->squares[i] = weight * draw_square();
+        s->weights[i] = weight;
+        s->squares[i] = weight * draw_square();
     }
 }
 
@@ -200,31 +200,34 @@ static int differ(const DeintSums *a, const DeintSums *b, int w)
            memcmp(a->weights + DEINT_AROUND, b->weights + DEINT_AROUND, w * sizeof(*a->weights));
 }
 
-static void check_mvdeint_sums(const MvdeintSamples *s, int depth)
+static void check_mvdeint_errors(const MvdeintSamples *s, int depth)
 {
     static DeintBuffers b;
     static DeintSums ref, new;
     MvdeintSums of_ref = sums_of(&ref), of_new = sums_of(&new);
+    const uint16_t *samples[2] = { b.samples[0], b.samples[1] };
+    const uint8_t *known[2] = { b.known[0], b.known[1] }, *lines[2];
     MvdeintRow row;
-    declare_func(void, const MvdeintSums *sums, const uint8_t *line, const uint16_t *samples, const uint8_t *known,
-                 int w, int depth);
+    declare_func(void, const MvdeintSums *sums, const uint8_t *const *lines, const uint16_t *const *samples,
+                 const uint8_t *const *known, int w, int depth);
 
-    if (!check_func(s->add_errors, "mvdeint_add_errors_%d", depth))
+    if (!check_func(s->errors, "mvdeint_errors_%d", depth))
         return;
     for (int i = 0; i < 200; i++) {
         draw_deint(&b, &row, depth);
-        draw_sums(&ref, &new, 1);
-        call_ref(&of_ref, row.first, b.samples[0], b.known[0], row.w, depth);
-        call_new(&of_new, row.first, b.samples[0], b.known[0], row.w, depth);
+        lines[0] = row.first;
+        lines[1] = row.intra;
+        call_ref(&of_ref, lines, samples, known, row.w, depth);
+        call_new(&of_new, lines, samples, known, row.w, depth);
         if (differ(&ref, &new, row.w))
             fail();
     }
-    bench_new(&of_new, row.first, b.samples[0], b.known[0], DEINT_W, depth);
+    bench_new(&of_new, lines, samples, known, DEINT_W, depth);
 }
 
 static void check_mvdeint_mean(const MvdeintSamples *s)
 {
-    static DeintSums sums, same;
+    static DeintSums sums;
     MvdeintSums of_sums = sums_of(&sums);
     LOCAL_ALIGNED_32(uint32_t, ref, [DEINT_W + 16]);
     LOCAL_ALIGNED_32(uint32_t, new, [DEINT_W + 16]);
@@ -235,7 +238,7 @@ static void check_mvdeint_mean(const MvdeintSamples *s)
     for (int i = 0; i < 200; i++) {
         const int w = 1 + rnd() % DEINT_W;
 
-        draw_sums(&sums, &same, 2);
+        draw_sums(&sums);
         /* beyond the row is what was there before */
         for (int x = w; x < w + 16; x++)
             sums.weights[DEINT_AROUND + x] = rnd();
@@ -467,7 +470,7 @@ void checkasm_check_mvdeint(void)
         if (depth > 10)
             continue;
         check_mvdeint_combine(&s, depth);
-        check_mvdeint_sums(&s, depth);
+        check_mvdeint_errors(&s, depth);
     }
     ff_mvdeint_samples_init(&s, 8);
     check_mvdeint_mean(&s);
