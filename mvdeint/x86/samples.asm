@@ -48,6 +48,9 @@ w_start_ %+ D: times 16 dw 8 * COST + D
 pairs_0: times 2 db 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8
 pairs_2: times 2 db 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10
 pairs_4: times 2 db 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12
+; the first byte as words in the lower half, the second in the upper half
+first_second: times 8 db 0, -1
+         times 8 db 1, -1
 d_64:    times 8 dd 64
 d_128:   times 8 dd 128
 q_256:   times 4 dq 256.0
@@ -917,34 +920,47 @@ cglobal mvdeint_squares_8, 6, 9, 8, sums, line, stride, areas, w, nb, right, bel
     jg .loop
     RET
 
+; m%1 = four samples of two lines of an area, as dwords. Address
+%macro TWO_LINES 2
+    movq          xm%1, [%2]
+    movhps        xm%1, [%2 + 16]
+    vpmovzxwd      m%1, xm%1
+%endmacro
+
 ; void ff_mvdeint_blend_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas,
 ;                            const unsigned (*fits)[4], const uint8_t *wx, const uint8_t *wy, int w, int h)
-cglobal mvdeint_blend, 8, 10, 13, dst, stride, areas, fits, wx, wy, right, h, below, corner
+; Computes four columns of two lines at a time.
+cglobal mvdeint_blend, 8, 14, 15, dst, stride, areas, fits, wx, wy, w, h, right, below, corner, to, y, at
     mov       rightq, [areasq + 8]
     mov       belowq, [areasq + 16]
     mov      cornerq, [areasq + 24]
     mov         areasq, [areasq]
     add        strideq, strideq
-    ; weights of the areas on the left (m9), on the right (m8), and both in turn (m10)
-    vpmovzxbd       m8, [wxq]
-    mova            m9, [d_64]
-    psubd           m9, m8
-    pslld           m8, 16
-    por            m10, m8, m9
     mova           m11, [q_most]
     mova           m12, [d_2048]
-.line:
-    movzx          wxd, byte [wyq]
-    movd           xm1, wxd
-    vpbroadcastd   xm1, xm1
-    mova           xm2, [d_64]
-    psubd          xm2, xm1
-    vpblendd       xm1, xm1, xm2, 3
-    pmulld         xm1, [fitsq]
-    packssdw       xm1, xm1
-    pshufd         xm2, xm1, q1111
-    vpbroadcastd    m1, xm1
-    vpbroadcastd    m2, xm2
+    mova           m13, [d_64]
+    packssdw       m14, m13, m13
+.columns:
+    ; weights of the areas on the left (m9), on the right (m8), and both in turn (m10)
+    vpbroadcastd   xm8, [wxq]
+    vpmovzxbd       m8, xm8
+    psubd           m9, m13, m8
+    pslld           m8, 16
+    por            m10, m8, m9
+    mov            toq, dstq
+    xor             yd, yd
+.lines:
+    ; weights of the areas below (m2) and above (m1) of both lines
+    vpbroadcastw    m2, [wyq + yq]
+    pshufb          m2, [first_second]
+    psubw           m1, m14, m2
+    movu           xm0, [fitsq + 8 * yq]
+    packssdw       xm0, xm0
+    pshufd         xm3, xm0, q1111
+    vpbroadcastd    m0, xm0
+    vpbroadcastd    m3, xm3
+    pmullw          m1, m0
+    pmullw          m2, m3
     ; the weights of the last three areas are in m1, m4, m2
     pmaddwd         m3, m10, m1
     pmaddwd         m1, m8
@@ -966,10 +982,11 @@ cglobal mvdeint_blend, 8, 10, 13, dst, stride, areas, fits, wx, wy, right, h, be
     psrld           m1, 20
     psrld           m4, 20
     psrld           m2, 20
-    vpmovzxwd       m3, [areasq]
-    vpmovzxwd       m0, [rightq]
-    vpmovzxwd       m5, [belowq]
-    vpmovzxwd       m6, [cornerq]
+    lea            atd, [2 * yq]
+    TWO_LINES        3, areasq + 8 * atq
+    TWO_LINES        0, rightq + 8 * atq
+    TWO_LINES        5, belowq + 8 * atq
+    TWO_LINES        6, cornerq + 8 * atq
     psubd           m0, m3
     psubd           m5, m3
     psubd           m6, m3
@@ -984,19 +1001,20 @@ cglobal mvdeint_blend, 8, 10, 13, dst, stride, areas, fits, wx, wy, right, h, be
     psrad           m3, 12
     vextracti128   xm0, m3, 1
     packusdw       xm3, xm0
-    movu        [dstq], xm3
-    add           dstq, strideq
-    add         areasq, 16
-    add       rightq, 16
-    add       belowq, 16
-    add      cornerq, 16
-    inc            wyq
-    dec             hd
-    test            hd, 1
-    jnz .line
-    add          fitsq, 16
-    test            hd, hd
-    jg .line
+    movq         [toq], xm3
+    movhps [toq + strideq], xm3
+    lea            toq, [toq + 2 * strideq]
+    add             yd, 2
+    cmp             yd, hd
+    jl .lines
+    add           dstq, 8
+    add            wxq, 4
+    add         areasq, 8
+    add         rightq, 8
+    add         belowq, 8
+    add        cornerq, 8
+    sub             wd, 4
+    jg .columns
     RET
 
 ; offsets in MvdeintLines
