@@ -11,10 +11,17 @@
 #include <string.h>
 
 #include "libavutil/common.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 
 #include "libavfilter/gpume/mvdeint/cpu.h"
+
+/** What was read for an area. Where areas have fewer than MVDEINT_BLOCK columns, the next one was read as well. */
+typedef struct Reads {
+    GpumeCellVector vectors[4];
+    int nb;                     ///< number of vectors
+    /* with columns to the right of the last line, which are not used */
+    DECLARE_ALIGNED(32, uint16_t, areas)[4][MVDEINT_AREA + MVDEINT_BLOCK];
+} Reads;
 
 static void fill_cells(void *arg, int worker, int start, int end)
 {
@@ -26,52 +33,28 @@ static void fill_cells(void *arg, int worker, int start, int end)
                 ff_gpume_cells_fill(&s->candidates[i].field, s->candidates[i].cells, start, start + 1);
 }
 
-/* Sets the share of known lines in an area: four samples at a time, with 16 bits for each. Shares are even. */
-static void put_known(const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0, uint8_t *dst,
-                      ptrdiff_t stride)
+/* Sets the share of known lines in an area. */
+static void put_known(const CPUBackend *s, const GpumeComponent *c, const GpumeCellVector *v, int parity, int y0,
+                      uint8_t *dst, ptrdiff_t stride)
 {
-    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
-    const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
-    const uint64_t ones = 0x0001000100010001;
-    uint64_t right[MVDEINT_BLOCK / 4] = { 0 };
-    int halves[4], differ = 0;
+    int halves[4];
 
-    for (int i = 0; i < 4; i++) {
+    /* shares are even */
+    for (int i = 0; i < 4; i++)
         halves[i] = mvdeint_known(mvdeint_eighths(v[i].y, c->vsub), y0, parity) / 2;
-        differ   |= halves[i] ^ halves[0];
-    }
-    for (int x = 0; x < w && differ; x++)
-        right[x / 4] |= (uint64_t)wx[x] << x % 4 * 16;
-    for (int y = 0; y < h; y++, dst += stride) {
-        if (!differ)
-            memset(dst, 2 * halves[0], w);
-        for (int x = 0; x < w && differ; x += 4) {
-            const uint64_t left = 64 * ones - right[x / 4];
-            const uint64_t above = halves[0] * left + halves[1] * right[x / 4];
-            const uint64_t below = halves[2] * left + halves[3] * right[x / 4];
-            uint64_t known = ((64 - wy[y]) * above + wy[y] * below + 1024 * ones) >> 11 & 31 * ones;
-
-            known |= known >> 8;
-            known  = (known & 0xffff) | (known >> 16 & 0xffff0000);
-            if (w < 4)
-                AV_WL16(dst, known);
-            else
-                AV_WL32(dst + x, known);
-        }
-        for (int i = 0; i < 4; i++)
-            halves[i] = MVDEINT_KNOWN / 2 - halves[i];
-    }
+    s->samples.known(dst, stride, halves, ff_mvdeint_window[c->hsub], ff_mvdeint_window[c->vsub],
+                     MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub);
 }
 
-/* Reads an area of a component along a vector. */
+/* Reads an area of a component along a vector, and the next one in the row if there is room. */
 static void read_area(const CPUBackend *s, const GpumeComponent *c, const GpumeSamples *source, GpumeCellVector v,
-                      int x0, int y0, uint16_t *dst, ptrdiff_t stride)
+                      int x0, int y0, uint16_t *dst)
 {
     const int x = mvdeint_eighths(v.x, c->hsub), y = mvdeint_eighths(v.y, c->vsub);
 
-    s->samples.match(dst, stride, gpume_padded_sample(source, x0 + (x >> 3), y0 + (y >> 3), s->layout->bytes),
-                     source->stride, x & 7, y & 7, MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK >> c->vsub,
-                     s->layout->depth);
+    s->samples.match(dst, MVDEINT_BLOCK, gpume_padded_sample(source, x0 + (x >> 3), y0 + (y >> 3), s->layout->bytes),
+                     source->stride, x & 7, y & 7, FFMIN(2 * MVDEINT_BLOCK >> c->hsub, MVDEINT_BLOCK),
+                     MVDEINT_BLOCK >> c->vsub, s->layout->depth);
 }
 
 /* Blends the samples of four blocks in an area, by their places and by how well they fit known lines nearby. */
@@ -80,25 +63,13 @@ static void blend_areas(const CPUBackend *s, int component, const uint16_t *cons
 {
     const GpumeComponent *c  = &s->layout->components[component];
     const GpumeSamples own   = samples_of(s, s->step->estimates[MVDEINT_MAX_REFS], component);
-    const uint8_t *wx = ff_mvdeint_window[c->hsub], *wy = ff_mvdeint_window[c->vsub];
     const int w = MVDEINT_BLOCK >> c->hsub, h = MVDEINT_BLOCK >> c->vsub;
     const int second = (s->step->parities[MVDEINT_MAX_REFS] ^ y0) & 1;
-    const uint16_t *known[4];
-    unsigned squares[MVDEINT_BLOCK / 2][4], fits[MVDEINT_BLOCK / 2][4];
+    unsigned fits[MVDEINT_BLOCK / 2][4];
 
-    for (int i = 0; i < 4; i++)
-        known[i] = areas[i] + second * MVDEINT_BLOCK;
-    s->samples.squares(squares, gpume_padded_sample(&own, x0, y0 + second, s->layout->bytes), 2 * own.stride, known, w,
-                       h / 2, s->layout->depth);
-    for (int pair = 0; pair < h / 2; pair++) {
-        const int next = mvdeint_next_pair(pair, h / 2, second);
-        unsigned sums[4];
-
-        for (int i = 0; i < 4; i++)
-            sums[i] = squares[pair][i] + squares[next][i];
-        mvdeint_fits(fits[pair], sums);
-    }
-    s->samples.blend(dst, stride, areas, fits, wx, wy, w, h);
+    s->samples.fits(fits, gpume_padded_sample(&own, x0, y0 + second, s->layout->bytes), 2 * own.stride, areas, w,
+                    h / 2, second, s->layout->depth);
+    s->samples.blend(dst, stride, areas, fits, ff_mvdeint_window[c->hsub], ff_mvdeint_window[c->vsub], w, h);
 }
 
 /* Returns how much both neighbouring fields differ on the missing lines of a block, along their vectors. */
@@ -110,7 +81,7 @@ static int compare_neighbours(const CPUBackend *s, const GpumeCellVector *v, int
     for (int i = 0; i < 2; i++) {
         const GpumeSamples source = samples_of(s, s->candidates[i].picture, 0);
 
-        read_area(s, &s->layout->components[0], &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
+        read_area(s, &s->layout->components[0], &source, v[i], x0, y0, made[i]);
     }
     for (int y = !s->step->parities[MVDEINT_MAX_REFS]; y < MVDEINT_BLOCK; y += 2)
         for (int x = 0; x < MVDEINT_BLOCK; x++)
@@ -164,40 +135,56 @@ static void round_vectors(void *arg, int worker, int start, int end)
     }
 }
 
-/* Compensates the area between the centres of four blocks. */
-static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty)
+/* Returns the number of an area that was read along a vector; nb: there is none. */
+static int find_vector(const Reads *reads, GpumeCellVector v)
+{
+    int i = 0;
+
+    while (i < reads->nb && (reads->vectors[i].x != v.x || reads->vectors[i].y != v.y))
+        i++;
+    return i;
+}
+
+/*
+ * Compensates the area between the centres of four blocks.
+ * @param reads  set to what is read
+ * @param before what was read for the area before in the row
+ */
+static void match_area(CPUBackend *s, int component, int candidate, int tx, int ty, Reads *reads, const Reads *before)
 {
     const GpumeComponent *c   = &s->layout->components[component];
     const Candidate *from     = &s->candidates[candidate];
     const GpumeSamples source = samples_of(s, from->picture, component);
+    const int w = MVDEINT_BLOCK >> c->hsub;
     const int x0 = (MVDEINT_BLOCK * tx - MVDEINT_BLOCK / 2) >> c->hsub;
     const int y0 = (MVDEINT_BLOCK * ty - MVDEINT_BLOCK / 2) >> c->vsub;
     const ptrdiff_t stride = s->matches[component].stride;
     uint16_t *dst = match_at(s, component, candidate, x0, y0);
     GpumeCellVector v[4];
     const uint16_t *areas[4];
-    int nb = 0;
-    LOCAL_ALIGNED_32(uint16_t, made, [4], [MVDEINT_AREA]);
+    int differ = 0;
 
-    for (int i = 0; i < 4; i++)
+    reads->nb = 0;
+    for (int i = 0; i < 4; i++) {
         v[i] = from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)s->cells.cols +
                            av_clip(tx - 1 + (i & 1), 0, s->cells.cols - 1)];
-    for (int i = 0; i < 4; i++) {
-        int j = 0;
-
-        while (v[j].x != v[i].x || v[j].y != v[i].y)
-            j++;
-        areas[i] = made[j];
-        nb      += j == i;
-        if (j == i && i)
-            read_area(s, c, &source, v[i], x0, y0, made[i], MVDEINT_BLOCK);
+        differ |= v[i].x != v[0].x || v[i].y != v[0].y;
     }
-    /* usually all vectors are equal */
-    read_area(s, c, &source, v[0], x0, y0, nb == 1 ? dst : made[0], nb == 1 ? stride : MVDEINT_BLOCK);
-    if (nb > 1)
+    for (int i = 0; i < 4 && (differ || !i); i++) {
+        const int old = find_vector(before, v[i]), j = find_vector(reads, v[i]);
+
+        areas[i] = w < MVDEINT_BLOCK && old < before->nb ? before->areas[old] + w : reads->areas[j];
+        if (areas[i] != reads->areas[j] || j < reads->nb)
+            continue;
+        reads->vectors[reads->nb++] = v[i];
+        read_area(s, c, &source, v[i], x0, y0, reads->areas[j]);
+    }
+    if (differ)
         blend_areas(s, component, areas, x0, y0, dst, stride);
+    for (int y = 0; y < MVDEINT_BLOCK >> c->vsub && !differ; y++)
+        memcpy(dst + y * stride, areas[0] + y * MVDEINT_BLOCK, MVDEINT_BLOCK * sizeof(*dst));
     if (!s->matches[component].shares_known)
-        put_known(c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride);
+        put_known(s, c, v, from->parity, y0, known_at(s, component, candidate, x0, y0), stride);
 }
 
 /* Returns whether a candidate fits the field in an area of luma. */
@@ -258,13 +245,15 @@ static void match_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
     const int rows = s->cells.rows + 1;
+    Reads reads[2];
 
     for (; start < end; start++) {
         const int candidate = start / rows % MVDEINT_MAX_CANDIDATES;
         const int component = start / rows / MVDEINT_MAX_CANDIDATES;
 
+        reads[1].nb = 0;
         for (int x = 0; x < s->cells.cols + 1 && s->candidates[candidate].picture; x++) {
-            match_area(s, component, candidate, x, start % rows);
+            match_area(s, component, candidate, x, start % rows, &reads[x & 1], &reads[!(x & 1)]);
             if (!component)
                 s->votes[candidate * nb_areas(s) + start % rows * (s->cells.cols + 1) + x] =
                     vote_of(s, candidate, x, start % rows);

@@ -65,6 +65,18 @@ static void blend(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *ar
         }
 }
 
+static void known(uint8_t *dst, ptrdiff_t stride, const int *halves, const uint8_t *wx, const uint8_t *wy, int w,
+                  int h)
+{
+    for (int y = 0; y < h; y++, dst += stride)
+        for (int x = 0; x < w; x++) {
+            const int sum = (64 - wy[y]) * (64 * halves[0] + wx[x] * (halves[1] - halves[0])) +
+                            wy[y] * (64 * halves[2] + wx[x] * (halves[3] - halves[2]));
+
+            dst[x] = ((y & 1 ? 4096 * MVDEINT_KNOWN / 2 - sum : sum) + 1024) >> 11;
+        }
+}
+
 uint16_t ff_mvdeint_reciprocals[MVDEINT_MAX_WEIGHTS + 2];
 
 static void mean(uint32_t *dst, const MvdeintSums *sums, int w)
@@ -130,7 +142,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
     static AVOnce once = AV_ONCE_INIT;
 
     ff_thread_once(&once, init_tables);
-    *s = (MvdeintSamples) { .blend = blend, .mean = mean, .mean_activity = mean_activity };
+    *s = (MvdeintSamples) { .blend = blend, .known = known, .mean = mean, .mean_activity = mean_activity };
 #define SET(n)                               \
     do {                                     \
         s->estimate     = estimate_ ## n;     \
@@ -139,7 +151,7 @@ av_cold void ff_mvdeint_samples_init(MvdeintSamples *s, int depth)
         s->weave        = weave_ ## n;        \
         s->match        = match_ ## n;        \
         s->compare      = compare_ ## n;      \
-        s->squares      = squares_ ## n;      \
+        s->fits         = fits_ ## n;         \
         s->residual     = residual_ ## n;     \
         s->errors       = errors_ ## n;       \
         s->add_activity = add_activity_ ## n; \

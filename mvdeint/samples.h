@@ -114,14 +114,14 @@ typedef struct MvdeintSamples {
     void (*compare)(int *error, int *activity, const uint8_t *line, const uint8_t *above, const uint8_t *below,
                     const uint16_t *samples, int w, int depth);
     /**
-     * Sums the squared differences of known lines and of the same lines of four compensated areas.
-     * @param line   first of nb lines; always reads MVDEINT_BLOCK samples of each
+     * Computes how well four compensated areas fit the known lines, for each pair of lines.
+     * @param line   first of nb known lines; always reads MVDEINT_BLOCK samples of each
      * @param stride from one of these lines to the next, in bytes
-     * @param areas  the first of these lines in each area
      * @param w      at most MVDEINT_BLOCK
+     * @param second whether the known line is the second line of each pair
      */
-    void (*squares)(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
-                    int nb, int depth);
+    void (*fits)(unsigned (*fits)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
+                 int nb, int second, int depth);
     /** Adds the residual to a compensated row; may read and write 15 more samples. */
     void (*residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                      const uint8_t *line_below, int w, int depth);
@@ -150,6 +150,14 @@ typedef struct MvdeintSamples {
      */
     void (*blend)(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
                   const uint8_t *wx, const uint8_t *wy, int w, int h);
+    /**
+     * Blends the shares of known lines of four blocks in an area of w x h samples. May write MVDEINT_BLOCK samples of
+     * each line.
+     * @param halves half of the shares on the first line; on the next line they are MVDEINT_KNOWN / 2 less these
+     * @param wx, wy as for blend()
+     */
+    void (*known)(uint8_t *dst, ptrdiff_t stride, const int *halves, const uint8_t *wx, const uint8_t *wy, int w,
+                  int h);
     /** Computes means over five columns from sums; may read and write 7 more samples. */
     void (*mean)(uint32_t *dst, const MvdeintSums *sums, int w);
     /** Computes means over three columns. */

@@ -170,23 +170,31 @@ static void FUNC(compare)(int *error, int *activity, const uint8_t *line, const 
     }
 }
 
-static void FUNC(squares)(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas,
-                          int w, int nb, int depth)
+static void FUNC(fits)(unsigned (*fits)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas,
+                       int w, int nb, int second, int depth)
 {
     const int fraction = mvdeint_fraction(depth);
+    unsigned squares[MVDEINT_BLOCK / 2][4] = { 0 };
 
     for (int y = 0; y < nb; y++)
         for (int i = 0; i < 4; i++) {
             const SAMPLE *l = (const SAMPLE *)(line + y * stride);
-            const uint16_t *samples = areas[i] + 2 * y * MVDEINT_BLOCK;
+            const uint16_t *samples = areas[i] + (2 * y + second) * MVDEINT_BLOCK;
 
-            sums[y][i] = 0;
             for (int x = 0; x < w; x++) {
                 const unsigned difference = mvdeint_scaled(FFABS((l[x] << fraction) - samples[x]), depth + fraction);
 
-                sums[y][i] += difference * difference;
+                squares[y][i] += difference * difference;
             }
         }
+    for (int y = 0; y < nb; y++) {
+        const int next = mvdeint_next_pair(y, nb, second);
+        unsigned sums[4];
+
+        for (int i = 0; i < 4; i++)
+            sums[i] = squares[y][i] + squares[next][i];
+        mvdeint_fits(fits[y], sums);
+    }
 }
 
 static void FUNC(residual)(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,

@@ -18,6 +18,8 @@ d_16:    times 8 dd 16
 d_19:    times 8 dd 19
 d_102:   times 8 dd 102
 d_273:   times 8 dd 273
+d_256:   times 4 dd 256
+d_10240: times 4 dd 10240
 d_11:    times 8 dd 11
 q_192:   times 4 dq 192.0
 d_127:   times 8 dd 127
@@ -876,9 +878,10 @@ cglobal mvdeint_residual_8, 6, 7, 6, dst, above, below, line_above, line_below, 
     jl .loop
     RET
 
-; void ff_mvdeint_squares_8_avx2(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride,
-;                                const uint16_t *const *areas, int w, int nb)
-cglobal mvdeint_squares_8, 6, 9, 8, sums, line, stride, areas, w, nb, right, below, corner
+; void ff_mvdeint_fits_8_avx2(unsigned (*fits)[4], const uint8_t *line, ptrdiff_t stride,
+;                             const uint16_t *const *areas, int w, int nb, int second, int depth)
+; Sums of squares are on the stack, with the first and the last ones repeated.
+cglobal mvdeint_fits_8, 7, 11, 8, 6 * 16, fits, line, stride, areas, w, nb, second, right, below, corner, sums
     lea       rightq, [w_mask + 16]
     movsxdifnidn    wq, wd
     add             wq, wq
@@ -886,10 +889,17 @@ cglobal mvdeint_squares_8, 6, 9, 8, sums, line, stride, areas, w, nb, right, bel
     movu           xm5, [rightq]
     mova           xm6, [w_1023]
     pxor           xm7, xm7
+    shl        secondd, 4
     mov       rightq, [areasq + 8]
     mov       belowq, [areasq + 16]
     mov      cornerq, [areasq + 24]
     mov         areasq, [areasq]
+    add         areasq, secondq
+    add         rightq, secondq
+    add         belowq, secondq
+    add        cornerq, secondq
+    mov          sumsq, rsp
+    mov             wd, nbd
 .loop:
     pmovzxbw       xm4, [lineq]
     psllw          xm4, 4
@@ -909,15 +919,47 @@ cglobal mvdeint_squares_8, 6, 9, 8, sums, line, stride, areas, w, nb, right, bel
     phaddd         xm0, xm1
     phaddd         xm2, xm3
     phaddd         xm0, xm2
-    movu       [sumsq], xm0
     add          sumsq, 16
+    mova       [sumsq], xm0
     add          lineq, strideq
     add         areasq, 32
     add       rightq, 32
     add       belowq, 32
     add      cornerq, 32
-    dec            nbd
+    dec             wd
     jg .loop
+    mova  [sumsq + 16], xm0
+    mova           xm0, [rsp + 16]
+    mova         [rsp], xm0
+    ; the other pair is the next one, or that before if the known lines are the second ones
+    neg        secondq
+    lea          sumsq, [rsp + 16]
+    lea        secondq, [sumsq + 2 * secondq + 16]
+    mova           xm6, [d_10240]
+    mova           xm5, [d_127]
+    mova           xm4, [d_256]
+.pair:
+    ; sums are exact as floats; their exponents are the logarithms, the highest bits of their mantissas follow these
+    mova           xm0, [sumsq]
+    paddd          xm0, xm6
+    paddd          xm0, [secondq]
+    cvtdq2ps       xm0, xm0
+    psrld          xm1, xm0, 23
+    psrld          xm0, 16
+    pand           xm0, xm5
+    psubd          xm0, xm4, xm0
+    pshufd         xm2, xm1, q1032
+    pminsd         xm2, xm1
+    pshufd         xm3, xm2, q2301
+    pminsd         xm2, xm3
+    psubd          xm1, xm2
+    vpsrlvd        xm0, xm1
+    movu       [fitsq], xm0
+    add          fitsq, 16
+    add          sumsq, 16
+    add        secondq, 16
+    dec            nbd
+    jg .pair
     RET
 
 ; m%1 = four samples of two lines of an area, as dwords. Address
@@ -1015,6 +1057,50 @@ cglobal mvdeint_blend, 8, 14, 15, dst, stride, areas, fits, wx, wy, w, h, right,
     add        cornerq, 8
     sub             wd, 4
     jg .columns
+    RET
+
+; void ff_mvdeint_known_avx2(uint8_t *dst, ptrdiff_t stride, const int *halves, const uint8_t *wx, const uint8_t *wy,
+;                            int w, int h)
+; Computes two lines at a time, the second one from 8 less the shares.
+cglobal mvdeint_known, 7, 7, 8, dst, stride, halves, wx, wy, w, h
+    vpmovzxbw      xm0, [wxq]
+    mova            m5, [d_64]
+    packssdw        m5, m5
+    psubw          xm1, xm5, xm0
+    vpbroadcastw   xm2, [halvesq]
+    vpbroadcastw   xm3, [halvesq + 8]
+    vpbroadcastw   xm4, [halvesq + 4]
+    vpbroadcastw   xm7, [halvesq + 12]
+    pmullw         xm2, xm1
+    pmullw         xm3, xm1
+    pmullw         xm4, xm0
+    pmullw         xm7, xm0
+    paddw          xm2, xm4
+    paddw          xm3, xm7
+    psllw          xm4, xm5, 3
+    psubw          xm0, xm4, xm2
+    psubw          xm1, xm4, xm3
+    vinserti128     m2, m2, xm0, 1
+    vinserti128     m3, m3, xm1, 1
+    psllw           m4, m5, 4
+    mova            m6, [first_second]
+.loop:
+    vpbroadcastw    m1, [wyq]
+    pshufb          m1, m6
+    psubw           m0, m5, m1
+    pmullw          m0, m2
+    pmullw          m1, m3
+    paddw           m0, m4
+    paddw           m0, m1
+    psrlw           m0, 11
+    packuswb        m0, m0
+    vextracti128   xm1, m0, 1
+    movq        [dstq], xm0
+    movq [dstq + strideq], xm1
+    lea           dstq, [dstq + 2 * strideq]
+    add            wyq, 2
+    sub             hd, 2
+    jg .loop
     RET
 
 ; offsets in MvdeintLines

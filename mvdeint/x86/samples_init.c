@@ -23,10 +23,12 @@ void ff_mvdeint_compare_8_avx2(int *error, int *activity, const uint8_t *line, c
                                const uint8_t *below, const uint16_t *samples, int w, int depth);
 void ff_mvdeint_residual_8_avx2(uint16_t *dst, const uint16_t *above, const uint16_t *below, const uint8_t *line_above,
                                 const uint8_t *line_below, int w, int depth);
-void ff_mvdeint_squares_8_avx2(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride,
-                               const uint16_t *const *areas, int w, int nb);
+void ff_mvdeint_fits_8_avx2(unsigned (*fits)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas,
+                            int w, int nb, int second, int depth);
 void ff_mvdeint_blend_avx2(uint16_t *dst, ptrdiff_t dst_stride, const uint16_t *const *areas, const unsigned (*fits)[4],
                            const uint8_t *wx, const uint8_t *wy, int w, int h);
+void ff_mvdeint_known_avx2(uint8_t *dst, ptrdiff_t stride, const int *halves, const uint8_t *wx, const uint8_t *wy,
+                           int w, int h);
 void ff_mvdeint_estimate_8_avx2(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w);
 void ff_mvdeint_weave_8_avx2(uint8_t *dst, const MvdeintLines *l, uint32_t *columns, int w);
 void ff_mvdeint_mix_8_avx2(uint8_t *dst, const uint8_t *intra, const uint8_t *reach, const MvdeintLines *l,
@@ -48,12 +50,6 @@ static void combine(uint8_t *dst, const MvdeintRow *row)
         ff_mvdeint_combine_8_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
     else
         ff_mvdeint_combine_8(dst, row);
-}
-
-static void squares(unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
-                    int nb, int depth)
-{
-    ff_mvdeint_squares_8_avx2(sums, line, stride, areas, w, nb);
 }
 
 static void estimate(uint8_t *dst, uint8_t *reach, const MvdeintLines *l, int w, enum MvdeintKind kind, int max)
@@ -120,6 +116,7 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
         return;
     s->mean  = mean;
     s->blend = ff_mvdeint_blend_avx2;
+    s->known = ff_mvdeint_known_avx2;
     if (depth > 8) {
         if (depth <= 12)
             s->match = match_16;
@@ -133,7 +130,7 @@ av_cold void ff_mvdeint_samples_init_x86(MvdeintSamples *s, int depth)
     s->estimate   = estimate;
     s->intra      = intra;
     s->combine    = combine;
-    s->squares    = squares;
+    s->fits       = ff_mvdeint_fits_8_avx2;
     s->weave      = weave;
     s->match      = match;
     s->errors     = ff_mvdeint_errors_8_avx2;

@@ -396,30 +396,30 @@ static void draw_deint_areas(uint16_t areas[4][MVDEINT_AREA], int bits)
                                   (1 << bits) - 1);
 }
 
-static void check_mvdeint_squares(const MvdeintSamples *s)
+static void check_mvdeint_fits(const MvdeintSamples *s)
 {
     static uint8_t line[8 * MVDEINT_BLOCK];
     LOCAL_ALIGNED_32(uint16_t, areas, [4], [MVDEINT_AREA]);
     const uint16_t *rows[4] = { areas[0], areas[1], areas[2], areas[3] };
     unsigned ref[4][4], new[4][4];
-    declare_func(void, unsigned (*sums)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
-                 int nb, int depth);
+    declare_func(void, unsigned (*fits)[4], const uint8_t *line, ptrdiff_t stride, const uint16_t *const *areas, int w,
+                 int nb, int second, int depth);
 
-    if (!check_func(s->squares, "mvdeint_squares_8"))
+    if (!check_func(s->fits, "mvdeint_fits_8"))
         return;
     for (int i = 0; i < 300; i++) {
-        const int w = 1 + rnd() % MVDEINT_BLOCK, nb = 1 + rnd() % 4;
+        const int w = 1 + rnd() % MVDEINT_BLOCK, nb = 1 + rnd() % 4, second = rnd() & 1;
 
         draw_deint_row(line, sizeof(line));
         draw_deint_areas(areas, 12);
         memset(ref, 0xa5, sizeof(ref));
         memset(new, 0xa5, sizeof(new));
-        call_ref(ref, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, 8);
-        call_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, 8);
+        call_ref(ref, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, second, 8);
+        call_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, w, nb, second, 8);
         if (memcmp(ref, new, sizeof(ref)))
             fail();
     }
-    bench_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, MVDEINT_BLOCK, 4, 8);
+    bench_new(new, line, (ptrdiff_t)2 * MVDEINT_BLOCK, rows, MVDEINT_BLOCK, 4, 1, 8);
 }
 
 static void check_mvdeint_blend(const MvdeintSamples *s)
@@ -459,6 +459,30 @@ static void check_mvdeint_blend(const MvdeintSamples *s)
               MVDEINT_BLOCK);
 }
 
+static void check_mvdeint_known(const MvdeintSamples *s)
+{
+    static uint8_t ref[MVDEINT_BLOCK][16], new[MVDEINT_BLOCK][16];
+    declare_func(void, uint8_t *dst, ptrdiff_t stride, const int *halves, const uint8_t *wx, const uint8_t *wy, int w,
+                 int h);
+
+    if (!check_func(s->known, "mvdeint_known"))
+        return;
+    for (int i = 0; i < 300; i++) {
+        const int hsub = rnd() % 3, vsub = rnd() % 3, w = MVDEINT_BLOCK >> hsub, h = MVDEINT_BLOCK >> vsub;
+        const int halves[4] = { rnd() % 9, rnd() % 9, rnd() % 9, rnd() % 9 };
+
+        memset(ref, 0xa5, sizeof(ref));
+        memset(new, 0xa5, sizeof(new));
+        call_ref(ref[0], (ptrdiff_t)16, halves, ff_mvdeint_window[hsub], ff_mvdeint_window[vsub], w, h);
+        call_new(new[0], (ptrdiff_t)16, halves, ff_mvdeint_window[hsub], ff_mvdeint_window[vsub], w, h);
+        for (int y = 0; y < MVDEINT_BLOCK; y++)
+            if (memcmp(ref[y], new[y], w) || memcmp(ref[y] + 8, new[y] + 8, 8) || (y >= h && memcmp(ref[y], new[y], 8)))
+                fail();
+    }
+    bench_new(new[0], (ptrdiff_t)16, (const int[4]) { 0, 1, 2, 3 }, ff_mvdeint_window[0], ff_mvdeint_window[0],
+              MVDEINT_BLOCK, MVDEINT_BLOCK);
+}
+
 void checkasm_check_mvdeint(void)
 {
     MvdeintSamples s;
@@ -479,7 +503,8 @@ void checkasm_check_mvdeint(void)
     check_mvdeint_mix(&s);
     check_mvdeint_weave(&s);
     check_mvdeint_estimate(&s);
-    check_mvdeint_squares(&s);
+    check_mvdeint_fits(&s);
     check_mvdeint_blend(&s);
+    check_mvdeint_known(&s);
     report("mvdeint");
 }
