@@ -11,7 +11,6 @@
 #include "libavutil/attributes.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
-#include "libavutil/intreadwrite.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/cpu/evaluate.h"
@@ -94,13 +93,10 @@ void ff_gpume_propagation_begin(GpumePropagation *p, GpumeStepRun *runs, GpumeSt
 }
 
 /* Returns a sample of a plane; beyond the margin the last samples are repeated. */
-static int sample_at(const GpumePropagation *p, GpumePlaneData plane, int margin, int x, int y)
+static const uint8_t *sample_at(const GpumePropagation *p, GpumePlaneData plane, int margin, int x, int y)
 {
-    const uint8_t *row = plane.data + plane.linesize *
-                         av_clip(y, -margin, p->params.height - 1 + margin);
-
-    x = av_clip(x, -margin, p->params.width - 1 + margin);
-    return p->params.depth > 8 ? AV_RN16(row + 2 * x) : row[x];
+    return plane.data + plane.linesize * av_clip(y, -margin, p->params.height - 1 + margin) +
+           av_clip(x, -margin, p->params.width - 1 + margin) * (p->params.depth > 8 ? 2 : 1);
 }
 
 uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *field,
@@ -111,6 +107,10 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
                                    (v.dy & (pel - 1)) << (2 - log2_pel));
     const int margin = pel > 1 ? GPUME_HALF_MARGIN : 0;
     const int x0 = box->x0 + (v.dx >> log2_pel), y0 = box->y0 + (v.dy >> log2_pel);
+    const int inside = x0 >= -margin && x0 + box->w < p->params.width + margin &&
+                       y0 >= -margin && y0 + box->h < p->params.height + margin;
+    /* samples that are averaged together */
+    const int w = inside ? box->w : 1, rows = inside ? GPUME_COST_ROWS : 1;
     uint8_t block[GPUME_COST_ROWS * GPUME_AVERAGE_LINESIZE];
     GpumePlaneData planes[2];
     uint32_t cost = 0;
@@ -128,19 +128,14 @@ uint32_t ff_gpume_propagation_cost(const GpumePropagation *p, const GpumeField *
         const uint8_t *const ref = block;
         uint32_t part;
 
-        for (int i = 0; i < area.h; i++)
-            for (int x = 0; x < box->w; x++) {
-                uint8_t *dst = block + i * GPUME_AVERAGE_LINESIZE + x * size;
-                const int a = sample_at(p, planes[0], margin, x0 + x + (pair >> 2 & 1),
-                                        y0 + y + i + (pair >> 3 & 1));
-                const int b = sample_at(p, planes[1], margin, x0 + x + (pair >> 6 & 1),
-                                        y0 + y + i + (pair >> 7 & 1));
-
-                if (size == 1)
-                    *dst = (a + b + 1) >> 1;
-                else
-                    AV_WN16(dst, (a + b + 1) >> 1);
-            }
+        for (int i = 0; i < area.h; i += rows)
+            for (int x = 0; x < area.w; x += w)
+                p->pixels.average(block + i * GPUME_AVERAGE_LINESIZE + x * size,
+                                  sample_at(p, planes[0], margin, x0 + x + (pair >> 2 & 1),
+                                            y0 + y + i + (pair >> 3 & 1)),
+                                  sample_at(p, planes[1], margin, x0 + x + (pair >> 6 & 1),
+                                            y0 + y + i + (pair >> 7 & 1)),
+                                  planes[0].linesize, w, FFMIN(rows, area.h));
         ff_gpume_cost_of_parts(&area, &ref, 1, &part, UINT32_MAX);
         cost += part;
     }
