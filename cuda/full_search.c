@@ -3,6 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * Full search: chooses and shapes its kernels, also the scan that searches several block sizes at
+ * once, because the cost of a large block is the sum of the costs of its parts.
+ */
+
 #include <assert.h>
 #include <limits.h>
 

@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * Searches block by block: loads, shapes and launches the kernels of search stages.
+ */
+
 #include <assert.h>
 
 #include "libavutil/attributes.h"

@@ -3,6 +3,12 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * The steps after the search block by block: pyramids, steps of true motion, the check, and intra
+ * costs.
+ */
+
 #include <string.h>
 
 #include "libavutil/attributes.h"

@@ -38,7 +38,7 @@ typedef struct GpumeCudaSearchField {
     GpumeCudaLeaves leaves;     ///< only mvs and costs without a tree
 } GpumeCudaSearchField;
 
-/* Searches block by block. */
+/* Search block by block. */
 
 /** Bytes of shared memory that a thread block can have on every GPU. */
 #define GPUME_CUDA_MAX_SHARED (48 << 10)
@@ -102,7 +102,7 @@ CUresult ff_gpume_cuda_kernel_launch(GpumeCudaKernel *kernel, int nb_fields, CUs
 
 void ff_gpume_cuda_kernel_uninit(GpumeCudaKernel *kernel);
 
-/* After the search block by block: pyramids, steps of true motion, the check, and intra costs. */
+/* Steps after the search block by block. */
 
 /** Offsets of a picture's planes from the first byte of its buffer. */
 typedef struct GpumeCudaPlanes {
@@ -160,7 +160,7 @@ CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaSearchFi
 
 void ff_gpume_cuda_motion_uninit(GpumeCudaMotion *m);
 
-/* Blocks of several sizes: chooses leaves, given the fields of all sizes. See core/tree.h. */
+/* Blocks of several sizes. */
 
 /** The choice of leaves, ready to be launched; zeroed if there is no tree. */
 typedef struct GpumeCudaTree {

@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * Blocks of several sizes: chooses leaves, given the fields of all sizes. See core/tree.h.
+ */
+
 #include "libavutil/attributes.h"
 #include "libavutil/macros.h"
 #include "libavutil/motion_vector.h"
