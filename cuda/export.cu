@@ -92,9 +92,9 @@ gpume_inner_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const
     return m.share_of_any(v.dx, v.dy, share, lanes);
 }
 
-/** Returns a lane's share, some rows of a block, of D of a vector that may point anywhere; called by a warp. */
+/** Returns D of a vector that may point anywhere; called by a warp. */
 static __device__ __forceinline__ GpumeU32
-gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
+gpume_cost(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const GpumeBox &b, GpumeVector v)
 {
     const GpumeReference r = {
         pair.ref, pair.ref + a.parts, a.linesize, a.parts_linesize,
@@ -104,8 +104,7 @@ gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const Gpume
     const int log2 = gpume_log2_pel(pel);
     const int two  = gpume_subpel_pair((v.dx & (pel - 1)) << (2 - log2), (v.dy & (pel - 1)) << (2 - log2));
     const int x0   = b.x0 + (v.dx >> log2), y0 = b.y0 + (v.dy >> log2);
-
-    return GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
+    GpumeU32 sum   = GpumeModuleCost::by_warp(b.w, b.h, [&](int x, int y) {
         const int cur = ((const GpumeModuleSample *)(pair.cur + a.linesize * (b.y0 + y)))[b.x0 + x];
         int ref = gpume_subpel_sample(r, two & 15, x0 + x, y0 + y);
 
@@ -113,53 +112,26 @@ gpume_share(const GpumeCudaExportArgs &a, const GpumeCudaPair &pair, const Gpume
             ref = (ref + gpume_subpel_sample(r, two >> 4, x0 + x, y0 + y) + 1) >> 1;
         return cur - ref;
     });
-}
 
-/** Returns D of a block's vector. Is called by a warp, for a large block by a thread block. */
-static __device__ __forceinline__ GpumeU32
-gpume_cost(const GpumeCudaExportArgs &a, GpumeU32 *shared, const GpumeCudaPair &pair, const GpumeBox &b,
-           GpumeVector v, int large)
-{
-    const int warps  = GPUME_CUDA_EXPORT_LARGE_THREADS / 32, warp = threadIdx.x / 32;
-    const int height = large ? GPUME_CUDA_EXPORT_STRIP : b.h;
-    GpumeU32 sum = 0;
-
-    GPUME_NO_UNROLL for (int y = large ? warp * height : 0; y < b.h; y += warps * height) {
-        GpumeBox strip = b;
-
-        strip.y0 += y;
-        strip.h   = gpume_min(b.h - y, height);
-        sum      += gpume_share(a, pair, strip, v);
-    }
     GPUME_UNROLL for (int bit = 1; bit < 32; bit <<= 1)
         sum += __shfl_xor_sync(GPUME_WHOLE_WARP, sum, bit);
-    if (large) {
-        if (!(threadIdx.x % 32))
-            shared[warp] = sum;
-        __syncthreads();
-        sum = 0;
-        GPUME_UNROLL for (int i = 0; i < warps; i++)
-            sum += shared[i];
-    }
     return sum;
 }
 
 /**
- * grid:   thread blocks for all blocks, or one for each large block; fields that are output
- * block:  GPUME_CUDA_EXPORT_THREADS; GPUME_CUDA_EXPORT_LARGE_THREADS
+ * grid:   thread blocks for all blocks, GPUME_CUDA_EXPORT_LANES() each; fields that are output
+ * block:  GPUME_CUDA_EXPORT_THREADS
  * shared: GPUME_CUDA_EXPORT_SHARED words
  */
-GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
+GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_THREADS, 6)
 {
     GPUME_SHARED(GpumeU32, shared);
     const GpumeParams &p = args.params;
-    const int large = p.block >= GPUME_CUDA_EXPORT_LARGE;
-    const int lanes = large ? 32 : GPUME_CUDA_EXPORT_LANES(p.block);    // that share a block
+    const int lanes = GPUME_CUDA_EXPORT_LANES(p.block);     // that share a block
     const int lane  = threadIdx.x % 32, share = lane % lanes;
     const int z     = blockIdx.y;
     const int nb_blocks = p.bw * p.bh;
-    const int first = large ? (int)blockIdx.x :
-                      (int)(blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x - lane) / lanes;
+    const int first = (int)(blockIdx.x * GPUME_CUDA_EXPORT_THREADS + threadIdx.x - lane) / lanes;
     const int nb    = gpume_min(nb_blocks - first, 32 / lanes);
     const int block = gpume_min(first + lane / lanes, nb_blocks - 1);
     const GpumeU64 field = (GpumeU64)nb_blocks * z;
@@ -171,13 +143,12 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
     const int source = z ? args.source[1] : args.source[0];
     const int exists = lane / lanes < nb, replaced = exists && ring && ring != GPUME_CUDA_RING_LEFT;
     /* whether the match is inside the picture, and its cost is a sum over words */
-    const int inner  = GpumeModuleCost::LANES == 1 && replaced && !large &&
+    const int inner  = GpumeModuleCost::LANES == 1 && replaced &&
                        v.dx >= b.min_dx * p.pel && v.dx <= b.max_dx * p.pel &&
                        v.dy >= b.min_dy * p.pel && v.dy <= b.max_dy * p.pel;
     GpumeU32 *mvs   = (GpumeU32 *)(z ? args.mvs[1]   : args.mvs[0]) + first * GPUME_VECTOR_WORDS;
     GpumeU32 *costs = (GpumeU32 *)(z ? args.costs[1] : args.costs[0]);
-    /* large blocks have their sums in the first words */
-    GpumeU32 *words = shared + GPUME_CUDA_EXPORT_SUMS + (threadIdx.x - lane) * GPUME_VECTOR_WORDS;
+    GpumeU32 *words = shared + (threadIdx.x - lane) * GPUME_VECTOR_WORDS;
     GpumeU32 cost   = ((const GpumeU32 *)args.from_costs)[field + block], sum = 0, left;
 
     if (inner)
@@ -192,13 +163,10 @@ GPUME_KERNEL_OF(GpumeCudaExportArgs, GPUME_CUDA_EXPORT_LARGE_THREADS, 3)
         const int other = (int)gpume_of_lane((GpumeU32)block, whose);
         const GpumeBox box = gpume_box(&p, p.block, other % p.bw, other / p.bw);
 
-        sum  = gpume_cost(args, shared, pair, box, gpume_of_word(gpume_of_lane(word, whose)), large);
+        sum  = gpume_cost(args, pair, box, gpume_of_word(gpume_of_lane(word, whose)));
         cost = lane == whose ? sum : cost;
         left &= left - 1;
     }
-    /* only one warp writes */
-    if (large && threadIdx.x >= 32)
-        return;
     if (exists && !share) {
         costs[block] = cost;
         GPUME_UNROLL for (int i = 0; i < GPUME_VECTOR_WORDS; i++)

@@ -410,7 +410,6 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchF
 {
     const GpumeCudaStepArgs *a = &m->steps[m->last_step[size]].args;
     const int nb_blocks = a->params.bw * a->params.bh;
-    const int large     = a->params.block >= GPUME_CUDA_EXPORT_LARGE;
     CUresult err = CUDA_SUCCESS;
 
     if (m->judge.function) {
@@ -435,9 +434,9 @@ static CUresult finish_size(GpumeCudaMotion *m, int size, const GpumeCudaSearchF
     m->results.params     = a->params;
     m->results.vectors    = a->vectors;
     m->results.from_costs = a->costs;
-    m->export.threads = large ? GPUME_CUDA_EXPORT_LARGE_THREADS : GPUME_CUDA_EXPORT_THREADS;
-    return launch(m, &m->export, large ? nb_blocks : gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS /
-                  GPUME_CUDA_EXPORT_LANES(a->params.block)), nb_wanted, &m->results, stream);
+    return launch(m, &m->export, gpume_blocks(nb_blocks, GPUME_CUDA_EXPORT_THREADS /
+                                                         GPUME_CUDA_EXPORT_LANES(a->params.block)),
+                  nb_wanted, &m->results, stream);
 }
 
 CUresult ff_gpume_cuda_motion_launch(GpumeCudaMotion *m, const GpumeCudaSearchField *fields, int nb_fields,

@@ -77,19 +77,10 @@
 #define GPUME_CUDA_JUDGE_THREADS    128
 #define GPUME_CUDA_FILL_THREADS    1024
 #define GPUME_CUDA_EXPORT_THREADS   128
-/** Number of lanes that share a block that is not large. */
-#define GPUME_CUDA_EXPORT_LANES(block) ((block) > 4 ? (block) / 2 : 1)
-/**
- * From this side on, a thread block computes a block, in strips for each warp that are as high as
- * the areas of satd.cuh.
- */
-#define GPUME_CUDA_EXPORT_LARGE      32
-#define GPUME_CUDA_EXPORT_STRIP       8
-#define GPUME_CUDA_EXPORT_LARGE_THREADS 256
-/** Words of shared memory for the sums of warps that share a large block. */
-#define GPUME_CUDA_EXPORT_SUMS       (GPUME_CUDA_EXPORT_LARGE_THREADS / 32)
-/** Words of shared memory: a sum for each warp, and vectors. */
-#define GPUME_CUDA_EXPORT_SHARED     (GPUME_CUDA_EXPORT_SUMS + GPUME_CUDA_EXPORT_THREADS * GPUME_VECTOR_WORDS)
+/** Number of lanes that share a block. */
+#define GPUME_CUDA_EXPORT_LANES(block) ((block) > 64 ? 32 : (block) > 4 ? (block) / 2 : 1)
+/** Words of shared memory: a vector for each thread. */
+#define GPUME_CUDA_EXPORT_SHARED     (GPUME_CUDA_EXPORT_THREADS * GPUME_VECTOR_WORDS)
 #define GPUME_CUDA_INTRA_THREADS    256
 /** Blocks that a warp computes, one after the other. */
 #define GPUME_CUDA_INTRA_BLOCKS       8
