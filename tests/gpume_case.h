@@ -111,19 +111,9 @@ static inline void draw_samples(TestRandom *r, TestPicture *pic, const TestPictu
 /* Returns the number of candidates of a sample that a search evaluates, or an equivalent. */
 static inline int64_t search_work(const TestStream *s, int w, int h)
 {
-    const int least = FFMAX(32, 2 * s->block), whole = w * h;
-    int range = s->range;
+    const int64_t full = test_full_work(s, w, h);
 
-    if (gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL) {
-        for (int level = 1; s->levels ? level < s->levels : FFMIN(w, h) >= least; level++) {
-            w     = (w + 1) / 2;
-            h     = (h + 1) / 2;
-            range = (range + 1) / 2;
-        }
-    } else if (gpume_kind(s->algo) != GPUME_KIND_FULL) {
-        return 60 + 6 * range;
-    }
-    return 1 + (int64_t)FFMIN(2 * range + 1, w) * FFMIN(2 * range + 1, h) * w * h / whole;
+    return full ? 1 + full / (w * h) : 60 + 6 * s->range;
 }
 
 /* Returns the work for blocks of one size. */

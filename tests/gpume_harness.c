@@ -720,6 +720,23 @@ int test_sweeps(const TestStream *s)
     return s->sweeps ? s->sweeps : gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL ? 4 : 2;
 }
 
+int64_t test_full_work(const TestStream *s, int w, int h)
+{
+    const int least = FFMAX(32, 2 * s->block);
+    int range = s->range;
+
+    if (gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL) {
+        for (int level = 1; s->levels ? level < s->levels : FFMIN(w, h) >= least; level++) {
+            w     = (w + 1) / 2;
+            h     = (h + 1) / 2;
+            range = (range + 1) / 2;
+        }
+    } else if (gpume_kind(s->algo) != GPUME_KIND_FULL) {
+        return 0;
+    }
+    return (int64_t)w * h * FFMIN(2 * range + 1, w) * FFMIN(2 * range + 1, h);
+}
+
 static OracleMotion motion_of(const TestStream *s, int i)
 {
     return (OracleMotion){

@@ -198,6 +198,9 @@ int test_same_picture(const TestPicture *a, const TestPicture *b);
 /** Returns the number of passes. */
 int test_sweeps(const TestStream *s);
 
+/** Returns the number of samples times candidates that a search evaluates in full on any level. */
+int64_t test_full_work(const TestStream *s, int w, int h);
+
 /** Draws the samples of all pictures. @param range approximate length of motions */
 void test_samples(TestStream *s, enum TestContent content, uint64_t seed, int range);
 

@@ -501,28 +501,10 @@ static int random_side(TestRandom *r, int block, int max)
     return FFMIN(n, max);
 }
 
-/* Returns the number of samples times candidates that a search evaluates in full on any level. */
-static double full_work(const TestStream *s, Size size)
-{
-    const int least = FFMAX(32, 2 * s->block);
-    int range = s->range;
-
-    if (gpume_kind(s->algo) == GPUME_KIND_HIERARCHICAL) {
-        for (int level = 1; s->levels ? level < s->levels : FFMIN(size.w, size.h) >= least;
-             level++) {
-            size  = (Size){ (size.w + 1) / 2, (size.h + 1) / 2 };
-            range = (range + 1) / 2;
-        }
-    } else if (gpume_kind(s->algo) != GPUME_KIND_FULL) {
-        return 0;
-    }
-    return (double)size.w * size.h * FFMIN(2 * range + 1, size.w) * FFMIN(2 * range + 1, size.h);
-}
-
 static Size random_size(TestRandom *r, const Case *c)
 {
     /* limits the work of a full search, because the oracle is slow */
-    const double max_work = 3e6;
+    const int max_work = 3000000;
     /* limits it further with subpel vectors */
     int max = (c->s.block == 128 ? 280 : 160) / (c->s.pel > 1 ? 2 : 1);
     Size s;
@@ -530,7 +512,7 @@ static Size random_size(TestRandom *r, const Case *c)
     do {
         s = (Size){ random_side(r, c->s.block, max), random_side(r, c->s.block, max) };
         max -= max / 16;
-    } while (full_work(&c->s, s) > max_work);
+    } while (test_full_work(&c->s, s.w, s.h) > max_work);
     return s;
 }
 
