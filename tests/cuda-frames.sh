@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Tests of the CUDA backend that FATE does not have, on the stand-in for the driver: frames on the device compared with
-# the CPU, two devices in one graph, the pictures of other filters. After the first frames nothing may be
-# allocated, and nothing may wait for the whole context or stream.
+# Tests of the CUDA backend that FATE does not have, on the stand-in for the driver: FFmpeg's own uploads and downloads,
+# frames on the device compared with the CPU, two devices in one graph, the pictures of other filters. After the first
+# frames nothing may be allocated, and nothing may wait for the whole context or stream.
 #
 # usage: cuda-frames.sh RESULTS FFMPEG STANDIN_DIR
 
@@ -16,7 +16,13 @@ export LD_LIBRARY_PATH
 tmp=$(mktemp -d) || exit
 trap 'rm -rf "$tmp"' EXIT
 
-ffmpeg() { timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"; }
+# the stand-in ends a process that made an error with status 86, though its output may be right
+ffmpeg() {
+    timeout 120 "$ffmpeg" -hide_banner -nostdin -loglevel error "$@"
+    status=$?
+    [ $status != 86 ] || fail cuda-errors "the stand-in reports errors of: $*"
+    return $status
+}
 
 on_device() { ffmpeg -init_hw_device cuda=cu:0 -filter_hw_device cu "$@"; }
 # run GRAPH OPTION...: runs a graph, with a device for frames that it uploads
@@ -46,6 +52,26 @@ same() {
     [ "$(grep -c . "$tmp/cpu")" -gt 10 ] && cmp -s "$tmp/cpu" "$tmp/gpu"
 }
 
+# a seed decides the order in which the device's work runs: frames and vectors are the same in every order
+odd=testsrc2=size=149x99:rate=25:duration=0.4
+for format in nv12 yuv420p yuv444p p010le p016le yuv444p16le; do
+    cpu '= 10' "$odd,format=$format"
+    for seed in 0 1 2 3; do
+        GPUME_STANDIN_SEED=$seed gpu "cuda-up-and-down/$format/$seed" \
+            "$odd,format=$format,hwupload_cuda,hwdownload,format=$format"
+    done
+done
+for search in fs ds; do
+    for from in nv12 yuv420p10le nv12,hwupload_cuda; do
+        options=gpume=algo=$search:range=12:block=8:dir=both:mv_file=-:backend
+        run "$odd,format=${from%,*},$options=cpu" -f null - > "$tmp/cpu"
+        for seed in 0 1 2; do
+            GPUME_STANDIN_SEED=$seed run "$odd,format=$from,$options=cuda" -f null - > "$tmp/gpu"
+            check "cuda-order/$search/$from/$seed" "vectors differ" same
+        done
+    done
+done
+
 source='testsrc2=size=70x50:rate=25:duration=1,format=gray'
 ffmpeg -lavfi "$source,gpume=algo=ds:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
 GPUME_STANDIN_DEVICES=2 ffmpeg -lavfi "$source,gpume=algo=fs:range=4:backend=cuda:device=0,
@@ -61,6 +87,10 @@ on_device -f lavfi -i "testsrc2=s=64x48:d=1,format=nv12" -vf hwupload_cuda,gpume
 status=$?
 check cuda-needless-device "$(tail -n 1 "$tmp/log")" \
     eval "[ $status != 0 ] && grep -q 'only valid with frames in system memory' '$tmp/log'"
+GPUME_STANDIN_DEVICES=0 on_device -lavfi "$source" -f null - 2> "$tmp/log"
+status=$?
+check cuda-no-device "$(tail -n 1 "$tmp/log")" \
+    eval "[ $status != 86 ] && grep -q 'no CUDA-capable device' '$tmp/log'"
 
 # 10 bits have kernels for devices and drivers with half-precision numbers, and kernels for the others
 ten='testsrc2=size=70x50:rate=25:duration=0.4,format=yuv420p10le'

@@ -270,8 +270,6 @@ part_cuda() {
     check standin "its own tests; see $log" \
         sh -c "make -f tests/standin/standin.mak check-standin > '$log' 2>&1"
     tail -n 1 "$log"
-    check standin-ffmpeg "FFmpeg's own uploads and downloads, and frames on the device" \
-        make -s -f tests/standin/standin.mak check-standin-ffmpeg FFMPEG="$base/obj/ffmpeg"
     sh tests/cuda-frames.sh "$results" "$base/obj/ffmpeg" "$top/build/standin"
 }
 

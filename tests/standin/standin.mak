@@ -7,7 +7,6 @@
 #                    AddressSanitizer
 #   check-standin    the stand-in's own tests
 #   check-standin-asan   the same under the sanitizers
-#   check-standin-ffmpeg   FFmpeg's upload and download through it, FFMPEG=PROGRAM
 #
 # All kernels in the modules.h of any folder are included; new ones need no changes here.
 
@@ -149,9 +148,5 @@ $(STANDIN_OUT)-asan/selftest/selftest: $(STANDIN_DIR)/selftest.cpp $(STANDIN_HEA
 	@mkdir -p $(@D)
 	$(STANDIN_CXX) $(STANDIN_FLAGS) $(STANDIN_ASAN_FLAGS) -o $@ $< -lpthread -ldl
 
-FFMPEG ?= build/bin/ffmpeg
-check-standin-ffmpeg: standin
-	$(STANDIN_DIR)/roundtrip.sh $(FFMPEG) $(STANDIN_OUT)
-
-.PHONY: standin standin-asan check-standin check-standin-asan check-standin-ffmpeg FORCE
+.PHONY: standin standin-asan check-standin check-standin-asan FORCE
 .PRECIOUS: $(STANDIN_FOLDERS:%=$(STANDIN_OUT)/%/%.cu.cpp) $(STANDIN_SELFTEST)/%.cu.cpp
