@@ -15,6 +15,7 @@
 #include "libavutil/buffer.h"
 #include "libavutil/common.h"
 #include "libavutil/error.h"
+#include "libavutil/intmath.h"
 #include "libavutil/mem.h"
 
 #include "libavfilter/gpume/mvdeint/cpu.h"
@@ -366,12 +367,14 @@ static void combine_line(const CPUBackend *s, Scratch *z, int component, int y, 
     if (s->present)
         reject(s, z, component, y);
     take_least(s, z, first.w);
-    for (int i = 0; i < MVDEINT_MAX_CANDIDATES; i++)
-        if (s->candidates[i].picture)
-            row.candidates[i] = (MvdeintCandidate) {
-                .samples = match_at(s, component, i, 0, y), .known = known_at(s, component, i, 0, y),
-                .error = z->error[i],
-            };
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES && s->present; i++) {
+        const int from = s->present >> i & 1 ? i : s->present >> (i ^ 1) & 1 ? i ^ 1 : ff_ctz(s->present);
+
+        row.candidates[i] = (MvdeintCandidate) {
+            .samples = match_at(s, component, from, 0, y), .known = known_at(s, component, from, 0, y),
+            .error = z->error[from],
+        };
+    }
     s->samples.combine(dst, &row);
     s->samples.limit(dst, &row);
     if (s->present)

@@ -68,7 +68,11 @@ typedef struct MvdeintCandidate {
 typedef struct MvdeintRow {
     int w, depth;
     unsigned present;           ///< bit mask of the candidates that exist
-    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];    ///< indexed as in MvdeintKnown
+    /**
+     * Indexed as in MvdeintKnown. A candidate that does not exist has the data of its partner or, if this does not
+     * exist either, of another one.
+     */
+    MvdeintCandidate candidates[MVDEINT_MAX_CANDIDATES];
     const uint8_t *first, *intra;   ///< interpolated lines
     const uint32_t *activity, *step;
     const MvdeintModel *model;

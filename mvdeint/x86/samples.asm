@@ -27,7 +27,6 @@ d_1023:  times 8 dd 1023
 d_n1023: times 8 dd -1023
 d_2048:  times 8 dd 2048
 d_ffff:  times 8 dd 0xffff
-f_2_23:  times 8 dd 8388608.0
 ; limits of the cost of a direction (9, 39) and of activity (5, 29), less 1
 w_9:     times 16 dw 9
 w_39:    times 16 dw 39
@@ -89,6 +88,7 @@ SECTION .text
 ; offsets in MvdeintRow
 %define ROW_CANDIDATE(i, field) rowq + 16 + 24 * (i) + field
 %define ROW_DEPTH    4
+%define ROW_PRESENT  8
 %define ROW_FIRST    112
 %define ROW_INTRA    120
 %define ROW_ACTIVITY 128
@@ -103,6 +103,8 @@ SECTION .text
 %define ROUNDING      [rsp + 32 * 16]
 %define SHIFT         [rsp + 32 * 17]
 %define SHIFT_SAMPLE  [rsp + 32 * 17 + 16]
+%define MISSING(i)    [rsp + 32 * (18 + (i))]
+%define COUNT         [rsp + 32 * 22]
 
 ; Computes the integer part of the binary logarithms of dwords below 2^31. dst, src, temporary
 %macro LOG2 3
@@ -186,6 +188,7 @@ SECTION .text
     psrld           m3, 1
     vpbroadcastd    m4, [%2]
     paddd           m3, m4
+    por             m3, MISSING(I)
     mova   EXPECTED(I), m3
 %if I
     pminud         m10, m3
@@ -274,10 +277,11 @@ SECTION .text
 %endmacro
 
 ; void ff_mvdeint_combine_8_avx2(uint8_t *dst, const MvdeintRow *row, const uint16_t *power, const uint16_t *inverse)
-; The row must have all candidates. Writes whole multiples of 8 samples. combine_16 is for samples of up to 10 bits.
+; The row has at least one candidate. Those that do not exist get the greatest error, which makes their weights 0.
+; Writes whole multiples of 8 samples. combine_16 is for samples of up to 10 bits.
 %macro COMBINE 1
 %assign BITS %1
-cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp, model, w
+cglobal mvdeint_combine_%1, 4, 9, 16, 23 * 32, dst, row, power, inverse, x, tmp, model, w
 %if BITS > 8
     mov           tmpd, [rowq + ROW_DEPTH]
     mov             wd, 11
@@ -293,6 +297,23 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     pslld           m1, xm0
     mova      ROUNDING, m1
 %endif
+    mov           tmpd, [rowq + ROW_PRESENT]
+    popcnt          wd, tmpd
+    shl             wd, 21
+    movd           xm0, wd
+    vpbroadcastd    m0, xm0
+    cvtdq2ps        m0, m0
+    mova         COUNT, m0
+    not           tmpd
+    movd           xm0, tmpd
+    vpbroadcastd    m0, xm0
+%assign I 0
+%rep 4
+    pslld           m1, m0, 31 - I
+    psrad           m1, 31
+    mova    MISSING(I), m1
+%assign I I + 1
+%endrep
     mov             wd, [rowq]
     mov         modelq, [rowq + ROW_MODEL]
     xor             xd, xd
@@ -342,7 +363,7 @@ cglobal mvdeint_combine_%1, 4, 9, 16, 18 * 32, dst, row, power, inverse, x, tmp,
     cvttps2dq       m5, m0
 
     ; the share of an interpolation in its difference from the candidates
-    mova            m2, [f_2_23]
+    mova            m2, COUNT
     cvtdq2ps        m3, m6
     divps           m2, m3
     cvttps2dq       m2, m2

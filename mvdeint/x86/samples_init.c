@@ -46,7 +46,7 @@ static void intra(uint8_t *dst, const uint8_t *const *lines, int w, int depth)
 
 static void combine(uint8_t *dst, const MvdeintRow *row)
 {
-    if (row->present == (1 << MVDEINT_MAX_CANDIDATES) - 1)
+    if (row->present)
         ff_mvdeint_combine_8_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
     else
         ff_mvdeint_combine_8(dst, row);
@@ -84,7 +84,7 @@ static void match(uint16_t *dst, ptrdiff_t dst_stride, const uint8_t *src, ptrdi
 /* Does MvdeintSamples.combine for samples of up to 10 bits. */
 static void combine_16(uint8_t *dst, const MvdeintRow *row)
 {
-    if (row->present == (1 << MVDEINT_MAX_CANDIDATES) - 1)
+    if (row->present)
         ff_mvdeint_combine_16_avx2(dst, row, ff_mvdeint_power, ff_mvdeint_inverse);
     else
         ff_mvdeint_combine_16(dst, row);

@@ -16,6 +16,7 @@
 #include "libavfilter/gpume/mvdeint/samples.h"
 #include "libavutil/common.h"
 #include "libavutil/cpu.h"
+#include "libavutil/intmath.h"
 #include "libavutil/intreadwrite.h"
 #include "libavutil/mem_internal.h"
 
@@ -148,6 +149,15 @@ static void draw_deint(DeintBuffers *b, MvdeintRow *row, int depth)
         row->candidates[i] = (MvdeintCandidate) { b->samples[i], b->known[i], b->errors[i] };
 }
 
+/* Leaves out some candidates, or all. */
+static void leave_out(MvdeintRow *row)
+{
+    row->present = rnd() & 15;
+    for (int i = 0; i < MVDEINT_MAX_CANDIDATES && row->present; i++)
+        if (!(row->present >> i & 1))
+            row->candidates[i] = row->candidates[row->present >> (i ^ 1) & 1 ? i ^ 1 : ff_ctz(row->present)];
+}
+
 static void check_mvdeint_combine(const MvdeintSamples *s, int depth)
 {
     static const MvdeintModel models[] = { MVDEINT_MODELS };
@@ -162,6 +172,8 @@ static void check_mvdeint_combine(const MvdeintSamples *s, int depth)
     for (int i = 0; i < 200; i++) {
         draw_deint(&b, &row, depth);
         row.model = &models[rnd() % FF_ARRAY_ELEMS(models)];
+        if (rnd() % 4 == 0)
+            leave_out(&row);
         call_ref(ref, &row);
         call_new(new, &row);
         if (memcmp(ref, new, row.w * (depth > 8 ? 2 : 1)))
