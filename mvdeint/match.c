@@ -135,12 +135,17 @@ static void round_vectors(void *arg, int worker, int start, int end)
     }
 }
 
+static int same(GpumeCellVector a, GpumeCellVector b)
+{
+    return !((a.x ^ b.x) | (a.y ^ b.y));
+}
+
 /* Returns the number of an area that was read along a vector; nb: there is none. */
 static int find_vector(const Reads *reads, GpumeCellVector v)
 {
     int i = 0;
 
-    while (i < reads->nb && (reads->vectors[i].x != v.x || reads->vectors[i].y != v.y))
+    while (i < reads->nb && !same(reads->vectors[i], v))
         i++;
     return i;
 }
@@ -168,13 +173,14 @@ static void match_area(CPUBackend *s, int component, int candidate, int tx, int 
     for (int i = 0; i < 4; i++) {
         v[i] = from->cells[av_clip(ty - 1 + (i >> 1), 0, s->cells.rows - 1) * (size_t)s->cells.cols +
                            av_clip(tx - 1 + (i & 1), 0, s->cells.cols - 1)];
-        differ |= v[i].x != v[0].x || v[i].y != v[0].y;
+        differ |= !same(v[i], v[0]);
     }
     for (int i = 0; i < 4 && (differ || !i); i++) {
-        const int old = find_vector(before, v[i]), j = find_vector(reads, v[i]);
+        const int old = w < MVDEINT_BLOCK ? find_vector(before, v[i]) : before->nb;
+        const int j   = old == before->nb ? find_vector(reads, v[i]) : 0;
 
-        areas[i] = w < MVDEINT_BLOCK && old < before->nb ? before->areas[old] + w : reads->areas[j];
-        if (areas[i] != reads->areas[j] || j < reads->nb)
+        areas[i] = old < before->nb ? before->areas[old] + w : reads->areas[j];
+        if (old < before->nb || j < reads->nb)
             continue;
         reads->vectors[reads->nb++] = v[i];
         read_area(s, c, &source, v[i], x0, y0, reads->areas[j]);
