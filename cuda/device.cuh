@@ -188,14 +188,9 @@ static __device__ __forceinline__ GpumeU32 gpume_vector_of(int dx, int dy)
     return ((GpumeU32)dx & 0xffff) | (GpumeU32)dy << 16;
 }
 
-/**
- * Stores the result of a block, which is b: its vector and its cost.
- * @param to has mvs, vectors and costs, like GpumeCudaArgs
- * @param i  index of the block in these arrays
- */
-template<class To>
+/** Stores the result of a block, which is b: its vector and its cost. @param i index of the block in the arrays */
 static __device__ __forceinline__ void
-gpume_store_at(const To &to, GpumeU64 i, int source, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
+gpume_store_at(const GpumeCudaStored &to, GpumeU64 i, int source, const GpumeBox &b, int dx, int dy, GpumeU32 cost)
 {
     GpumeU32 *mv = (GpumeU32 *)to.mvs + i * GPUME_VECTOR_WORDS;
 
