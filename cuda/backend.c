@@ -41,7 +41,7 @@
 #define MAX_SUMS_OF_QUEUE (96 << 20)
 
 /** Numbers of streams. */
-enum { UPLOAD, PLANES, DOWNLOAD, QUEUES };
+enum { STREAM_UPLOAD, STREAM_PLANES, STREAM_DOWNLOAD, STREAM_QUEUES };
 
 /** A search in flight. */
 typedef struct Slot {
@@ -64,7 +64,7 @@ typedef struct CUDAContext {
     GpumeCudaLaunch compare;        ///< comparison of cells of CUDA frames; no function: not needed
     GpumeCudaSameArgs compared;     ///< all members but the planes of pictures and the results of a search
 
-    CUstream streams[QUEUES + MAX_QUEUES];  ///< from QUEUES on, those of the queues
+    CUstream streams[STREAM_QUEUES + MAX_QUEUES];  ///< from STREAM_QUEUES on, those of the queues
     CUevent imported;               ///< the last picture and all pictures before it are on the device
     CUevent read;                   ///< the following filters have read the fields that were given back
     Slot *slots;                    ///< ring buffer
@@ -165,7 +165,7 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     TRY(init_queues(s, cfg))
     if (p->same && s->hw_frames)
         TRY(init_comparison(s, ((AVHWFramesContext *)cfg->hw_frames->data)->sw_format))
-    for (int i = 0; i < QUEUES + s->nb_queues; i++)
+    for (int i = 0; i < STREAM_QUEUES + s->nb_queues; i++)
         TRY_CUDA(cuStreamCreate(&s->streams[i], CU_STREAM_NON_BLOCKING), "create a stream")
     TRY_CUDA(cuEventCreate(&s->imported, CU_EVENT_DISABLE_TIMING), "create an event")
     TRY_CUDA(cuEventCreate(&s->read,     CU_EVENT_DISABLE_TIMING), "create an event")
@@ -302,7 +302,7 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
 /* Queues the transfer of a picture, if it has one, and makes its planes. The caller has pushed the CUDA context. */
 static int queue_import(CUDAContext *s, GpumePicture *pic, const GpumeCudaBuffer *upload)
 {
-    const CUstream source = s->hw_frames ? s->cuda.hwctx->stream : s->streams[UPLOAD];
+    const CUstream source = s->hw_frames ? s->cuda.hwctx->stream : s->streams[STREAM_UPLOAD];
     const GpumeCudaPlane luma = luma_of(pic);
     int ret;
 
@@ -316,10 +316,10 @@ static int queue_import(CUDAContext *s, GpumePicture *pic, const GpumeCudaBuffer
     pic->planes = ff_gpume_cuda_pool_get(&s->planes);
     if (!pic->planes)
         return AVERROR(ENOMEM);
-    TRY_CUDA(cuStreamWaitEvent(s->streams[PLANES], s->imported, 0), "wait for a frame")
-    TRY(check(s, ff_gpume_cuda_motion_planes(&s->searches[0].motions[0], &luma, planes_of(pic), s->streams[PLANES]),
-              "make the planes of a frame"))
-    TRY_CUDA(cuEventRecord(s->imported, s->streams[PLANES]), "record an event")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[STREAM_PLANES], s->imported, 0), "wait for a frame")
+    TRY(check(s, ff_gpume_cuda_motion_planes(&s->searches[0].motions[0], &luma, planes_of(pic),
+                                             s->streams[STREAM_PLANES]), "make the planes of a frame"))
+    TRY_CUDA(cuEventRecord(s->imported, s->streams[STREAM_PLANES]), "record an event")
     return 0;
 }
 
@@ -425,7 +425,7 @@ static int launch_group(CUDAContext *s, int queue, const Slot *slot, const Group
     }
     return check(s, ff_gpume_cuda_search_launch(&s->searches[queue], fields, g->nb,
                                                 slot->sums.data + intra_at(s, g->nb_before),
-                                                s->streams[QUEUES + queue]), "launch the search");
+                                                s->streams[STREAM_QUEUES + queue]), "launch the search");
 }
 
 /* Launches the comparison of the frames of a field. The caller has pushed the CUDA context. */
@@ -476,7 +476,7 @@ static int alloc(void *priv, GpumeFieldSet *set, AVBufferRef **same, int nb)
 static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch *search)
 {
     const size_t nb_blocks = (size_t)s->params.bw * s->params.bh, nb_cells = ff_gpume_nb_cells(&s->params);
-    const CUstream stream  = s->streams[DOWNLOAD];
+    const CUstream stream  = s->streams[STREAM_DOWNLOAD];
     int ret;
 
     /* fields with consecutive slots are contiguous */
@@ -508,7 +508,7 @@ static int download_results(CUDAContext *s, const Slot *slot, const GpumeSearch 
 /* Launches a search on a queue. The caller has pushed the CUDA context. */
 static int launch(CUDAContext *s, int queue, Slot *slot, GpumeSearch *search)
 {
-    const CUstream stream = s->streams[QUEUES + queue];
+    const CUstream stream = s->streams[STREAM_QUEUES + queue];
     Group g = { .nb = 0 };
     int ret;
 
@@ -528,10 +528,10 @@ static int launch(CUDAContext *s, int queue, Slot *slot, GpumeSearch *search)
     TRY_CUDA(cuEventRecord(slot->searched, stream), "record an event")
     if (s->on_device)
         return 0;
-    TRY_CUDA(cuStreamWaitEvent(s->streams[DOWNLOAD], slot->searched, 0), "wait for the search")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[STREAM_DOWNLOAD], slot->searched, 0), "wait for the search")
     if (search->nb_fields)
         TRY(download_results(s, slot, search))
-    TRY_CUDA(cuEventRecord(slot->done, s->streams[DOWNLOAD]), "record an event")
+    TRY_CUDA(cuEventRecord(slot->done, s->streams[STREAM_DOWNLOAD]), "record an event")
     return 0;
 }
 
@@ -568,7 +568,7 @@ static int finish(CUDAContext *s, const Slot *slot)
     if (!s->on_device)
         return check(s, s->cuda.cu->cuEventSynchronize(slot->done), "search");
     TRY_CUDA(cuStreamWaitEvent(s->cuda.hwctx->stream, slot->searched, 0), "wait for the search")
-    TRY_CUDA(cuStreamWaitEvent(s->streams[PLANES], slot->searched, 0), "wait for the search")
+    TRY_CUDA(cuStreamWaitEvent(s->streams[STREAM_PLANES], slot->searched, 0), "wait for the search")
     return 0;
 }
 
