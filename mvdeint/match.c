@@ -251,7 +251,8 @@ static void match_rows(void *arg, int worker, int start, int end)
 {
     CPUBackend *s  = arg;
     const int rows = s->cells.rows + 1;
-    Reads reads[2];
+    /* vectors of samples reach beyond the columns that are read */
+    Reads reads[2] = { 0 };
 
     for (; start < end; start++) {
         const int candidate = start / rows % MVDEINT_MAX_CANDIDATES;
