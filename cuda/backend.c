@@ -88,7 +88,8 @@ static int check(CUDAContext *s, CUresult err, const char *what)
 }
 
 #define TRY(call) \
-    if ((ret = (call)) < 0) \
+    if ((ret = (call)) >= 0) { \
+    } else \
         return ret;
 #define TRY_CUDA(call, what) TRY(check(s, s->cuda.cu->call, what))
 
@@ -264,29 +265,22 @@ static int is_in_units(const CUDAContext *s, const AVFrame *frame)
     return !(((uintptr_t)frame->data[0] | frame->linesize[0] | row) % GPUME_CUDA_UNIT);
 }
 
-/* Copies the luma of a frame in device memory. The caller has pushed the CUDA context. */
+/* Copies the luma of a frame in device memory, as it lies there. The caller has pushed the CUDA context. */
 static int copy_rows(CUDAContext *s, const AVFrame *frame, CUdeviceptr dst)
 {
-    const int height  = s->params.height, linesize = frame->linesize[0];
-    /* the driver copies no rows upwards */
-    const int at_once = linesize > 0 ? height : 1;
-    int ret;
+    const ptrdiff_t linesize = frame->linesize[0], above = linesize < 0 ? (s->params.height - 1) * linesize : 0;
+    const CUDA_MEMCPY2D rows = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice     = (uintptr_t)frame->data[0] + above,
+        .srcPitch      = FFABS(linesize),
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice     = dst,
+        .dstPitch      = s->upload_linesize,
+        .WidthInBytes  = s->params.width * (s->params.depth > 8 ? 2 : 1),
+        .Height        = s->params.height,
+    };
 
-    for (int y = 0; y < height; y += at_once) {
-        const CUDA_MEMCPY2D rows = {
-            .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-            .srcDevice     = (uintptr_t)frame->data[0] + y * (ptrdiff_t)linesize,
-            .srcPitch      = FFABS(linesize),
-            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-            .dstDevice     = dst + y * s->upload_linesize,
-            .dstPitch      = s->upload_linesize,
-            .WidthInBytes  = s->params.width * (s->params.depth > 8 ? 2 : 1),
-            .Height        = at_once,
-        };
-
-        TRY_CUDA(cuMemcpy2DAsync(&rows, s->cuda.hwctx->stream), "copy a frame")
-    }
-    return 0;
+    return check(s, s->cuda.cu->cuMemcpy2DAsync(&rows, s->cuda.hwctx->stream), "copy a frame");
 }
 
 static GpumeCudaPlane luma_of(const GpumePicture *pic)
@@ -346,6 +340,11 @@ static int import(void *priv, GpumePicture *pic)
         arg.dst = upload->pinned;
         if (arg.dst)
             gpume_execute(&s->executor, stage_rows, &arg, FFMIN(s->params.height, 16));
+        /* a copy on the device has its rows in the same order in memory */
+        if (s->hw_frames && pic->frame->linesize[0] < 0) {
+            pic->luma    += (s->params.height - 1) * pic->linesize;
+            pic->linesize = -pic->linesize;
+        }
     }
 
     TRY(ff_gpume_cuda_push(&s->cuda))

@@ -256,7 +256,8 @@ static __device__ __forceinline__ const GpumeU8 *gpume_plane_row(const GpumeCuda
 
 /**
  * Loads a window of the reference that begins at (x, y), where x is a multiple of 16. All lanes of
- * a warp call it. Outside the picture, the window has the nearest samples.
+ * a warp call it. No admissible candidate reads samples outside the picture, so these may have any
+ * value.
  */
 template<typename Sample, int WIDTH, int ROWS, int PITCH>
 static __device__ __forceinline__ void

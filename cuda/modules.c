@@ -20,8 +20,8 @@ static const GpumeCudaModule modules[] = {
 
 /*
  * Every search has kernels for samples of one byte and of two: with SAD for each side, with other costs for any. Only
- * the scan has more, for 9 and 10 bits: in other searches they were 1.06 to 1.34 times as fast. Those of umh for each
- * side take up to 12 bits, because keys of 64 bits made them 1.09 to 1.33 times slower.
+ * the scan has more, for 9 and 10 bits: most other searches they made less than 1.25 times as fast. Those of umh for
+ * each side take up to 12 bits instead of 16, because keys of 64 bits made them up to 1.33 times slower.
  */
 #define COUNT(name, family, depth, variant, side, cost) + (GPUME_CUDA_##family == COUNTED)
 #define COUNTED GPUME_CUDA_pattern

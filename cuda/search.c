@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+/**
+ * @file
+ * Runs the parts of a search one after the other, for each block size.
+ */
+
 #include "libavutil/attributes.h"
 #include "libavutil/macros.h"
 

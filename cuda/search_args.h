@@ -21,8 +21,8 @@
 #define GPUME_CUDA_UNIT 16
 
 /**
- * Luma in device memory. Kernels load whole units, so a search needs data and linesize that are multiples of
- * GPUME_CUDA_UNIT, and a readable unit at the end of each row.
+ * A plane in device memory. Searches load whole units: data and linesize of luma are multiples of GPUME_CUDA_UNIT, and
+ * the unit that has a row's last sample can be read.
  */
 typedef struct GpumeCudaPlane {
     unsigned long long data;    ///< device address of the first sample

@@ -458,6 +458,8 @@ template<class Cost, int SIDE, int WARPS>
 struct GpumeWavefront {
     typedef GpumeRingEvaluator<Cost, SIDE, WARPS> Evaluator;
     typedef GpumeKeyOf<GPUME_CUDA_DEPTH>::Key Key;
+    static_assert(sizeof(Key) == 8 || ((GpumeU64)SIDE * SIDE * ((1 << GPUME_CUDA_DEPTH) - 1) + 1) *
+                                      GpumeBest<Key>::ORDERS < 1ull << 32, "keys");
 };
 
 template<class Cost, int WARPS>

@@ -92,9 +92,9 @@ status=$?
 check cuda-no-device "$(tail -n 1 "$tmp/log")" \
     eval "[ $status != 86 ] && grep -q 'no CUDA-capable device' '$tmp/log'"
 
-# 10 bits have kernels for devices and drivers with half-precision numbers, and kernels for the others
+# full search of 10 bits has kernels for devices and drivers with half-precision numbers, and kernels for the others
 ten='testsrc2=size=70x50:rate=25:duration=0.4,format=yuv420p10le'
-for search in ds hme:block=8 epzs:block=4; do
+for search in fs:block=4:range=9 fs:block=16:range=12 fs:block=32:range=5 fs:block=8:tree=1:range=5; do
     ffmpeg -lavfi "$ten,gpume=algo=$search:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
     for device in CC=5.0 CC=9.0 DRIVER=10010; do
         (export "GPUME_STANDIN_$device"
@@ -108,6 +108,13 @@ searches="$(combinations FULL range=5:block=4 range=5:block=8 range=5 range=5:bl
 $(combinations PATTERN range=40:block=8 range=40)
 $(combinations PREDICTIVE range=20)
 $(combinations HIERARCHICAL range=40 range=20:block=4) ds:smooth=2:pel=4 epzs:range=9:check=1:smooth=2"
+# a picture upside down, whose rows are no whole units
+flipped='testsrc2=size=70x50:rate=25:duration=0.4,format=nv12'
+for search in ds:block=8 fs:range=7 hme:block=8:pel=4; do
+    ffmpeg -lavfi "$flipped,vflip,gpume=algo=$search:backend=cpu:mv_file=-" -f null - > "$tmp/cpu"
+    on_device -lavfi "$flipped,hwupload,fps=25,vflip,gpume=algo=$search:mv_file=-" -f null - > "$tmp/gpu"
+    check "cuda-flipped/$search" "vectors differ" same
+done
 mkdir "$tmp/on-cpu" "$tmp/on-gpu"
 rows='nv12/70x50 p010le/34x126 yuv444p/34x126 yuv444p16le/70x50'
 [ -z "${GPUME_LONG-}" ] || rows="$rows nv12/34x126 p010le/70x50 yuv444p/70x50 yuv444p16le/34x126"

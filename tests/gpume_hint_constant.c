@@ -97,18 +97,18 @@ static void move(AVFrame *f, enum AVPixelFormat format, int columns)
 
 /*
  * Uploads the frames as pictures of even sides, which decoders output.
- * @param left the pictures on the device have so many columns, an even number, on the left of the frames
+ * @param most the pictures on the device have up to so many columns, an even number, on the left of the frames
  */
-static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, int left, AVBufferRef *device)
+static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, int most, TestRandom *r, AVBufferRef *device)
 {
     const enum AVPixelFormat format = frames[0]->format;
-    AVBufferRef *ref = test_hw_frames(device, format, frames[0]->width + left, frames[0]->height);
+    AVBufferRef *ref = test_hw_frames(device, format, frames[0]->width + most, frames[0]->height);
     int ret = 0;
 
     for (int i = 0; i < nb && ret >= 0; i++) {
-        const int w = frames[i]->width, h = frames[i]->height;
+        const int w = frames[i]->width, h = frames[i]->height, left = most ? 2 * test_draw(r, most / 2 + 1) : 0;
         /* the buffer has space beyond the edges of the picture */
-        AVFrame *even = test_alloc_frame(format, w + left, h), *up = test_alloc(av_frame_alloc());
+        AVFrame *even = test_alloc_frame(format, w + most, h), *up = test_alloc(av_frame_alloc());
 
         for (int p = 0; p < 4 && even->data[p]; p++)
             memset(even->buf[p] ? even->buf[p]->data : even->data[p], i,
@@ -117,7 +117,7 @@ static AVBufferRef *upload(AVFrame *frames[NB_FRAMES], int nb, int left, AVBuffe
         even->width = w;
         test_alloc(av_frame_copy(even, frames[i]) < 0 ? NULL : even);
         move(even, format, -left);
-        even->width  = FFALIGN(w + left, 2);
+        even->width  = FFALIGN(w + most, 2);
         even->height = FFALIGN(h, 2);
         ret = av_hwframe_get_buffer(ref, up, 0);
         if (ret >= 0)
@@ -252,7 +252,7 @@ static Case *open_case(uint64_t seed, enum Mode mode, AVBufferRef *device)
             test_alloc(av_video_hint_create_side_data(t->frames[i], 3));
     }
     if (mode == CUDA_FRAMES)
-        t->run.hw_frames = upload(t->frames, s->nb, t->run.download ? 0 : 2 * test_draw(&r, 5), device);
+        t->run.hw_frames = upload(t->frames, s->nb, t->run.download ? 0 : 8, &r, device);
     return t;
 }
 
