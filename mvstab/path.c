@@ -109,15 +109,18 @@ static void add_acceleration(double m[][3], double g[][8], const MvstabWindow *w
     const double weight = third * third * third * third;
     const double c[3] = { 1 / (t1 - t0), -1 / (t1 - t0) - 1 / (t2 - t1), 1 / (t2 - t1) };
 
-    for (int i = FFMAX(2 - k, 0); i < 3; i++)
-        for (int j = 0; j < 3; j++) {
+    for (int i = 0; i < 3; i++) {
+        const int row = k - 2 + i;
+
+        for (int j = 0; j < 3 && row >= 0; j++) {
             const double product = weight * c[i] * c[j];
 
             for (int n = 0; n < 8 && k - 2 + j < 0; n++)
-                g[k - 2 + i][n] -= product * before[1 - k - j].m[n];
+                g[row][n] -= product * before[1 - k - j].m[n];
             if (k - 2 + j >= 0 && j >= i)
-                m[k - 2 + i][j - i] += product;
+                m[row][j - i] += product;
         }
+    }
 }
 
 MvstabMatrix ff_mvstab_follow(const MvstabWindow *w, int64_t number, const MvstabMatrix before[2], int nb_before)
