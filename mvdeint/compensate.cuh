@@ -112,8 +112,9 @@ static __device__ __forceinline__ void compensate(const MvdeintCudaMatchArgs &ar
     GPUME_UNROLL for (int y = EXACT ? 0 : -5; y < STEP * (LINES - 1) + 1; y++) {
         const int is_made = y >= 0 && y % STEP == 0;
 
-        if (STEP == 1 && y == FEW_LINES && at.h <= FEW_LINES)
-            break;
+        /* clang 19 does not unroll a loop that ends here, and keeps arrays in local memory then */
+        if (STEP == 1 && y >= FEW_LINES && at.h <= FEW_LINES)
+            continue;
         if (!EXACT || is_made) {
             GPUME_UNROLL for (int k = 0; k < 5; k++)
                 GPUME_UNROLL for (int i = 0; i < COLUMNS; i++)
