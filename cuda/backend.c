@@ -87,6 +87,7 @@ static int check(CUDAContext *s, CUresult err, const char *what)
     return ff_gpume_cuda_check(&s->cuda, err, what);
 }
 
+/* Ends with an else of its own, so that one may follow. */
 #define TRY(call) \
     if ((ret = (call)) >= 0) { \
     } else \
@@ -185,6 +186,12 @@ static av_cold int init_device(CUDAContext *s, const GpumeBackendConfig *cfg)
     return 0;
 }
 
+/* Returns the bytes of a row of luma without padding. */
+static int row_bytes(const CUDAContext *s)
+{
+    return s->params.width * (s->params.depth > 8 ? 2 : 1);
+}
+
 static av_cold int init_pools(CUDAContext *s)
 {
     const GpumeParams *p = &s->params;
@@ -202,7 +209,7 @@ static av_cold int init_pools(CUDAContext *s)
     if (p->same)
         POOL(cells, GPUME_CUDA_PINNED, p->nb_references * ff_gpume_nb_cells(p), "cells")
     /* the bytes between rows are uploaded and read, too */
-    s->upload_linesize = FFALIGN(p->width * (p->depth > 8 ? 2 : 1), 64);
+    s->upload_linesize = FFALIGN(row_bytes(s), 64);
     POOL(uploads, GPUME_CUDA_DEVICE | GPUME_CUDA_ZEROED | (s->hw_frames ? 0 : GPUME_CUDA_PINNED),
          s->upload_linesize * p->height, "a frame")
     if (planes_size)
@@ -260,9 +267,7 @@ static void stage_rows(void *opaque, int job, int nb_jobs)
 /* Returns whether searches can read a frame in device memory in place. */
 static int is_in_units(const CUDAContext *s, const AVFrame *frame)
 {
-    const int row = s->params.width * (s->params.depth > 8 ? 2 : 1);
-
-    return !(((uintptr_t)frame->data[0] | frame->linesize[0] | row) % GPUME_CUDA_UNIT);
+    return !(((uintptr_t)frame->data[0] | frame->linesize[0] | row_bytes(s)) % GPUME_CUDA_UNIT);
 }
 
 /* Copies the luma of a frame in device memory, as it lies there. The caller has pushed the CUDA context. */
@@ -276,7 +281,7 @@ static int copy_rows(CUDAContext *s, const AVFrame *frame, CUdeviceptr dst)
         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
         .dstDevice     = dst,
         .dstPitch      = s->upload_linesize,
-        .WidthInBytes  = s->params.width * (s->params.depth > 8 ? 2 : 1),
+        .WidthInBytes  = row_bytes(s),
         .Height        = s->params.height,
     };
 
@@ -294,8 +299,9 @@ static CUdeviceptr planes_of(const GpumePicture *pic)
 }
 
 /* Queues the transfer of a picture, if it has one, and makes its planes. The caller has pushed the CUDA context. */
-static int queue_import(CUDAContext *s, GpumePicture *pic, const GpumeCudaBuffer *upload)
+static int queue_import(CUDAContext *s, GpumePicture *pic)
 {
+    const GpumeCudaBuffer *upload = pic->copy ? ff_gpume_cuda_buffer(pic->copy) : NULL;
     const CUstream source = s->hw_frames ? s->cuda.hwctx->stream : s->streams[STREAM_UPLOAD];
     const GpumeCudaPlane luma = luma_of(pic);
     int ret;
@@ -320,7 +326,6 @@ static int queue_import(CUDAContext *s, GpumePicture *pic, const GpumeCudaBuffer
 static int import(void *priv, GpumePicture *pic)
 {
     CUDAContext *s = priv;
-    const GpumeCudaBuffer *upload = NULL;
     int ret;
 
     TRY(ff_gpume_check_luma(pic->frame, &s->params, s->cuda.log_ctx))
@@ -329,6 +334,7 @@ static int import(void *priv, GpumePicture *pic)
         pic->linesize = pic->frame->linesize[0];
     } else {
         Job arg = { .s = s, .frame = pic->frame };
+        const GpumeCudaBuffer *upload;
 
         pic->copy = ff_gpume_cuda_pool_get(&s->uploads);
         if (!pic->copy)
@@ -348,7 +354,7 @@ static int import(void *priv, GpumePicture *pic)
     }
 
     TRY(ff_gpume_cuda_push(&s->cuda))
-    ret = queue_import(s, pic, upload);
+    ret = queue_import(s, pic);
     ff_gpume_cuda_pop(&s->cuda);
     return ret;
 }

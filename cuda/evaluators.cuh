@@ -136,11 +136,10 @@ struct GpumePlaneEvaluator : GpumeLanes<Cost, LANES_> {
                            (g.y0 + first) * a.cur.linesize + g.x0 * BYTES;
         const GpumeU8 *r = (const GpumeU8 *)plane.data +
                            (y + first) * plane.linesize + x * BYTES;
-        GpumeU32 sum = 0;
-
         const int batch = Lanes::LANES == 32 ? 8 : 4;
         const int start = (GpumeU64)r & 3;
         const int words = (g.w * BYTES + 3) / 4, last = (start + g.w * BYTES - 1) / 4;
+        GpumeU32 sum = 0;
 
         r -= start;
         GPUME_NO_UNROLL for (int i = first; i < g.h; i += stride) {
